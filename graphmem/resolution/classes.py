@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import LITERAL
 from graphmem.resolution.call import Call
@@ -27,10 +27,15 @@ from graphmem.resolution.types import (
     TOP,
     TUP,
     Atom,
+    Base,
+    Ext,
+    Func,
+    Instance,
+    Receiver,
     Type,
     bottom_for,
     class_of,
-    is_handed_back,
+    handed_back,
     join,
     join_all,
     one,
@@ -48,13 +53,13 @@ class Classes:
         self.project = inference.project
         self.ask = inference.project.solver.ask
 
-    def mro(self, symbol: Symbol) -> tuple[Any, ...]:
+    def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """The class and what it inherits from, in look-up order: symbols, and `EXT` atoms for classes outside."""
         return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
 
-    def _mro(self, symbol: Symbol) -> tuple[Any, ...]:
-        parents: list[list[Any]] = []
-        direct: list[Any] = []
+    def _mro(self, symbol: Symbol) -> tuple[Base, ...]:
+        parents: list[list[Base]] = []
+        direct: list[Base] = []
         for base in self.bases(symbol):
             if base is symbol:
                 continue
@@ -62,18 +67,23 @@ class Classes:
             parents.append(list(self.mro(base)) if isinstance(base, Symbol) else [base])
         return (symbol, *_merge([*parents, direct], symbol))
 
-    def bases(self, symbol: Symbol) -> tuple[Any, ...]:
+    def bases(self, symbol: Symbol) -> tuple[Base, ...]:
         """Direct bases in the order written: symbols and `EXT` atoms."""
         return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
 
-    def _bases(self, symbol: Symbol) -> tuple[Any, ...]:
+    def _bases(self, symbol: Symbol) -> tuple[Base, ...]:
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
-        found: list[Any] = []
+        found: list[Base] = []
         named = [rules_of(entry).base(self.inference, entry, symbol, term) for keyword, term in definition.bases if not keyword]
         for atoms in (*named, rules_of(entry).given_bases(self.inference, entry, symbol)):
             for atom in sorted(atoms, key=repr):
-                base = atom[1] if atom[0] == CLASS else (EXT, *atom[1:]) if atom[0] in (EXT, EXTI) else None
+                base: Base | None = None
+                if atom[0] == CLASS:
+                    base = atom[1]
+                elif atom[0] in (EXT, EXTI):
+                    _, package, dotted, given = atom
+                    base = (EXT, package, dotted, given)
                 if base is not None and base not in found:
                     found.append(base)
         found += (base for base in rules_of(entry).more_bases(self.inference, symbol) if base not in found)
@@ -90,7 +100,7 @@ class Classes:
             for c in self.mro(symbol)
         )
 
-    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Symbol | Atom | None:
+    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """The class in the look-up order that has an attribute: a symbol; the first `EXT` base when none has; or None.
 
         Args:
@@ -103,8 +113,8 @@ class Classes:
             return self.ask(memo, ("w", symbol.index, name), self._owner, symbol, name, None) or None
         return self._owner(symbol, name, after)
 
-    def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Symbol | Atom | None:
-        outside: Atom | None = None
+    def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
+        outside: Ext | None = None
         skipping = after is not None
         for candidate in self.mro(symbol):
             if skipping:
@@ -136,28 +146,30 @@ class Classes:
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """An attribute of one thing."""
-        tag = atom[0]
-        if tag in (INST, CLASS):
-            if name == "__class__" and tag == INST:
-                return class_of(atom)
+        if atom[0] in (INST, CLASS):
+            if name == "__class__" and atom[0] == INST:
+                return one(class_of(atom))
             return self._member(atom, atom[1], name, None)
-        if tag in (MODULE, NAMESPACE):
+        if atom[0] in (MODULE, NAMESPACE):
             return self.inference.module_member(atom, name)
-        if tag in (EXT, EXTI):
-            outside = one(EXT, atom[1], f"{atom[2]}.{name}" if atom[2] else name, *atom[3:])
-            return join(outside, self._member((INST, atom[3], False), atom[3], name, None)) if is_handed_back(atom) else outside
-        if tag == SUPEROBJ:
-            return self._member(atom[2], atom[2][1], name, atom[1])
-        if tag in (BOX, TUP):
-            return one(BUILTIN, atom, name)
-        if tag == OBJ:
-            fields: dict[str, Type] = dict(atom[1])
-            return fields.get(name, EMPTY)
-        if tag == FUNC:
+        if atom[0] in (EXT, EXTI):
+            _, package, dotted, given = atom
+            outside = one((EXT, package, f"{dotted}.{name}" if dotted else name, given))
+            back = handed_back(atom)
+            return outside if back is None else join(outside, self._member((INST, back, False), back, name, None))
+        if atom[0] == SUPEROBJ:
+            _, after, receiver = atom
+            return self._member(receiver, receiver[1], name, after)
+        if atom[0] in (BOX, TUP):
+            return one((BUILTIN, atom, name))
+        if atom[0] == OBJ:
+            _, fields, _ = atom
+            return dict(fields).get(name, EMPTY)
+        if atom[0] == FUNC:
             return rules_of(self.project.entry(atom[1])).function_attribute(self.inference, atom, name)
         return EMPTY
 
-    def _member(self, receiver: Atom, symbol: Symbol, name: str, after: Symbol | None) -> Type:
+    def _member(self, receiver: Receiver, symbol: Symbol, name: str, after: Symbol | None) -> Type:
         owner = self.owner(symbol, name, after)
         if not isinstance(owner, Symbol):
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
@@ -193,7 +205,7 @@ class Classes:
             found = join(found, value)
         return found
 
-    def _bind(self, value: Type, receiver: Atom, name: str) -> Type:
+    def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
         """An attribute's value as seen through its receiver: functions get bound, properties are read."""
         for atom in value:
             if atom[0] in (FUNC, SELFTYPE, INST):
@@ -210,8 +222,8 @@ class Classes:
                 found = join(found, frozenset((atom,)))
         return found
 
-    def _bind_function(self, function: Atom, receiver: Atom) -> Type:
-        symbol: Symbol = function[1]
+    def _bind_function(self, function: Func, receiver: Receiver) -> Type:
+        _, symbol, _ = function
         modifiers = self.project.definition(symbol).modifiers
         entry = self.project.files[symbol.path]
         if not rules_of(entry).is_member_of(entry, symbol.index, receiver):
@@ -219,13 +231,12 @@ class Classes:
         if "static" in modifiers and "property" not in modifiers:
             return frozenset((function,))
         if "classmethod" in modifiers:
-            bound = next(iter(class_of(receiver))) if receiver[0] == INST else receiver
-            return one(FUNC, symbol, bound)
+            return one((FUNC, symbol, class_of(receiver) if receiver[0] == INST else receiver))
         if receiver[0] == CLASS and "static" not in modifiers:
             return frozenset((function,))
         if "setter" in modifiers:
             return EMPTY
-        bound_function = (FUNC, symbol, receiver)
+        bound_function: Func = (FUNC, symbol, receiver)
         if "property" in modifiers:
             return self.inference.substituted(
                 self.inference.returned(symbol), bound_function, Call(self.inference, self.project.entry(symbol), 0, 0)
@@ -242,15 +253,16 @@ class Classes:
             if atom[0] == INST and not atom[2]:
                 classes += self.inference.below(atom[1])
             for symbol in classes:
+                receiver: Receiver = (INST, symbol, atom[2]) if atom[0] == INST else (CLASS, symbol, atom[2])
                 if self.project.exists(symbol):
                     entry = self.project.entry(symbol)
                     for name in entry.names(symbol.index):
                         if name.startswith(prefix):
                             for function in self.functions(symbol, name):
-                                found = join(found, self._bind_function((FUNC, function, None), (atom[0], symbol, *atom[2:])))
+                                found = join(found, self._bind_function((FUNC, function, None), receiver))
         return found
 
-    def method_result(self, receiver: Atom, name: str) -> Type:
+    def method_result(self, receiver: Instance, name: str) -> Type:
         """What calling a method without arguments gives: `with`, iteration, operators."""
         entry = self.project.entry(receiver[1])
         found = EMPTY
@@ -277,7 +289,7 @@ class Classes:
             return EMPTY
         owner = entry.symbols[entry.definitions[method].parent]
         receivers = rules_of(entry).receiver(self.inference, entry.symbols[method])
-        return join_all(one(SUPEROBJ, owner, atom) for atom in receivers if atom[0] in (INST, CLASS))  # an object literal has no class
+        return join_all(one((SUPEROBJ, owner, atom)) for atom in receivers if atom[0] in (INST, CLASS))  # an object literal has no class
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
@@ -286,9 +298,9 @@ def _informs(entry: FileEntry, position: int) -> bool:
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
 
 
-def _merge(lines: list[list[Any]], head: Symbol) -> list[Any]:
+def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
     """C3 linearisation; where the classes allow none, the first that is left goes first."""
-    found: list[Any] = []
+    found: list[Base] = []
     lines = [[c for c in line if c is not head] for line in lines]
     while lines := [line for line in lines if line]:
         for line in lines:

@@ -107,7 +107,7 @@ class Evaluation:
             case (facts.INDEX, base, key):
                 return self._subscript(entry, scope, base, key, line)
             case (facts.STRING, _):
-                return one(EXTI, rules_of(entry).builtin_package, "str")
+                return one((EXTI, rules_of(entry).builtin_package, "str", None))
             case (facts.OPERATOR, sign, left, right):
                 return self._operator(entry, scope, sign, left, right, line)
             case (facts.SELF,):
@@ -143,11 +143,10 @@ class Evaluation:
     def expanded(self, value: Type) -> Type:
         """The type with parameters replaced by what is known of them."""
         if len(value) == 1:
-            for atom in value:
-                tag = atom[0]
-            if tag == PARAM:
+            (atom,) = value
+            if atom[0] == PARAM:
                 return self.parameter(atom[1], atom[2])
-            return made(self.parameter(atom[1], atom[2])) if tag == MADE else value
+            return made(self.parameter(atom[1], atom[2])) if atom[0] == MADE else value
         for atom in value:
             if atom[0] in (PARAM, MADE):
                 break
@@ -203,9 +202,9 @@ class Evaluation:
         """Instances of the classes a type stands for; of those in a tuple too."""
         for atom in value:
             if atom[0] == CLASS:
-                yield one(INST, atom[1], False)
+                yield one((INST, atom[1], False))
             elif atom[0] == EXT:
-                yield one(EXTI, atom[1], atom[2])
+                yield one((EXTI, atom[1], atom[2], None))
             elif atom[0] == TUP:
                 for part in atom[1]:
                     yield from self.instances(part)
@@ -232,7 +231,7 @@ class Evaluation:
         return self.attribute(self.expanded(self.term(entry, scope, base, line)), name)
 
     def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
-        return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)  # type: ignore[no-any-return]
+        return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)
 
     def _call_now(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
         operator, called, positional, keywords = term
@@ -257,7 +256,7 @@ class Evaluation:
         if not classes or len(given) < 2:
             return self.super_object(entry, scope)
         receivers = [atom for atom in self.expanded(self.term(entry, scope, given[1], line)) if atom[0] in (INST, CLASS)]
-        return join_all(one(SUPEROBJ, symbol, atom) for symbol in classes for atom in receivers)
+        return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
         """What calling parameters gives; new objects of the classes among them stay open to substitution."""
@@ -268,36 +267,35 @@ class Evaluation:
                 functions = frozenset(inner for inner in known if inner[0] != CLASS)
                 found = join(found, self.called(functions, call))
                 if functions != known:
-                    found = join(found, one(MADE, atom[1], atom[2]))
+                    found = join(found, one((MADE, atom[1], atom[2])))
         return found
 
     def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
         value = self.expanded(self.term(entry, scope, base, line))
         found = bottom_for(value)
         for atom in value:
-            tag = atom[0]
-            if tag == BOX:
+            if atom[0] == BOX:
                 sliced = entry.terms[key] == (LITERAL, "slice")
                 found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
-            elif tag == TUP:
+            elif atom[0] == TUP:
                 found = join(found, join_all(atom[1]))
-            elif tag == OBJ:
+            elif atom[0] == OBJ:
                 member = entry.terms[key]
                 fields = dict(atom[1])
                 found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
-            elif tag == INST:
+            elif atom[0] == INST:
                 method = rules_of(entry).item_method
                 found = join(found, self.method_result(atom, method) if method else EMPTY)
-            elif tag in (CLASS, EXT) or (tag == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
+            elif atom[0] in (CLASS, EXT) or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
-            elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
+            elif atom[0] == EXTI:
+                found = join(found, one((EXTI, atom[1], result_name(atom[2], "[]"), atom[3])))
         return found
 
     def _literal(self, entry: FileEntry, kind: str) -> Type:
         if kind in ("none", "ellipsis"):
             return EMPTY
-        return one(EXTI, rules_of(entry).builtin_package, "str" if kind == "template" else kind)
+        return one((EXTI, rules_of(entry).builtin_package, "str" if kind == "template" else kind, None))
 
     def _tuple(self, entry: FileEntry, scope: int, items: Sequence[TermIndex], line: int) -> Type:
         parts = [self.term(entry, scope, item, line) for item in items]
@@ -347,17 +345,16 @@ class Evaluation:
         """One element of an iterable."""
         found = bottom_for(value)
         for atom in value:
-            tag = atom[0]
-            if tag == BOX and atom[2]:
+            if atom[0] == BOX and atom[2]:
                 found = join(found, atom[2][0])
-            elif tag == TUP:
+            elif atom[0] == TUP:
                 found = join(found, join_all(atom[1]))
-            elif tag == INST:
+            elif atom[0] == INST:
                 found = join(found, rules_of(self.project.entry(atom[1])).iterated(self, atom))
-            elif tag == CLASS:  # iterating over an enumeration
-                found = join(found, one(INST, atom[1], False) if self.is_enum(atom[1]) else EMPTY)
-            elif tag == EXTI:
-                found = join(found, one(EXTI, atom[1], result_name(atom[2], "[]"), *atom[3:]))
+            elif atom[0] == CLASS:  # iterating over an enumeration
+                found = join(found, one((INST, atom[1], False)) if self.is_enum(atom[1]) else EMPTY)
+            elif atom[0] == EXTI:
+                found = join(found, one((EXTI, atom[1], result_name(atom[2], "[]"), atom[3])))
         return found
 
     def _entered(self, value: Type) -> Type:

@@ -29,6 +29,7 @@ from graphmem.resolution.types import (
     TYPEVAR,
     UNTYPED,
     Atom,
+    Func,
     Type,
     anonymous,
     bottom_for,
@@ -59,7 +60,7 @@ class Functions:
         """What is known of a parameter: its annotation, else its receiver, default, and what callers pass."""
         if symbol.index < 0 and not self.project.exists(symbol):
             return EMPTY
-        return self.ask(self.project.files[symbol.path].memo, ("p", symbol.index, index), self._parameter, symbol, index)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("p", symbol.index, index), self._parameter, symbol, index)
 
     def _parameter(self, symbol: Symbol, index: int) -> Type:
         entry = self.project.entry(symbol)
@@ -83,7 +84,7 @@ class Functions:
                 return value
         if parameter.kind == "rest":
             return box("tuple", value)
-        return box("dict", one(EXTI, rules_of(entry).builtin_package, "str"), value) if parameter.kind == "keyword_rest" else value
+        return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
         """What the call sites of a function pass for a parameter."""
@@ -117,7 +118,7 @@ class Functions:
         called = site.term if written is None else written[1]
         callee = self.ask(entry.memo, ("t", site.scope, called, site.line, "called"), self._called_at, entry, site.scope, called, site.line)
         if written is None:
-            call = Call(self.inference, entry, site.scope, site.line, passed=(one(FUNC, entry.symbols[site.decorated], None),))
+            call = Call(self.inference, entry, site.scope, site.line, passed=(one((FUNC, entry.symbols[site.decorated], None)),))
         else:
             _, _, positional, keywords = written
             call = Call(self.inference, entry, site.scope, site.line, called, positional, keywords)
@@ -151,7 +152,7 @@ class Functions:
 
     def returned(self, symbol: Symbol) -> Type:
         """What calling a function gives, before arguments are put in: may hold `PARAM`, `TYPEVAR`, `SELFTYPE`."""
-        return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned(self, symbol: Symbol) -> Type:
         entry = self.project.entry(symbol)
@@ -167,7 +168,7 @@ class Functions:
 
     def body_result(self, symbol: Symbol) -> Type:
         """What the body of a function returns, or yields as an iterator, whatever it declares."""
-        return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)  # type: ignore[no-any-return]
+        return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)
 
     def _body_result(self, symbol: Symbol) -> Type:
         entry = self.project.entry(symbol)
@@ -191,44 +192,45 @@ class Functions:
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
         """What calling one thing gives."""
-        tag = atom[0]
-        if tag == FUNC:
+        if atom[0] == FUNC:
             return self.substituted(self.returned(atom[1]), atom, call)
-        if tag == CLASS:
-            return one(INST, atom[1], len(atom) == 2)
-        if tag == INST:
+        if atom[0] == CLASS:
+            _, symbol, or_below = atom
+            return one((INST, symbol, not or_below))
+        if atom[0] == INST:
             method = rules_of(call.entry).call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY
-        if tag in (EXT, EXTI):
+        if atom[0] in (EXT, EXTI):
             known = rules_of(call.entry).call_external(self.inference, atom, call)
             if known is not None:
                 return known
-            last, result = atom[2].rpartition(".")[2], result_name(atom[2], "()")
-            if len(atom) > 3:
-                return one(EXTI, atom[1], result, atom[3])
-            plain = one(EXTI, atom[1], atom[2] if last[:1].isupper() else result)
-            given = rules_of(call.entry).given_outside(self.inference, atom, call)
-            return join(plain, frozenset((EXTI, atom[1], result, symbol) for symbol in given)) if given else plain
-        if tag == BUILTIN:
+            _, package, dotted, given = atom
+            last, result = dotted.rpartition(".")[2], result_name(dotted, "()")
+            if given is not None:
+                return one((EXTI, package, result, given))
+            plain = one((EXTI, package, dotted if last[:1].isupper() else result, None))
+            handed = rules_of(call.entry).given_outside(self.inference, atom, call)
+            return join(plain, frozenset((EXTI, package, result, symbol) for symbol in handed)) if handed else plain
+        if atom[0] == BUILTIN:
             return rules_of(call.entry).container_method(self.inference, atom[1], atom[2], call)
-        if tag == BOX and atom[1] == "callable":
-            return atom[2][0]  # type: ignore[no-any-return]
-        if tag == LAM:
-            return atom[1]  # type: ignore[no-any-return]
-        if tag == PARTIAL:
+        if atom[0] == BOX and atom[1] == "callable":
+            return atom[2][0]
+        if atom[0] == LAM:
+            return atom[1]
+        if atom[0] == PARTIAL:
             return self.called_blindly(self.inference.expanded(atom[1]), call)
         return EMPTY
 
-    def substituted(self, value: Type, function: Atom, call: Call) -> Type:
+    def substituted(self, value: Type, function: Func, call: Call) -> Type:
         """A result with the call's arguments in the place of the function's parameters."""
-        if not any(_mentions(atom, function[1]) for atom in value):
+        _, symbol, receiver = function
+        if not any(_mentions(atom, symbol) for atom in value):
             return value
-        symbol, receiver = function[1], function[2]
         offset = self._bound_parameters(symbol, receiver)
         variables: dict[str, Type] | None = None
 
         def given_for(index: int) -> Type:
-            if index < offset:
+            if index < offset and receiver is not None:
                 return frozenset((receiver,))
             given = self._argument(symbol, index, call, offset)
             if given is not None:
@@ -238,16 +240,15 @@ class Functions:
 
         def replace(atom: Atom) -> Type:  # must not mention itself: a cycle for each call is more than the collector likes
             nonlocal variables
-            tag = atom[0]
-            if tag == PARAM and atom[1] is symbol:
+            if atom[0] == PARAM and atom[1] is symbol:
                 return given_for(atom[2])
-            if tag == MADE and atom[1] is symbol:
+            if atom[0] == MADE and atom[1] is symbol:
                 return made(self.inference.expanded(given_for(atom[2])))
-            if tag == SELFTYPE:
+            if atom[0] == SELFTYPE:
                 if receiver is None:
                     return EMPTY
-                return one(INST, receiver[1], False) if receiver[0] == CLASS else frozenset((receiver,))
-            if tag == TYPEVAR:
+                return one((INST, receiver[1], False)) if receiver[0] == CLASS else frozenset((receiver,))
+            if atom[0] == TYPEVAR:
                 if variables is None:
                     variables = self._type_variables(symbol, call, receiver, offset)
                 return variables.get(atom[1], EMPTY)
@@ -261,7 +262,7 @@ class Functions:
         definition = entry.definitions[symbol.index]
         return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
 
-    def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom, offset: int) -> dict[str, Type]:
+    def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
         """What the arguments of a call say about the type parameters of a signature."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -271,7 +272,7 @@ class Functions:
                 continue
             declared = self.inference.declared(entry, definition.parent, parameter.annotation)
             if any(_mentions_variable(atom) for atom in declared):
-                given = one(*receiver) if index < offset else self._argument(symbol, index, call, offset)
+                given = one(receiver) if index < offset and receiver is not None else self._argument(symbol, index, call, offset)
                 if given is not None:
                     self._match(declared, self.inference.expanded(given), found)
         return found
@@ -291,7 +292,7 @@ class Functions:
                     elif other[0] == LAM:
                         self._match(atom[2][0], self.inference.expanded(other[1]), found)
                     elif other[0] == CLASS:
-                        self._match(atom[2][0], one(INST, other[1], True), found)
+                        self._match(atom[2][0], one((INST, other[1], True)), found)
             elif atom[0] == BOX:
                 for other in given:
                     if other[0] == BOX and len(other[2]) == len(atom[2]):
@@ -312,10 +313,9 @@ def result_name(dotted: str, suffix: str) -> str:
 
 
 def _mentions(atom: Atom, symbol: Symbol) -> bool:
-    tag = atom[0]
-    if tag in (PARAM, MADE):
+    if atom[0] in (PARAM, MADE):
         return atom[1] is symbol
-    if tag in (TYPEVAR, SELFTYPE):
+    if atom[0] in (TYPEVAR, SELFTYPE):
         return True
     return any(_mentions(inner, symbol) for part in _parts(atom) for inner in part)
 
@@ -326,9 +326,9 @@ def _mentions_variable(atom: Atom) -> bool:
 
 def _parts(atom: Atom) -> Sequence[Type]:
     if atom[0] == BOX:
-        return atom[2]  # type: ignore[no-any-return]
+        return atom[2]
     if atom[0] == TUP:
-        return atom[1]  # type: ignore[no-any-return]
+        return atom[1]
     if atom[0] in (LAM, PARTIAL):
         return (atom[1],)
     return ()
@@ -338,14 +338,13 @@ def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
     """The type with every atom that is no container replaced, inside containers too."""
     found = EMPTY
     for atom in value:
-        tag = atom[0]
-        if tag == BOX:
+        if atom[0] == BOX:
             found = join(found, box(atom[1], *(rewrite(part, replace) for part in atom[2])))
-        elif tag == TUP:
+        elif atom[0] == TUP:
             found = join(found, tuple_of([rewrite(part, replace) for part in atom[1]]))
-        elif tag == LAM:
+        elif atom[0] == LAM:
             found = join(found, anonymous(rewrite(atom[1], replace)))
-        elif tag == PARTIAL:
+        elif atom[0] == PARTIAL:
             found = join(found, partial(rewrite(atom[1], replace)))
         else:
             found = join(found, replace(atom))

@@ -64,7 +64,7 @@ class Hierarchy:
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
         """Every class that derives from this one, however far down, sorted by place."""
         memo = self.project.files[symbol.path].memo
-        return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)  # type: ignore[no-any-return]
+        return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)
 
     def _all_below(self, symbol: Symbol) -> tuple[Symbol, ...]:
         self.project.entry(symbol)

@@ -7,13 +7,13 @@ rules of a language know nothing of one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import Atom, Type
+from graphmem.resolution.types import Atom, Base, Func, Instance, Type
 
 
 class AsksNames(Protocol):
@@ -55,11 +55,11 @@ class AsksNames(Protocol):
 class AsksClasses(Protocol):
     """What classes inherit, and what an attribute is."""
 
-    def mro(self, symbol: Symbol) -> tuple[Any, ...]:
+    def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """The class and what it inherits from, in look-up order."""
         ...
 
-    def bases(self, symbol: Symbol) -> tuple[Any, ...]:
+    def bases(self, symbol: Symbol) -> tuple[Base, ...]:
         """Direct bases in the order written."""
         ...
 
@@ -71,7 +71,7 @@ class AsksClasses(Protocol):
         """True for a class that enumerates its attributes."""
         ...
 
-    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Symbol | Atom | None:
+    def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """The class in the look-up order that has an attribute; the first outside base when none has; or None."""
         ...
 
@@ -91,7 +91,7 @@ class AsksClasses(Protocol):
         """Methods of these objects whose names begin with some text."""
         ...
 
-    def method_result(self, receiver: Atom, name: str) -> Type:
+    def method_result(self, receiver: Instance, name: str) -> Type:
         """What calling a method without arguments gives."""
         ...
 
@@ -123,7 +123,7 @@ class AsksCalls(Protocol):
         """What calling one thing gives."""
         ...
 
-    def substituted(self, value: Type, function: Atom, call: Call) -> Type:
+    def substituted(self, value: Type, function: Func, call: Call) -> Type:
         """A result with the call's arguments in the place of the function's parameters."""
         ...
 

@@ -16,7 +16,24 @@ from typing import TYPE_CHECKING, Final
 from graphmem.parsing.facts import CALL, NAME, SELF, SUPER
 from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import children
-from graphmem.resolution.types import EMPTY, EXT, Atom, Type, one
+from graphmem.resolution.types import (
+    EMPTY,
+    EXT,
+    Atom,
+    Base,
+    Container,
+    Ext,
+    ExtInstance,
+    Func,
+    Instance,
+    Module,
+    Namespace,
+    Outside,
+    Receiver,
+    SuperObject,
+    Type,
+    one,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Reference, Term
@@ -133,7 +150,7 @@ class Rules:
         """What a name the file does not bind means, because files of one package share their names."""
         return None
 
-    def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
+    def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
         return []
 
@@ -225,17 +242,17 @@ class Rules:
         """Members of a class that are defined outside of it, in its own file or in others."""
         return ()
 
-    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol | Atom]:
+    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """What a class derives from besides what its header says: symbols and `EXT` atoms."""
         return ()
 
-    def missing_member(self, receiver: Atom, name: str) -> Type:
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
         """What a member is that neither a class nor its bases define."""
         return EMPTY
 
-    def member_outside(self, inference: Inference, receiver: Atom, base: Atom, name: str) -> Type:
+    def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """What a member is that no class of the project defines, where the first base outside the project may."""
-        return one(EXT, base[1], f"{base[2]}.{name}" if base[2] else name)
+        return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Interfaces a class satisfies without naming them."""
@@ -261,7 +278,7 @@ class Rules:
         """Bases a class gets elsewhere than in its header."""
         return EMPTY
 
-    def is_member_of(self, entry: FileEntry, position: int, receiver: Atom) -> bool:
+    def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """False for a definition in a class that the class itself, or an instance of it, does not have."""
         return True
 
@@ -269,7 +286,7 @@ class Rules:
         """The value of a variable, from the value of the expression it is given."""
         return value
 
-    def function_attribute(self, inference: Inference, function: Atom, name: str) -> Type:
+    def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
         """An attribute of a function."""
         return EMPTY
 
@@ -314,15 +331,15 @@ class Rules:
         """The type an annotation names; with `UNTYPED` in it when it leaves something open."""
         return EMPTY
 
-    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """What calling something outside the project gives, where the library is known; None where it is not."""
         return None
 
-    def given_outside(self, inference: Inference, atom: Atom, call: Call) -> Collection[Symbol]:
+    def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Classes of the project of which something outside may give objects because a call of it is given them."""
         return ()
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """What a method of a list, dictionary … gives."""
         return EMPTY
 
@@ -354,11 +371,11 @@ class Rules:
         """What the language runs besides at a call or an operation, where more than a name decides: a function, among how many it was."""
         return ()
 
-    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+    def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """What an operator gives whose left, or only, operand is an object of a class."""
         return EMPTY
 
-    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+    def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """One element of an object of a class."""
         return EMPTY
 
@@ -386,7 +403,7 @@ class Rules:
         """True when a call with so many arguments can be meant for this definition."""
         return True
 
-    def may_be(self, given: Atom, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """False when something from outside cannot be passed for a parameter of these types."""
         return True
 
@@ -431,4 +448,4 @@ def as_rules(rules: FileRules) -> Rules:
 
 def external(package: str, dotted: str = "") -> Type:
     """Something outside the project."""
-    return one(EXT, package, dotted)
+    return one((EXT, package, dotted, None))

@@ -103,13 +103,13 @@ class Names:
         """The value of a place that the file alone says, and the input with that number with it; None for others."""
         entry, scope, slot = place
         if slot.kind == "parameter":
-            return one(PARAM, entry.symbols[scope], slot.index)
+            return one((PARAM, entry.symbols[scope], slot.index))
         if slot.kind == "definition":
             symbol = entry.symbols[slot.index]
             if symbol.kind in CLASS_KINDS:
-                return one(CLASS, symbol)
+                return one((CLASS, symbol, False))
             if symbol.kind in FUNCTION_KINDS and symbol.key == key and not entry.definitions[slot.index].decorators:
-                return one(FUNC, symbol, None)
+                return one((FUNC, symbol, None))
         return None
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
@@ -172,28 +172,28 @@ class Names:
         """The value a slot gives its name."""
         entry, scope, slot = place
         if slot.kind == "parameter":
-            return one(PARAM, entry.symbols[scope], slot.index)
+            return one((PARAM, entry.symbols[scope], slot.index))
         if slot.kind == "definition":
             return self.defined(entry.symbols[slot.index])
         if slot.kind == "import":
-            return self.ask(entry.memo, ("i", slot.index), self._imported, entry, slot.index)  # type: ignore[no-any-return]
+            return self.ask(entry.memo, ("i", slot.index), self._imported, entry, slot.index)
         return self.binding(entry, slot.index)
 
     def defined(self, symbol: Symbol) -> Type:
         """The value of a definition's name: the class, or the function with what its decorators make of it."""
         if symbol.kind in CLASS_KINDS:
-            return one(CLASS, symbol)
+            return one((CLASS, symbol, False))
         if symbol.kind in FUNCTION_KINDS:
             entry = self.project.entry(symbol)
-            plain = one(FUNC, symbol, None)
+            plain = one((FUNC, symbol, None))
             if not entry.definitions[symbol.index].decorators:
                 return plain
-            return self.ask(entry.memo, ("d", symbol.index), self._decorated, symbol)  # type: ignore[no-any-return]
+            return self.ask(entry.memo, ("d", symbol.index), self._decorated, symbol)
         return EMPTY
 
     def _decorated(self, symbol: Symbol) -> Type:
         entry = self.project.entry(symbol)
-        current = one(FUNC, symbol, None)
+        current = one((FUNC, symbol, None))
         for decorator in reversed(entry.definitions[symbol.index].decorators):
             current = join(current, rules_of(entry).decorate(self.inference, entry, symbol, decorator, current))
         return current
@@ -214,7 +214,7 @@ class Names:
     def module_member(self, module: Atom, name: str) -> Type:
         """A name taken from a module: what it defines or imports, or a module below it."""
         if module[0] == EXT:
-            return one(EXT, module[1], f"{module[2]}.{name}" if module[2] else name)
+            return one((EXT, module[1], f"{module[2]}.{name}" if module[2] else name, None))
         if module[0] == MODULE:
             target = self.project.file(module[1])
             given = rules_of(target).module_value(self.inference, target, name) if target is not None else None
@@ -229,7 +229,7 @@ class Names:
 
     def binding(self, entry: FileEntry, position: int) -> Type:
         """The value an assignment (or for, with, …) gives its target."""
-        return self.ask(entry.memo, ("b", position), self._bound, entry, position)  # type: ignore[no-any-return]
+        return self.ask(entry.memo, ("b", position), self._bound, entry, position)
 
     def _bound(self, entry: FileEntry, position: int) -> Type:
         binding = entry.facts.bindings[position]
@@ -252,7 +252,7 @@ class Names:
         """The type an annotation names; the empty one for -1."""
         if term < 0:
             return EMPTY
-        return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)  # type: ignore[no-any-return]
+        return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:

@@ -31,6 +31,9 @@ from graphmem.resolution.types import (
     TUP,
     UNTYPED,
     Atom,
+    Module,
+    Namespace,
+    Receiver,
     Type,
     box,
     join,
@@ -111,7 +114,7 @@ class PackageRules(Rules):
                     return found
         return None
 
-    def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
+    def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """The files of a package that are no tests and bind the name."""
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
@@ -155,7 +158,7 @@ class PackageRules(Rules):
             return super().implied_class(inference, entry, scope)
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
-    def missing_member(self, receiver: Atom, name: str) -> Type:
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
         """The class a static method belongs to, asked for as that of its receiver."""
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
@@ -171,7 +174,7 @@ class PackageRules(Rules):
         owner = entry.symbols[definition.parent]
         if owner.kind not in CLASS_KINDS or "." in self.definition_slot(entry, symbol.index)[1]:
             return self.instances(self.owner_apart(inference, entry, symbol.index))
-        return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
+        return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """The receiver of the method around a scope; outside of methods an instance of the class."""
@@ -179,7 +182,7 @@ class PackageRules(Rules):
         around = entry.enclosing(scope, CLASS_KINDS)
         if method > around:
             return self.receiver(inference, entry.symbols[method])
-        return one(INST, entry.symbols[around], False) if around > 0 else EMPTY
+        return one((INST, entry.symbols[around], False)) if around > 0 else EMPTY
 
     # types
 
@@ -240,17 +243,17 @@ class PackageRules(Rules):
             return join_all(inference.declared(entry, scope, item) for item in items)
         if found[0] == LAMBDA:
             _, body = found
-            return join(one(UNTYPED), box("callable", inference.declared(entry, scope, body) if body >= 0 else EMPTY))
-        return one(SELFTYPE) if found[0] == SELF else EMPTY
+            return join(one((UNTYPED,)), box("callable", inference.declared(entry, scope, body) if body >= 0 else EMPTY))
+        return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
         """Objects of the classes a type names."""
         found = EMPTY
         for atom in value:
             if atom[0] == CLASS:
-                found = join(found, one(INST, atom[1], False))
+                found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
-                found = join(found, one(EXTI, *atom[1:]))
+                found = join(found, one((EXTI, *atom[1:])))
             elif atom[0] in (INST, EXTI):  # an alias of something that was declared
                 found = join(found, frozenset((atom,)))
         return found
@@ -282,7 +285,7 @@ class PackageRules(Rules):
     def builtin(self, name: str) -> Type:
         """Types and functions of the language."""
         known = name in self.builtin_types or name in self.builtin_functions
-        return one(EXT, self.builtin_package, name) if known else EMPTY
+        return one((EXT, self.builtin_package, name, None)) if known else EMPTY
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """As many arguments as parameters; fewer where these have defaults, more where the last takes the rest."""
@@ -318,7 +321,9 @@ def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
         if atom[0] == INST:
             found.add(atom[1])
         elif atom[0] in (EXT, EXTI):
-            found.update(atom[3:])
+            _, _, _, given = atom
+            if given is not None:
+                found.add(given)
         elif atom[0] == FUNC:
             found.update(result[1] for result in inference.expanded(inference.returned(atom[1])) if result[0] == INST)
         elif atom[0] in (BOX, TUP, LAM):

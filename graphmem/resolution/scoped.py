@@ -16,7 +16,7 @@ from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import items_or_itself, last_name
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Type, box, join, join_all, one
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Container, Receiver, Type, box, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, FileFacts, Import
@@ -118,7 +118,7 @@ class ScopedRules(PackageRules):
         if found.kind == "package" or not found.module:
             return EMPTY
         look = self._file if self._by_path else self._named
-        return inference.project.solver.ask(entry.memo, ("module", found.module), look, inference, entry, found.module)  # type: ignore[no-any-return]
+        return inference.project.solver.ask(entry.memo, ("module", found.module), look, inference, entry, found.module)
 
     def _file(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         plain = written.strip("\"'<>").removeprefix("./")
@@ -128,25 +128,25 @@ class ScopedRules(PackageRules):
         for ending in self._endings:
             place = joined(folder, plain + ending)
             if place is not None and place != entry.path and inference.project.file(place) is not None:
-                return one(MODULE, place)
+                return one((MODULE, place))
         clean = "/".join(part for part in plain.split("/") if part not in ("", ".", ".."))
         for ending in self._endings:
             near = _nearest(entry.path, inference.project.modules(f"/{clean}{ending}")) if clean else []
             if near:
-                return join_all(one(MODULE, path) for path in near)
-        return one(EXT, plain, "") if clean == plain else EMPTY
+                return join_all(one((MODULE, path)) for path in near)
+        return one((EXT, plain, "", None)) if clean == plain else EMPTY
 
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         parts = [part for part in written.replace(self._separator, ".").split(".") if part]
         for count in range(len(parts), 0, -1):
             package = ".".join(parts[:count])
             if inference.project.modules(package):
-                found = one(NAMESPACE, package, self._language)
+                found = one((NAMESPACE, package, self._language))
                 for name in parts[count:]:
                     found = inference.attribute(found, name)
                 if found:
                     return found
-        return one(EXT, ".".join(parts[:-1]) or parts[0], parts[-1] if len(parts) > 1 else "") if parts else EMPTY
+        return one((EXT, ".".join(parts[:-1]) or parts[0], parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """A name of a package, or a package below it."""
@@ -155,7 +155,7 @@ class ScopedRules(PackageRules):
         found = super().submodule(inference, module, name)
         for below in () if found else (f"{module[1]}.{name}", name):
             if inference.project.modules(below) or inference.project.is_folder(below):
-                return one(NAMESPACE, below, self._language)
+                return one((NAMESPACE, below, self._language))
         return found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
@@ -166,14 +166,14 @@ class ScopedRules(PackageRules):
             for count in range(len(parts), 0, -1):
                 below = ".".join((*parts[:count], name))
                 if inference.project.modules(below) or inference.project.is_folder(below):
-                    return one(NAMESPACE, below, self._language)
+                    return one((NAMESPACE, below, self._language))
         if not known and (inference.project.modules(name) or (not self._by_path and inference.project.is_folder(name))):
-            return one(NAMESPACE, name, self._language)
+            return one((NAMESPACE, name, self._language))
         return known
 
     def builtin(self, name: str) -> Type:
         """Types and functions of the language."""
-        return one(EXT, self.builtin_package, name) if name in self._types or name in self._functions else EMPTY
+        return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
         """A file that gives what it returns, where files do."""
@@ -227,7 +227,7 @@ class ScopedRules(PackageRules):
                         found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
         return found
 
-    def missing_member(self, receiver: Atom, name: str) -> Type:
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
         """The method of a class that makes its objects, where that is one."""
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
@@ -261,12 +261,12 @@ class ScopedRules(PackageRules):
             return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
         return super().generic(inference, entry, scope, base, key)
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Methods that give an element, or the container again."""
         if container[0] != BOX:
             return EMPTY
         if name in self._element:
-            return container[2][-1]  # type: ignore[no-any-return]
+            return container[2][-1]
         return frozenset((container,)) if name in self._keep else EMPTY
 
 

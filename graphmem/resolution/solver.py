@@ -14,7 +14,7 @@ read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from graphmem.resolution.dependents import GroupsOf
 from graphmem.resolution.types import EMPTY, TOP
@@ -90,6 +90,9 @@ def _number(position: int) -> int:
     return NOTHING - position
 
 
+Answer = TypeVar("Answer")
+Arguments = TypeVarTuple("Arguments")
+
 Memo = dict[Any, Any]
 """Question -> (answer, number of what it was made from); while it is being answered, a `_Question`."""
 
@@ -140,7 +143,7 @@ class Solver:
         """Record that the answer being made read this input."""
         self.reads.add(key)
 
-    def ask(self, memo: Memo, key: Any, compute: Callable[..., Any], *arguments: Any) -> Any:
+    def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
         """The answer `compute(*arguments)` gives, remembered in `memo` under `key`.
 
         `compute` must read tracked inputs and other questions only. Answers are compared with `==`; the first
@@ -148,22 +151,25 @@ class Solver:
         """
         known = memo.get(key)
         if known is None:
-            if self._stack:
-                return self._answer(memo, key, compute, arguments)
-            return self._ask_first(memo, key, compute, arguments)
+            first: Answer = self._answer(memo, key, compute, arguments) if self._stack else self._ask_first(memo, key, compute, arguments)
+            return first
         if type(known) is tuple:
             self.reads.add(known[1])
-            return known[0]
+            kept: Answer = known[0]
+            return kept
         if known.state == _AGAIN:
-            return self._answer(memo, key, compute, arguments)
+            again: Answer = self._answer(memo, key, compute, arguments)
+            return again
         parent = self._stack[-1]
         if known.state == _OPEN:
             known.is_head = True
             parent.low = min(parent.low, known.position)
-            return known.guess
+            guess: Answer = known.guess
+            return guess
         parent.reads |= known.reads
         parent.low = min(parent.low, known.low)
-        return known.value
+        waiting: Answer = known.value
+        return waiting
 
     def forget_interned(self) -> None:
         """Let go of shared sets; to be called when memos were dropped."""

@@ -29,6 +29,7 @@ from graphmem.resolution.types import (
     TYPEVAR,
     UNTYPED,
     Atom,
+    Ext,
     Type,
     box,
     closed,
@@ -68,17 +69,17 @@ class EcmascriptTypes(EcmascriptNames):
         if found[0] == LAMBDA:
             _, body = found
             given = inference.declared(entry, scope, body) if body >= 0 else EMPTY
-            return join(one(UNTYPED), box("callable", closed(given)))
+            return join(one((UNTYPED,)), box("callable", closed(given)))
         if found[0] == OBJECT:
             _, keys, written = found
             values = [closed(inference.declared(entry, scope, value)) for value in written]
             return object_of(dict(zip(keys, values, strict=True)))
         if found[0] == SELF:
-            return one(SELFTYPE)
+            return one((SELFTYPE,))
         if found[0] == CALL:
             _, callee, arguments, _ = found
             return self._asked(inference, entry, scope, term, callee, arguments)
-        return one(UNTYPED) if found[0] == UNKNOWN else EMPTY
+        return one((UNTYPED,)) if found[0] == UNKNOWN else EMPTY
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
         """`import("module").Type` is of the module itself, not of the promise of it."""
@@ -103,14 +104,14 @@ class EcmascriptTypes(EcmascriptNames):
         if entry.terms[callee] == (NAME, "import"):
             return self._named(inference, entry, scope, term)
         if entry.terms[callee] == (NAME, FUNCTION):
-            return join(one(UNTYPED), box("callable", *(closed(inference.declared(entry, scope, part)) for part in arguments)))
+            return join(one((UNTYPED,)), box("callable", *(closed(inference.declared(entry, scope, part)) for part in arguments)))
         if entry.terms[callee] == (NAME, LOOKUP):
             owner = closed(inference.declared(entry, scope, arguments[0]))
             key: Term = entry.terms[arguments[1]] if len(arguments) > 1 else (UNKNOWN,)
             if key[0] == STRING:
                 found = inference.attribute(frozenset(atom for atom in owner if atom[0] != BOX), key[1])
-                return frozenset(atom for atom in found if atom[0] != BUILTIN) or one(UNTYPED)
-            return inference.element(owner) or one(UNTYPED)
+                return frozenset(atom for atom in found if atom[0] != BUILTIN) or one((UNTYPED,))
+            return inference.element(owner) or one((UNTYPED,))
         value = inference.expanded(inference.term(entry, scope, arguments[0], _NEVER))
         argument = entry.terms[arguments[0]]
         imported = argument[0] == CALL and entry.terms[argument[1]] == (NAME, "import")
@@ -143,14 +144,14 @@ class EcmascriptTypes(EcmascriptNames):
         parameters = list(_type_parameters(entry, scope, name))
         if parameters:
             bounds = (inference.declared(entry, binding, term) for binding, term in parameters if term >= 0)
-            return join(one(TYPEVAR, name), closed(join_all(bounds)))
+            return join(one((TYPEVAR, name)), closed(join_all(bounds)))
         if name not in GLOBAL_TYPES:
             for symbol in inference.project.named(name):
                 if symbol.kind in CLASS_KINDS:
                     other = inference.project.entry(symbol)
                     if rules_of(other).builtin_package == PACKAGE and rules_of(other).sees_globals(other):
-                        return one(CLASS, symbol)  # a declaration file without imports and exports
-        return one(EXT, PACKAGE, name)
+                        return one((CLASS, symbol, False))  # a declaration file without imports and exports
+        return one((EXT, PACKAGE, name, None))
 
     def _member_type(self, inference: Inference, atom: Atom, name: str) -> Type:
         """`Base.name` in a type, for one thing that the base is."""
@@ -160,7 +161,7 @@ class EcmascriptTypes(EcmascriptNames):
             owner = inference.project.entry(atom[1])
             slots = owner.names(atom[1].index)
             return join_all(
-                one(CLASS, owner.symbols[slot.index])
+                one((CLASS, owner.symbols[slot.index], False))
                 for key in (type_slot(name), name)
                 for slot in slots.get(key, ())
                 if slot.kind == "definition" and owner.definitions[slot.index].kind in CLASS_KINDS
@@ -171,7 +172,7 @@ class EcmascriptTypes(EcmascriptNames):
         found = EMPTY
         for atom in inference.expanded(self.objects(inference, entry, scope, term)):
             if atom[0] == CLASS:
-                found = join(found, one(INST, atom[1], False))
+                found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
                 found = join(found, outside_type(atom))
             elif atom[0] not in (MODULE, FUNC):
@@ -186,9 +187,9 @@ class EcmascriptTypes(EcmascriptNames):
             return found
         for atom in self.objects(inference, entry, scope, base):
             if atom[0] == CLASS:
-                found = join(found, one(INST, atom[1], False))
+                found = join(found, one((INST, atom[1], False)))
             elif atom[0] != EXT:
-                found = join(found, frozenset((atom,)) if atom[0] not in (MODULE, FUNC, TYPEVAR) else one(UNTYPED))
+                found = join(found, frozenset((atom,)) if atom[0] not in (MODULE, FUNC, TYPEVAR) else one((UNTYPED,)))
             else:
                 found = join(found, self._outside_generic(inference, entry, scope, atom, arguments))
         return found
@@ -218,19 +219,20 @@ class EcmascriptTypes(EcmascriptNames):
                     return other
         return None
 
-    def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Atom, arguments: Sequence[int]) -> Type:
+    def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
         """A generic type of the language or of a known library, with its arguments."""
-        known = GENERICS.get((atom[1], atom[2]))
-        if known is None and atom[1] != PACKAGE:
-            return one(EXTI, atom[1], atom[2])
+        _, package, dotted, _ = atom
+        known = GENERICS.get((package, dotted))
+        if known is None and package != PACKAGE:
+            return one((EXTI, package, dotted, None))
         parts = [closed(inference.declared(entry, scope, argument)) for argument in arguments]
         if known is not None:
             return known(parts)
-        if atom[2] == "ReturnType":
+        if dotted == "ReturnType":
             return inference.expanded(inference.called(parts[0], Call(inference, entry, scope, _NEVER)))
-        if atom[2] == "InstanceType":
-            return join_all(one(INST, inner[1], False) if inner[0] == CLASS else frozenset((inner,)) for inner in parts[0])
-        return inference.awaited(parts[0]) if atom[2] == "Awaited" else known_generic(atom[2], parts)
+        if dotted == "InstanceType":
+            return join_all(one((INST, inner[1], False)) if inner[0] == CLASS else frozenset((inner,)) for inner in parts[0])
+        return inference.awaited(parts[0]) if dotted == "Awaited" else known_generic(dotted, parts)
 
     # types in expressions
 
@@ -244,7 +246,7 @@ class EcmascriptTypes(EcmascriptNames):
 
     def builtin(self, name: str) -> Type:
         """Casts and what else has no name in the source; the language's own names are `ecmascript`'s."""
-        return one(EXT, PACKAGE, name) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
+        return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
 
 
 def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:

@@ -76,7 +76,7 @@ def callback(inference: Inference, call: Call) -> Type:
         for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
             if atom[0] == BUILTIN:
                 found = join(found, callback_parameter(inference, atom[1], atom[2], argument, index))
-            elif atom == (EXT, PACKAGE, "Array.from") and (argument, index) == (1, 0):
+            elif atom == (EXT, PACKAGE, "Array.from", None) and (argument, index) == (1, 0):
                 found = join(found, inference.element(inference.expanded(call.term(term[2][0]))))
     return found
 

@@ -56,7 +56,7 @@ class EcmascriptNames(Rules):
     def module_of(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
         """The same for a specifier written anywhere."""
         ask = inference.project.solver.ask
-        return ask(entry.memo, ("module", specifier), self._look_for, inference, entry, specifier)  # type: ignore[no-any-return]
+        return ask(entry.memo, ("module", specifier), self._look_for, inference, entry, specifier)
 
     def _look_for(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
         seen: set[str] = set()
@@ -65,13 +65,13 @@ class EcmascriptNames(Rules):
                 if path not in seen and path != entry.path:
                     seen.add(path)
                     if inference.project.file(path) is not None:
-                        return one(MODULE, path)
+                        return one((MODULE, path))
         if specifier.startswith((".", "/", "#")):
             return EMPTY
         package, below = package_of(specifier)
         if package in NODE_MODULES:
             package = f"node:{package}"
-        return one(EXT, package, below.replace("/", "."))
+        return one((EXT, package, below.replace("/", "."), None))
 
     # what a module gives
 
@@ -125,7 +125,7 @@ class EcmascriptNames(Rules):
         if not as_type and name != "default" and name in module.names(0) and name not in exports_of(module).renamed:
             return None
         ask = inference.project.solver.ask
-        return ask(module.memo, ("export", name, as_type), self._export, inference, module, name, as_type)  # type: ignore[no-any-return]
+        return ask(module.memo, ("export", name, as_type), self._export, inference, module, name, as_type)
 
     def _export(self, inference: Inference, module: FileEntry, name: str, as_type: bool) -> Type:
         exports = exports_of(module)
@@ -142,7 +142,7 @@ class EcmascriptNames(Rules):
             if found:
                 return found
             whole = self._common_js(inference, module)
-            return whole or (EMPTY if exports.is_es_module else one(MODULE, module.path))
+            return whole or (EMPTY if exports.is_es_module else one((MODULE, module.path)))
         if found:
             return found
         found = inference.attribute(self._common_js(inference, module), name)
@@ -197,7 +197,7 @@ class EcmascriptNames(Rules):
         found = EMPTY
         for entry, scope, slot in places:
             if slot.kind == "definition" and entry.definitions[slot.index].kind in CLASS_KINDS:
-                found = join(found, one(CLASS, entry.symbols[slot.index]))
+                found = join(found, one((CLASS, entry.symbols[slot.index], False)))
             elif slot.kind == "import":
                 ask = inference.project.solver.ask
                 imported = entry.facts.imports[slot.index]

@@ -13,7 +13,23 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.resolution.ecmascript import third_party
 from graphmem.resolution.ecmascript.third_party import first, type_arguments
-from graphmem.resolution.types import BOX, EMPTY, EXTI, OBJ, TUP, UNTYPED, Atom, Type, box, join, join_all, one, partial, tuple_of
+from graphmem.resolution.types import (
+    BOX,
+    EMPTY,
+    EXTI,
+    OBJ,
+    TUP,
+    UNTYPED,
+    Container,
+    Outside,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    partial,
+    tuple_of,
+)
 
 if TYPE_CHECKING:
     from graphmem.resolution.call import Call
@@ -151,7 +167,7 @@ def _values(inference: Inference, call: Call) -> Type:
 
 
 def _entries(inference: Inference, call: Call) -> Type:
-    text = one(EXTI, PACKAGE, "str")
+    text = one((EXTI, PACKAGE, "str", None))
     return box("list", tuple_of([text, inference.element(_values(inference, call))]))
 
 
@@ -201,14 +217,20 @@ _EACH: Final = frozenset("every filter find findIndex findLast findLastIndex fla
 _ELEMENT: Final = frozenset("at find findLast pop shift".split())
 
 
-def container_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
     """What a method of an array, a set, a map or a promise gives."""
     if container[0] == TUP:
-        container = next(iter(box("list", join_all(container[1]))))
-    kind: str = container[1]
-    parts: tuple[Type, ...] = container[2]
+        _, items, _ = container
+        kind = "list"
+        parts: tuple[Type, ...] = (join_all(items),)
+        same = box(kind, *parts)
+    elif container[0] == BOX:
+        _, kind, parts, _ = container
+        same = frozenset((container,))
+    else:
+        return EMPTY
     if kind == "await":
-        return _promise_method(inference, container, name, call)
+        return _promise_method(inference, same, parts[0], name, call)
     if kind == METHODS_OF_FUNCTIONS:
         return partial(parts[0])
     if not parts:
@@ -219,15 +241,15 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
             return element
         if name in ("values", "keys"):
             return box("iter", element if name == "values" else parts[0])
-        return box("iter", tuple_of([parts[0], element])) if name == "entries" else frozenset((container,)) if name == "set" else EMPTY
+        return box("iter", tuple_of([parts[0], element])) if name == "entries" else same if name == "set" else EMPTY
     if name in _SAME or name == "add":
-        return frozenset((container,))
+        return same
     if name in _ELEMENT:
         return element
     if name in ("values", "keys"):
         return box("iter", element)
     if name == "entries":
-        return box("iter", tuple_of([one(EXTI, PACKAGE, "int"), element]))
+        return box("iter", tuple_of([one((EXTI, PACKAGE, "int", None)), element]))
     if name in ("map", "flatMap"):
         given = _given(inference, call.argument(0) or EMPTY, call, element)
         return box("list", given if name == "map" else join(inference.element(given), EMPTY))
@@ -239,13 +261,13 @@ def container_method(inference: Inference, container: Atom, name: str, call: Cal
     return EMPTY
 
 
-def callback_parameter(inference: Inference, container: Atom, name: str, argument: int, index: int) -> Type:
+def callback_parameter(inference: Inference, container: Container, name: str, argument: int, index: int) -> Type:
     """What a method of an array, a set, a map or a promise hands to the function it is given."""
     element = inference.element(frozenset((container,)))
     kind = container[1] if container[0] == BOX else "tuple"
     if kind == "await":
         return inference.awaited(frozenset((container,))) if name == "then" and argument == 0 and index == 0 else EMPTY
-    if kind == "dict":
+    if container[0] == BOX and kind == "dict":
         return (container[2][1], container[2][0])[index] if name == "forEach" and index < 2 else EMPTY
     if argument or kind not in ("list", "tuple", "set", "iter"):
         return EMPTY
@@ -256,22 +278,23 @@ def callback_parameter(inference: Inference, container: Atom, name: str, argumen
     return element if name in ("reduce", "reduceRight") and index == 1 else EMPTY
 
 
-def _promise_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+def _promise_method(inference: Inference, same: Type, given: Type, name: str, call: Call) -> Type:
     if name == "then":
-        return box("await", inference.awaited(_given(inference, call.argument(0) or EMPTY, call, container[2][0])))
-    return frozenset((container,)) if name in ("catch", "finally") else EMPTY
+        return box("await", inference.awaited(_given(inference, call.argument(0) or EMPTY, call, given)))
+    return same if name in ("catch", "finally") else EMPTY
 
 
-def outside_type(atom: Atom) -> Type:
+def outside_type(atom: Outside) -> Type:
     """The type an outside name stands for when it is written without arguments."""
-    if atom[1] == PACKAGE:
-        if atom[2] in ARRAYS:
-            return box(ARRAYS[atom[2]], EMPTY)
-        if atom[2] in MAPS:
+    _, package, dotted, _ = atom
+    if package == PACKAGE:
+        if dotted in ARRAYS:
+            return box(ARRAYS[dotted], EMPTY)
+        if dotted in MAPS:
             return box("dict", EMPTY, EMPTY)
-        if atom[2] in TYPE_HELPERS:
-            return one(UNTYPED)
-    return one(EXTI, atom[1], atom[2])
+        if dotted in TYPE_HELPERS:
+            return one((UNTYPED,))
+    return one((EXTI, package, dotted, None))
 
 
 def known_generic(name: str, parts: Sequence[Type]) -> Type:
@@ -282,4 +305,4 @@ def known_generic(name: str, parts: Sequence[Type]) -> Type:
         return box("dict", parts[0], parts[1] if len(parts) > 1 else EMPTY)
     if name in TRANSPARENT:
         return parts[0]
-    return one(UNTYPED)
+    return one((UNTYPED,))

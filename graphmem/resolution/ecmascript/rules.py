@@ -25,7 +25,11 @@ from graphmem.resolution.types import (
     INST,
     PARTIAL,
     SELFTYPE,
-    Atom,
+    Container,
+    Func,
+    Outside,
+    Receiver,
+    SuperObject,
     Type,
     box,
     join,
@@ -81,7 +85,7 @@ class EcmascriptRules(EcmascriptTypes):
         if name in ("window", "globalThis", "self"):
             for symbol in inference.project.named("Window")[:MAX_WINDOWS]:
                 if symbol.kind == "interface" and rules_of(inference.project.entry(symbol)).builtin_package == PACKAGE:
-                    found = join(found, one(INST, symbol, False))
+                    found = join(found, one((INST, symbol, False)))
         return found
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
@@ -90,7 +94,7 @@ class EcmascriptRules(EcmascriptTypes):
 
     def builtin(self, name: str) -> Type:
         """Names of the language and of the platforms it runs on."""
-        return one(EXT, PACKAGE, name) if name in GLOBALS else super().builtin(name)
+        return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """The class, or the constructor function, that `this` is an instance of."""
@@ -111,7 +115,7 @@ class EcmascriptRules(EcmascriptTypes):
         definition = entry.definitions[here]
         if definition.kind == "method":
             return self.receiver(inference, entry.symbols[here])
-        return one(INST, entry.symbols[here], False) if definition.kind in CLASS_KINDS or _constructs(definition) else EMPTY
+        return one((INST, entry.symbols[here], False)) if definition.kind in CLASS_KINDS or _constructs(definition) else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """An instance, the class for static methods, or the object literal a method is written in."""
@@ -119,19 +123,19 @@ class EcmascriptRules(EcmascriptTypes):
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
         if owner.kind in CLASS_KINDS:
-            return one(CLASS, owner) if "static" in definition.modifiers else one(INST, owner, False)
+            return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
         parent = entry.definitions[definition.parent]
         literal = literals(entry).get(definition.start_byte)
         if literal is not None and _lies_in(definition, parent):
             ask = inference.project.solver.ask
-            return ask(entry.memo, ("literal", literal), self._literal, inference, entry, definition, literal)  # type: ignore[no-any-return]
+            return ask(entry.memo, ("literal", literal), self._literal, inference, entry, definition, literal)
         if _lies_in(definition, parent):
             return EMPTY
         if owner.kind == "variable":
             slots = entry.names(parent.parent).get(owner.name, ())
             value = join_all(inference.binding(entry, slot.index) for slot in slots if slot.kind == "binding")
-            return join(value, one(INST, owner, False))
-        return one(INST, owner, False) if owner.kind == "function" else EMPTY
+            return join(value, one((INST, owner, False)))
+        return one((INST, owner, False)) if owner.kind == "function" else EMPTY
 
     def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: int) -> Type:
         """The object a method is written in; for what a variable holds, with what is assigned to it later."""
@@ -152,9 +156,11 @@ class EcmascriptRules(EcmascriptTypes):
         inference.project.touch_top(entry, "*")
         given = _given_bases(entry).get((entry.definitions[symbol.index].parent, symbol.name), ())
         values = (inference.expanded(inference.term(entry, scope, term, line)) for scope, term, line in given)
-        return join_all(join_all(one(CLASS, atom[1]) if atom[0] == FUNC else frozenset((atom,)) for atom in value) for value in values)
+        return join_all(
+            join_all(one((CLASS, atom[1], False)) if atom[0] == FUNC else frozenset((atom,)) for atom in value) for value in values
+        )
 
-    def is_member_of(self, entry: FileEntry, position: int, receiver: Atom) -> bool:
+    def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Static members belong to the class alone, the others to its instances alone; a namespace has none of these."""
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -169,7 +175,7 @@ class EcmascriptRules(EcmascriptTypes):
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
         """`new` of a function makes an instance of it."""
-        return one(INST, function, True) if function.kind == "function" else EMPTY
+        return one((INST, function, True)) if function.kind == "function" else EMPTY
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
         """A variable that functions are assigned to (`app.use = function …`) is an object with those members."""
@@ -177,7 +183,7 @@ class EcmascriptRules(EcmascriptTypes):
         if target[0] != NAME or binding.op != "assign":
             return value
         position = self._extended(entry).get((binding.scope, target[1]))
-        return value if position is None else join(value, one(INST, entry.symbols[position], False))
+        return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
         """(scope, name) → definition of the variables of a file that get members after they are made."""
@@ -190,21 +196,21 @@ class EcmascriptRules(EcmascriptTypes):
                     kept[parent.parent, parent.name] = definition.parent
         return kept
 
-    def function_attribute(self, inference: Inference, function: Atom, name: str) -> Type:
+    def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
         """What is assigned to a function: `Name.create = …`; and `call`, `apply` and `bind`."""
-        symbol: Symbol = function[1]
+        _, symbol, _ = function
         entry = inference.project.entry(symbol)
         found = EMPTY
         for slot in entry.names(symbol.index).get(name, ()):
             if slot.kind == "definition" and not _lies_in(entry.definitions[slot.index], entry.definitions[symbol.index]):
                 found = join(found, inference.defined(entry.symbols[slot.index]))
         if not found and name in ("call", "apply"):
-            return one(PARTIAL, frozenset((function,)), 1)
+            return one((PARTIAL, frozenset((function,)), 1))
         if not found and name == "bind":
-            return one(BUILTIN, next(iter(box(METHODS_OF_FUNCTIONS, frozenset((function,))))), name)
+            return one((BUILTIN, (BOX, METHODS_OF_FUNCTIONS, (frozenset((function,)),), 1), name))
         return found
 
-    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """The tables of `ecmascript_library`; `require("module")` and `import("module")` give modules."""
         if atom[1] == PACKAGE and atom[2] == CAST:
             return self.cast(inference, call)
@@ -225,7 +231,7 @@ class EcmascriptRules(EcmascriptTypes):
         """What the type of the place a function is written in says of a parameter."""
         return implied_parameter(inference, symbol, index)
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Methods of arrays, sets, maps and promises."""
         return container_method(inference, container, name, call)
 
@@ -236,7 +242,7 @@ class EcmascriptRules(EcmascriptTypes):
         bindings = entry.facts.bindings
         if any(bindings[i].value >= 0 and entry.terms[bindings[i].value] == (SELF,) for i in entry.results.get(symbol.index, ())):
             # `return this` gives what the method is called on, not merely its class.
-            value = join(frozenset(atom for atom in value if atom[0] != INST), one(SELFTYPE))
+            value = join(frozenset(atom for atom in value if atom[0] != INST), one((SELFTYPE,)))
         if "async" not in modifiers or any(atom[0] == BOX and atom[1] in ("await", "iter") for atom in value):
             return value
         return box("await", value)

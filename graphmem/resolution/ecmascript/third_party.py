@@ -84,7 +84,7 @@ def _signal_pair(inference: Inference, call: Call) -> Type:
 
 def _create_context(inference: Inference, call: Call) -> Type:
     parts = ("Provider", "Consumer")
-    return object_of({_CONTEXT: _said_or_first(inference, call), **{part: one(EXT, "react", f"Context.{part}") for part in parts}})
+    return object_of({_CONTEXT: _said_or_first(inference, call), **{part: one((EXT, "react", f"Context.{part}", None)) for part in parts}})
 
 
 def _use_context(inference: Inference, call: Call) -> Type:

@@ -30,7 +30,7 @@ from graphmem.resolution.types import (
     NAMESPACE,
     TOP,
     TUP,
-    Atom,
+    Receiver,
     Type,
     ordered,
 )
@@ -283,7 +283,7 @@ class CallSites:
                         self.special(reference, atom, name)
                         break
 
-    def special(self, reference: Reference, receiver: Atom, name: str) -> None:
+    def special(self, reference: Reference, receiver: Receiver, name: str) -> None:
         """One method of one object is called by the language."""
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):

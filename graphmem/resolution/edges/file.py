@@ -15,7 +15,7 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, ordered
+from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, Atom, ordered
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:
@@ -76,7 +76,7 @@ class _Resolving(NamedSites):
                 if atom[0] == EXT:
                     edge(EdgeKind.IMPORTS, src, self.evidence.outside(atom[1], ""), "external", found.line)
                     continue
-                modules = [atom]
+                modules: list[Atom] = [atom]
                 if found.name and found.name != "*" and not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
                     modules += ordered(rules_of(entry).submodule(self.inference, atom, found.name))
                 if atom[0] == CLASS:

@@ -9,16 +9,7 @@ from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import (
-    CLASS,
-    EXT,
-    INST,
-    MODULE,
-    NAMESPACE,
-    SUPEROBJ,
-    Atom,
-    ordered,
-)
+from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, ordered
 
 
 class ReadSites(VariableSites):
@@ -98,7 +89,7 @@ class ReadSites(VariableSites):
                 if atom[0] == INST and rules_of(self.entry).attribute_setter:
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
-    def use_member(self, reference: Reference, atom: Atom, name: str) -> None:
+    def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
         """A member of a class is read or written through an object."""
         self.use_member_variable(reference, atom, name)
         inference = self.inference
@@ -124,8 +115,7 @@ class ReadSites(VariableSites):
             elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
                 plain = [Target(symbol, None, "implicit")]
                 if reference.kind == "read":
-                    is_virtual = atom[0] == INST
-                    found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if is_virtual else plain
+                    found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
                     self.add_calls(reference, found)
             elif symbol is not caller and "deleter" not in modifiers:
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)

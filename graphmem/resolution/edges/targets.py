@@ -28,8 +28,10 @@ from graphmem.resolution.types import (
     SUPEROBJ,
     TUP,
     Atom,
+    Receiver,
+    SuperObject,
     Type,
-    is_handed_back,
+    handed_back,
     ordered,
 )
 
@@ -74,73 +76,73 @@ class Targets:
         """Where calling a value leads; a function under another name than the one written came as a value."""
         rules = rules_of(self.entry)
         for atom in ordered(value):
-            tag = atom[0]
-            if tag == FUNC:
+            if atom[0] == FUNC:
                 other = name and atom[1].name != name and rule not in ("import", "function_value")
                 yield Target(atom[1], None, "function_value" if other else rule)
-            elif tag == CLASS:
+            elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
-            elif tag in (EXT, EXTI) and len(atom) > 3:
+            elif atom[0] in (EXT, EXTI) and atom[3] is not None:
                 continue  # the same without the class is there, too
-            elif tag == EXT:
+            elif atom[0] == EXT:
                 yield Target(None, (atom[1], atom[2]), "builtin" if atom[1] == rules.builtin_package else "external")
-            elif tag == EXTI:
+            elif atom[0] == EXTI:
                 yield Target(None, (atom[1], atom[2]), "external")
-            elif tag == BUILTIN:
+            elif atom[0] == BUILTIN:
                 kind = atom[1][1] if atom[1][0] == BOX else "tuple" if atom[1][0] == TUP else "object"
                 yield Target(None, (rules.builtin_package, f"{kind}.{atom[2]}"), "builtin")
-            elif tag == INST and rules.call_method:
+            elif atom[0] == INST and rules.call_method:
                 owner = self.inference.owner(atom[1], rules.call_method)
                 if isinstance(owner, Symbol):
                     found = rule if rule == "inferred_type" else "implicit"
                     plain = [Target(symbol, None, found) for symbol in self.inference.functions(owner, rules.call_method)]
                     yield from self.dispatched(atom, rules.call_method, plain, caller, is_self=False)
-            elif tag == PARTIAL:
+            elif atom[0] == PARTIAL:
                 yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
-            elif tag == SUPEROBJ:  # `super(…)`: the constructor of the next class
+            elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self._next_constructor(atom)
 
-    def _next_constructor(self, receiver: Atom) -> Iterator[Target]:
+    def _next_constructor(self, atom: SuperObject) -> Iterator[Target]:
+        _, after, (_, symbol, _) = atom
         for constructor in rules_of(self.entry).constructors:
-            owner = self.inference.owner(receiver[2][1], constructor, after=receiver[1])
+            owner = self.inference.owner(symbol, constructor, after=after)
             if isinstance(owner, Symbol):
-                for symbol in self.inference.functions(owner, constructor):
-                    yield Target(symbol, None, "super")
+                for function in self.inference.functions(owner, constructor):
+                    yield Target(function, None, "super")
             elif owner is not None:
                 yield Target(None, (owner[1], owner[2]), "external")
             else:  # the one the language makes
-                line = self.inference.mro(receiver[2][1])
-                following = line[line.index(receiver[1]) + 1 :] if receiver[1] in line else ()
+                line = self.inference.mro(symbol)
+                following = line[line.index(after) + 1 :] if after in line else ()
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
         """Where calling an attribute of one thing leads. `how` says how the thing itself was found."""
-        tag = atom[0]
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
-        if tag == SUPEROBJ:
+        if atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
-        elif tag in (MODULE, NAMESPACE):
+        elif atom[0] in (MODULE, NAMESPACE):
             yield from self.of_value(value, "import", caller, name)
-        elif tag in (INST, CLASS):
-            rule = "receiver_type" if tag == INST and how in ("scope", "import") else how
+        elif atom[0] in (INST, CLASS):
+            rule = "receiver_type" if atom[0] == INST and how in ("scope", "import") else how
             plain = list(self.of_value(value, rule, caller, name))
             yield from self.dispatched(atom, name, plain, caller, is_self=how == "self")
-        elif tag in (EXT, EXTI):
+        elif atom[0] in (EXT, EXTI):
             yield from self.of_value(frozenset(one for one in value if one[0] == EXT), "external", caller, name)
-            if is_handed_back(atom):
-                for target in self.of_attribute((INST, atom[3], False), name, "inferred_type", caller):
+            back = handed_back(atom)
+            if back is not None:
+                for target in self.of_attribute((INST, back, False), name, "inferred_type", caller):
                     yield target._replace(confidence=HANDED_BACK)
         else:
             yield from self.of_value(value, how, caller, name)
 
-    def dispatched(self, receiver: Atom, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
+    def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """What a class has for a call on one of its objects, and what subclasses put in its place.
 
         A method that only says that subclasses must have it is referred to and not called where they do, and so is
         one that all classes override of which there are objects.
         """
         is_exact = (receiver[0] == INST and receiver[2]) or not rules_of(self.project.entry(receiver[1])).is_virtual(receiver[1])
-        is_exact = is_exact or (receiver[0] == CLASS and len(receiver) == 2 and not rules_of(self.entry).class_calls_are_virtual)
+        is_exact = is_exact or (receiver[0] == CLASS and not receiver[2] and not rules_of(self.entry).class_calls_are_virtual)
         owner = self.inference.owner(receiver[1], name)
         if is_exact or not isinstance(owner, Symbol):
             yield from plain
@@ -244,9 +246,9 @@ class Targets:
             declared = inference.declared(entry, definition.parent, parameter.annotation)
             given = inference.expanded(inference.term(self.entry, reference.scope, argument, reference.line))
             classes = {atom[1] for atom in declared if atom[0] == INST}
-            outside = {atom[1:] for atom in declared if atom[0] == EXTI}
+            outside = {(atom[1], atom[2]) for atom in declared if atom[0] == EXTI}
             for atom in given if declared else ():
-                if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and atom[1:] in outside):
+                if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
                     exact += 1
                 elif atom[0] in (INST, EXTI):
                     derives = atom[0] == INST and not classes.isdisjoint(inference.project_classes(atom[1]))

@@ -18,7 +18,7 @@ from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Atom
+from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject
 
 ASSIGNED: Final = frozenset({"set", "augment"})
 """Bindings that declare nothing where a language has declarations: the name may be that of a scope further out."""
@@ -75,7 +75,7 @@ class VariableSites(CallSites):
         """The rule by which a name comes to a symbol."""
         return "scope" if symbol.path == self.entry.path else "import"
 
-    def use_member_variable(self, reference: Reference, atom: Atom, name: str) -> None:
+    def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
         """A field, a constant or an enum's member that is read or written through an object or its class.
 
         That of the first class in line that has one, unless a method or a property of that name comes before it.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Type, join, join_all, one
+from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Outside, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import, Term
@@ -75,8 +75,8 @@ class GoRules(PackageRules):
         if found.kind == "package" or not found.module:
             return EMPTY
         if inference.project.modules(found.module):
-            return one(NAMESPACE, found.module, self.name)
-        return one(EXT, found.module, "")
+            return one((NAMESPACE, found.module, self.name))
+        return one((EXT, found.module, "", None))
 
     # methods
 
@@ -85,7 +85,7 @@ class GoRules(PackageRules):
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if entry.definitions[definition.parent].kind in CLASS_KINDS:
-            return one(INST, entry.symbols[definition.parent], False)
+            return one((INST, entry.symbols[definition.parent], False))
         return inference.declared(entry, definition.parent, definition.parameters[0].annotation) if definition.parameters else EMPTY
 
     def is_virtual(self, symbol: Symbol) -> bool:
@@ -173,7 +173,7 @@ class GoRules(PackageRules):
             return inference.term(entry, binding.scope, found[1], binding.line) if position == 0 else EMPTY
         return value
 
-    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """`make` and `new` give what they are asked for; `append` what it is given."""
         if atom[1] != self.builtin_package or not call.args:
             return None
@@ -181,7 +181,7 @@ class GoRules(PackageRules):
             return inference.declared(call.entry, call.scope, call.args[0])
         return call.argument(0) or EMPTY if atom[2] == "append" else None
 
-    def given_outside(self, inference: Inference, atom: Atom, call: Call) -> Collection[Symbol]:
+    def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """What a generic function is given, as types or as values; of the standard library it is known where these are."""
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()

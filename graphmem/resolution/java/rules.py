@@ -10,7 +10,23 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from graphmem.parsing.languages.java import CONSTRUCTOR
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, EXTI, INST, NAMESPACE, Atom, Type, box, one
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    EXT,
+    EXTI,
+    INST,
+    NAMESPACE,
+    Atom,
+    Container,
+    ExtInstance,
+    Instance,
+    Receiver,
+    Type,
+    box,
+    one,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -102,20 +118,20 @@ class JavaRules(PackageRules):
         if found.kind == "package" or not found.module:
             return EMPTY
         ask = inference.project.solver.ask
-        return ask(entry.memo, ("module", found.module), self._target, inference, found.module)  # type: ignore[no-any-return]
+        return ask(entry.memo, ("module", found.module), self._target, inference, found.module)
 
     def _target(self, inference: Inference, module: str) -> Type:
         parts = module.split(".")
         for count in range(len(parts), 0, -1):
             package = ".".join(parts[:count])
             if inference.project.modules(package):
-                found = one(NAMESPACE, package, self.name)
+                found = one((NAMESPACE, package, self.name))
                 for name in parts[count:]:
                     found = inference.attribute(found, name)
                 if found:
                     return found
         count = next((i for i, part in enumerate(parts) if part[:1].isupper()), len(parts))
-        return one(EXT, ".".join(parts[:count]), ".".join(parts[count:]))
+        return one((EXT, ".".join(parts[:count]), ".".join(parts[count:]), None))
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """A class of a package, or a member of a class."""
@@ -123,7 +139,7 @@ class JavaRules(PackageRules):
 
     def builtin(self, name: str) -> Type:
         """Types of the language, and what every object has."""
-        return one(EXT, self.builtin_package, f"Object.{name}") if name in _OBJECT else super().builtin(name)
+        return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
     # classes
 
@@ -134,7 +150,7 @@ class JavaRules(PackageRules):
             return definition.parent, CONSTRUCTOR
         return super().definition_slot(entry, position)
 
-    def missing_member(self, receiver: Atom, name: str) -> Type:
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
         """The constructor that nobody wrote: calling it makes an object, as calling the class does."""
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
@@ -143,9 +159,9 @@ class JavaRules(PackageRules):
         """A constructor gives an object of its class."""
         entry = inference.project.entry(symbol)
         scope, name = self.definition_slot(entry, symbol.index)
-        return one(INST, entry.symbols[scope], False) if name == CONSTRUCTOR else value
+        return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
-    def may_be(self, given: Atom, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Numbers become wider and boxed; nothing else becomes a number, a string, or a class of the project."""
         accepted = {name for package, name in outside if package == self.builtin_package}
         others = {name for package, name in outside if package != self.builtin_package}
@@ -159,7 +175,7 @@ class JavaRules(PackageRules):
 
     # values
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Methods of collections, maps, optionals and streams."""
         if container[0] != BOX:
             return EMPTY
@@ -169,7 +185,7 @@ class JavaRules(PackageRules):
         if kind == "entry":
             return parts[0] if name == "getKey" else parts[1] if name in ("getValue", "setValue") else EMPTY
         if name in _GIVES_ELEMENT.get(kind, ()):
-            return parts[0]  # type: ignore[no-any-return]
+            return parts[0]
         if name in _GIVES_SAME:
             return frozenset((container,))
         if name in ("findFirst", "findAny", "min", "max", "reduce"):

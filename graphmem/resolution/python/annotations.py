@@ -22,6 +22,7 @@ from graphmem.resolution.types import (
     TYPEVAR,
     UNTYPED,
     Atom,
+    Ext,
     Type,
     box,
     class_of,
@@ -78,14 +79,14 @@ class PythonTypes(PythonModules):
             return join_all(inference.declared(entry, scope, item) for item in items)
         if found[0] == OPERATOR:
             _, sign, left, right = found
-            return join_all(inference.declared(entry, scope, item) for item in (left, right)) if sign == "|" else one(UNTYPED)
+            return join_all(inference.declared(entry, scope, item) for item in (left, right)) if sign == "|" else one((UNTYPED,))
         if found[0] == CALL:
             _, called, arguments, _ = found
             callee = self._objects(inference, entry, scope, called)
             if any(atom[0] == EXT and atom[2].rpartition(".")[2] == "NewType" for atom in callee) and len(arguments) > 1:
                 return inference.declared(entry, scope, arguments[1])
-            return one(UNTYPED)
-        return EMPTY if found[0] in (LITERAL, STRING) else one(UNTYPED)
+            return one((UNTYPED,))
+        return EMPTY if found[0] in (LITERAL, STRING) else one((UNTYPED,))
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
         """A call is no type, what `Literal` has are texts, and what stands behind the first of `Annotated` may be anything."""
@@ -112,12 +113,11 @@ class PythonTypes(PythonModules):
     def _named_type(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         found = EMPTY
         for atom in self._objects(inference, entry, scope, term):
-            tag = atom[0]
-            if tag == CLASS:
-                found = join(found, one(INST, atom[1], False))
-            elif tag == EXT:
+            if atom[0] == CLASS:
+                found = join(found, one((INST, atom[1], False)))
+            elif atom[0] == EXT:
                 found = join(found, _external_type(atom))
-            elif tag not in (MODULE, NAMESPACE, FUNC):
+            elif atom[0] not in (MODULE, NAMESPACE, FUNC):
                 found = join(found, frozenset((atom,)))
         return found
 
@@ -148,7 +148,7 @@ class PythonTypes(PythonModules):
                 entry = inference.project.entry(candidate)
                 for slot in entry.names(candidate.index).get(name, ()):
                     if slot.kind == "definition" and entry.symbols[slot.index].kind in CLASS_KINDS:
-                        return one(CLASS, entry.symbols[slot.index])
+                        return one((CLASS, entry.symbols[slot.index], False))
         return EMPTY
 
     def _placed(self, inference: Inference, places: Sequence[Place]) -> Type:
@@ -157,7 +157,7 @@ class PythonTypes(PythonModules):
             if slot.kind == "definition":
                 symbol = entry.symbols[slot.index]
                 if symbol.kind in CLASS_KINDS:
-                    found = join(found, one(CLASS, symbol))
+                    found = join(found, one((CLASS, symbol, False)))
             elif slot.kind == "import":
                 imported = entry.facts.imports[slot.index]
                 ask = inference.project.solver.ask
@@ -173,8 +173,7 @@ class PythonTypes(PythonModules):
             return modules
         found = EMPTY
         for atom in modules:
-            is_other = atom[0] == MODULE and atom[1] != entry.path
-            places = inference.module_places(atom[1], imported.name) if is_other else None
+            places = inference.module_places(atom[1], imported.name) if atom[0] == MODULE and atom[1] != entry.path else None
             found = join(found, self._placed(inference, places) if places else inference.taken(entry, atom, imported.name))
         return found
 
@@ -188,13 +187,13 @@ class PythonTypes(PythonModules):
             maker = last_name(entry.terms[called])
             target = entry.terms[binding.target]
             if maker in _VARIABLES:
-                return one(TYPEVAR, target[1]) if target[0] == NAME else EMPTY
+                return one((TYPEVAR, target[1])) if target[0] == NAME else EMPTY
             if maker == "NewType":
                 return inference.declared(entry, scope, binding.value)
             return EMPTY
         if value[0] in (NAME, ATTR):
             ask = inference.project.solver.ask
-            return ask(entry.memo, ("o", scope, binding.value), self._objects, inference, entry, scope, binding.value)  # type: ignore[no-any-return]
+            return ask(entry.memo, ("o", scope, binding.value), self._objects, inference, entry, scope, binding.value)
         if value[0] in (INDEX, OPERATOR, EITHER):
             return inference.declared(entry, scope, binding.value)
         return EMPTY
@@ -205,17 +204,18 @@ class PythonTypes(PythonModules):
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):
             if atom[0] == CLASS:
-                found = join(found, one(INST, atom[1], False))
+                found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
                 found = join(found, self._external_generic(inference, entry, scope, atom, arguments))
             elif atom[0] not in (MODULE, NAMESPACE, FUNC):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def _external_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Atom, arguments: Sequence[int]) -> Type:
-        name = atom[2].rpartition(".")[2]
+    def _external_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
+        _, package, dotted, _ = atom
+        name = dotted.rpartition(".")[2]
         if not _is_typing(atom):
-            return one(EXTI, atom[1], atom[2])
+            return one((EXTI, package, dotted, None))
 
         def part(position: int) -> Type:
             return inference.declared(entry, scope, arguments[position]) if position < len(arguments) else EMPTY
@@ -235,12 +235,12 @@ class PythonTypes(PythonModules):
         if name in _SEQUENCES:
             return box(_SEQUENCES[name], _open_is_empty(part(0)))
         if name in ("Type", "type"):
-            return join_all(_class_of(inner) for inner in part(0)) or one(UNTYPED)
+            return join_all(_class_of(inner) for inner in part(0)) or one((UNTYPED,))
         if name == "Callable":
-            return join(one(UNTYPED), box("callable", _open_is_empty(part(len(arguments) - 1))))
+            return join(one((UNTYPED,)), box("callable", _open_is_empty(part(len(arguments) - 1))))
         if name in _SILENT:
-            return EMPTY if name != "Literal" else one(EXTI, "builtins", "str")
-        return one(UNTYPED)
+            return EMPTY if name != "Literal" else one((EXTI, "builtins", "str", None))
+        return one((UNTYPED,))
 
 
 def _open_is_empty(value: Type) -> Type:
@@ -249,27 +249,29 @@ def _open_is_empty(value: Type) -> Type:
 
 def _class_of(atom: Atom) -> Type:
     if atom[0] == INST:
-        return class_of(atom)
+        return one(class_of(atom))
     if atom[0] == EXTI:
-        return one(EXT, atom[1], atom[2])
+        return one((EXT, atom[1], atom[2], None))
     if atom[0] in (TYPEVAR, SELFTYPE):
         return box("class", frozenset((atom,)))
     return EMPTY
 
 
-def _is_typing(atom: Atom) -> bool:
-    module = atom[1] if not atom[2].rpartition(".")[0] else f"{atom[1]}.{atom[2].rpartition('.')[0]}"
-    return module in _TYPING
+def _is_typing(atom: Ext) -> bool:
+    _, package, dotted, _ = atom
+    inner = dotted.rpartition(".")[0]
+    return (f"{package}.{inner}" if inner else package) in _TYPING
 
 
-def _external_type(atom: Atom) -> Type:
+def _external_type(atom: Ext) -> Type:
     """The instance type a class outside stands for in an annotation."""
-    name = atom[2].rpartition(".")[2]
+    _, package, dotted, _ = atom
+    name = dotted.rpartition(".")[2]
     if _is_typing(atom):
         if name == "Self":
-            return one(SELFTYPE)
+            return one((SELFTYPE,))
         if name in _OPEN:
-            return one(UNTYPED)
+            return one((UNTYPED,))
         if name in _SILENT:
             return EMPTY
         if name in _MAPPINGS:
@@ -278,4 +280,4 @@ def _external_type(atom: Atom) -> Type:
             return box(_SEQUENCES[name], EMPTY)
         if name in ("Tuple", "tuple"):
             return box("tuple", EMPTY)
-    return one(EXTI, atom[1], atom[2])
+    return one((EXTI, package, dotted, None))

@@ -22,7 +22,7 @@ from graphmem.resolution.types import (
     TUP,
     TYPEVAR,
     UNTYPED,
-    Atom,
+    Container,
     Type,
     box,
     class_of,
@@ -129,7 +129,7 @@ def _dictionary(inference: Inference, call: Call) -> Type:
                     keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
     for _, term in call.keywords:
         values = join(values, call.term(term))
-    return box("dict", join(keys, one(EXTI, "builtins", "str")) if call.keywords else keys, values)
+    return box("dict", join(keys, one((EXTI, "builtins", "str", None))) if call.keywords else keys, values)
 
 
 def _default_dictionary(inference: Inference, call: Call) -> Type:
@@ -141,7 +141,7 @@ def _next(inference: Inference, call: Call) -> Type:
 
 
 def _enumerate(inference: Inference, call: Call) -> Type:
-    return box("iter", tuple_of([one(EXTI, "builtins", "int"), _element_of_first(inference, call)]))
+    return box("iter", tuple_of([one((EXTI, "builtins", "int", None)), _element_of_first(inference, call)]))
 
 
 def _zip(inference: Inference, call: Call) -> Type:
@@ -166,9 +166,9 @@ def _type(inference: Inference, call: Call) -> Type:
     found = EMPTY
     for atom in inference.expanded(call.argument(0) or EMPTY):
         if atom[0] == INST:
-            found = join(found, class_of(atom))
+            found = join(found, one(class_of(atom)))
         elif atom[0] == EXTI:
-            found = join(found, one(EXT, atom[1], atom[2]))
+            found = join(found, one((EXT, atom[1], atom[2], None)))
     return found
 
 
@@ -204,7 +204,7 @@ def _partial(inference: Inference, call: Call) -> Type:
 
 def _wraps(inference: Inference, call: Call) -> Type:
     """`functools.wraps(f)` gives a decorator that gives back what it decorates: an identity."""
-    return one(EXT, "graphmem", "identity")
+    return one((EXT, "graphmem", "identity", None))
 
 
 def _cast(inference: Inference, call: Call) -> Type:
@@ -298,16 +298,16 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 """What calls of (package, name) give, where that can be something of the project."""
 
 
-def container_method(inference: Inference, container: Atom, name: str, call: Call) -> Type:
+def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
     """What a method of a list, tuple, set, dictionary or iterator gives."""
-    same = frozenset((container,))
+    same: Type = frozenset((container,))
     kind = container[1] if container[0] == BOX else "tuple"
-    if kind == "dict":
+    if container[0] == BOX and kind == "dict":
         keys, values = container[2]
         if name in ("get", "setdefault", "pop"):
             return join(values, call.argument(1) or EMPTY)
         if name == "__getitem__":
-            return values  # type: ignore[no-any-return]
+            return values
         if name == "items":
             return box("iter", tuple_of([keys, values]))
         if name == "values":

@@ -64,18 +64,18 @@ class PythonModules(Rules):
         """The module or package whose file or folder is at a path without suffix."""
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
-                return one(MODULE, path)
-        return one(NAMESPACE, place.replace("/", "."), "python")
+                return one((MODULE, path))
+        return one((NAMESPACE, place.replace("/", "."), "python"))
 
     def _absolute(self, inference: Inference, importer: str, dotted: str) -> Type:
         project = inference.project
         paths = [path for path in project.modules(dotted) if self._is_importable(inference, path, dotted, importer)]
         if paths:
-            return one(MODULE, nearest(paths, importer))
+            return one((MODULE, nearest(paths, importer)))
         package, _, rest = dotted.partition(".")
         if package not in sys.stdlib_module_names and project.is_folder(dotted):
-            return one(NAMESPACE, dotted, "python")
-        return one(EXT, package, rest)
+            return one((NAMESPACE, dotted, "python"))
+        return one((EXT, package, rest, None))
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """True when the folder a dotted name would have to be looked up in is, or may be, on the import path.
@@ -115,15 +115,17 @@ class PythonModules(Rules):
             if any(atom[0] == MODULE for atom in found):
                 return found
             dotted = self.module_names(f"{place}/{name}/x.py")
-            return next((one(NAMESPACE, d[:-2], "python") for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
+            return next((one((NAMESPACE, d[:-2], "python")) for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
+        if module[0] != NAMESPACE:
+            return EMPTY
         dotted_name = f"{module[1]}.{name}"
         paths = inference.project.modules(dotted_name)
         if paths:
-            return one(MODULE, paths[0])
+            return one((MODULE, paths[0]))
         found = self._at(inference, dotted_name.replace(".", "/"))
         if any(atom[0] == MODULE for atom in found):
             return found
-        return one(NAMESPACE, dotted_name, "python") if inference.project.is_folder(dotted_name) else EMPTY
+        return one((NAMESPACE, dotted_name, "python")) if inference.project.is_folder(dotted_name) else EMPTY
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """What `__all__` lists; in the `__init__` of a package without one every public name."""

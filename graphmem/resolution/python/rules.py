@@ -17,19 +17,7 @@ from graphmem.resolution.python.library import (
     container_method,
 )
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import (
-    BOX,
-    CLASS,
-    EMPTY,
-    EXT,
-    FUNC,
-    INST,
-    Atom,
-    Type,
-    box,
-    join,
-    one,
-)
+from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, FUNC, INST, Container, Instance, Outside, Type, box, join, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition
@@ -61,7 +49,7 @@ class PythonRules(PythonTypes):
 
     def builtin(self, name: str) -> Type:
         """Names of the module `builtins`."""
-        return one(EXT, "builtins", name) if name in BUILTIN_NAMES else EMPTY
+        return one((EXT, "builtins", name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """`self` is an instance, `cls` and the receiver of `__new__` is the class."""
@@ -71,20 +59,20 @@ class PythonRules(PythonTypes):
         if owner.kind not in CLASS_KINDS:
             return EMPTY
         if "classmethod" in definition.modifiers or symbol.name in ("__new__", "__init_subclass__", "__class_getitem__"):
-            return one(CLASS, owner, True)
-        return one(INST, owner, False)
+            return one((CLASS, owner, True))
+        return one((INST, owner, False))
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
         """`super()` and `super(Class, self)`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
-    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """The tables of `python_library`."""
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Methods of lists, dictionaries and the like."""
         return container_method(inference, container, name, call)
 
@@ -113,7 +101,7 @@ class PythonRules(PythonTypes):
                 value = inference.substituted(inference.body_result(atom[1]), atom, call)
                 found = join(found, frozenset(inner for inner in inference.expanded(value) if inner[0] in (FUNC, INST)))
             elif atom[0] == CLASS:
-                found = join(found, one(INST, atom[1], True))
+                found = join(found, one((INST, atom[1], True)))
             elif atom[0] == BOX and atom[1] == "callable":  # declared to give objects of a class
                 found = join(found, frozenset(inner for inner in atom[2][0] if inner[0] == INST))
         return found
@@ -188,7 +176,7 @@ class PythonRules(PythonTypes):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Members of enumerations are instances of their class; descriptors give what `__get__` returns."""
         if binding.annotation < 0 and inference.is_enum(owner):
-            return one(INST, owner, True)
+            return one((INST, owner, True))
         found = EMPTY
         for atom in inference.expanded(value):
             if atom[0] == INST and isinstance(inference.owner(atom[1], "__get__"), Symbol):
@@ -218,12 +206,12 @@ class PythonRules(PythonTypes):
         reflected = REFLECTED.get(name, f"__r{name[2:]}")
         return ((found[2], name), (found[3], reflected))
 
-    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+    def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """What the special method of the left operand gives."""
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 
-    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+    def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """What the next step of the iterator gives that a class makes."""
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -144,7 +144,7 @@ class RustModules(PackageRules):
             place = _below(folder, _below(inner, name))
             for file in (f"{place}.rs", f"{place}/mod.rs"):
                 if file != path and inference.project.file(file) is not None:
-                    return one(MODULE, file)
+                    return one((MODULE, file))
         return EMPTY
 
     def _folders_below(self, path: str) -> Sequence[str]:
@@ -160,7 +160,7 @@ class RustModules(PackageRules):
 
         A declaration may hide in a macro or name another place (`#[path]`).
         """
-        return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)  # type: ignore[no-any-return]
+        return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
     def _declaring(self, inference: Inference, path: str) -> Type:
         home = self._home(path)
@@ -172,9 +172,9 @@ class RustModules(PackageRules):
             possible = [one for one in self._may_declare(inference, above) if one != path]
             declared = [one for one in possible if self._declares(inference, one, name)]
             if declared or self._is_root(path):
-                return join_all(one(MODULE, each) for each in declared)
+                return join_all(one((MODULE, each)) for each in declared)
             if possible or above == home or not above:
-                return join_all(one(MODULE, each) for each in possible[:1])
+                return join_all(one((MODULE, each)) for each in possible[:1])
             above = above.rpartition("/")[0]
 
     def _may_declare(self, inference: Inference, folder: str) -> list[str]:
@@ -195,21 +195,21 @@ class RustModules(PackageRules):
 
     def _crates(self, inference: Inference, path: str) -> Type:
         """What `crate` is in a file: the roots of all crates it belongs to; the file itself where nobody can declare it."""
-        return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)  # type: ignore[no-any-return]
+        return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 
     def _roots_above(self, inference: Inference, path: str) -> Type:
         parents = self._parents(inference, path)
-        own = one(MODULE, path) if self._is_root(path) or not parents else EMPTY
-        return join(own, join_all(self._crates(inference, atom[1]) for atom in parents))
+        own = one((MODULE, path)) if self._is_root(path) or not parents else EMPTY
+        return join(own, join_all(self._crates(inference, atom[1]) for atom in parents if atom[0] == MODULE))
 
     def _library(self, inference: Inference, name: str) -> Type:
         """The root of a library of the project; nothing for a package that has only programs."""
         root = self._libraries.get(name)
-        return one(MODULE, root) if root is not None and inference.project.file(root) is not None else EMPTY
+        return one((MODULE, root)) if root is not None and inference.project.file(root) is not None else EMPTY
 
     # paths of names
 
-    def package_files(self, inference: Inference, package: Atom, name: str) -> list[Atom]:
+    def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
         """Modules are files."""
         return []
 
@@ -217,7 +217,7 @@ class RustModules(PackageRules):
         """The module, or the type, that the path of a `use` names."""
         ask = inference.project.solver.ask
         key = ("module", found.scope, found.module, found.kind)
-        return ask(entry.memo, key, self._path, inference, entry, found.scope, found.module.split("::"), found.alias)  # type: ignore[no-any-return]
+        return ask(entry.memo, key, self._path, inference, entry, found.scope, found.module.split("::"), found.alias)
 
     def _path(self, inference: Inference, entry: FileEntry, scope: int, parts: Sequence[str], alias: str) -> Type:
         first = parts[0]
@@ -234,12 +234,12 @@ class RustModules(PackageRules):
         elif library:
             current = library
         elif first == alias and len(parts) == 1:
-            return self.builtin(first) or one(EXT, first, "")
+            return self.builtin(first) or one((EXT, first, "", None))
         else:
             places = inference.lookup(entry, scope, first, 1 << 30)
             current = join_all(inference.slot(place) for place in places) if places else self.builtin(first)
             if not current:
-                return one(EXT, first, ".".join(parts[1:]))
+                return one((EXT, first, ".".join(parts[1:]), None))
         for part in parts[1:]:
             if part == "super":
                 current = join_all(self._parent(inference, atom) for atom in current)
@@ -248,13 +248,13 @@ class RustModules(PackageRules):
         return inference.expanded(current)
 
     def _around(self, inference: Inference, entry: FileEntry, here: int) -> Type:
-        return one(CLASS, entry.symbols[here]) if here > 0 and is_module(entry, here) else one(MODULE, entry.path)
+        return one((CLASS, entry.symbols[here], False)) if here > 0 and is_module(entry, here) else one((MODULE, entry.path))
 
     def _above(self, inference: Inference, entry: FileEntry, here: int) -> Type:
         if here <= 0 or not is_module(entry, here):
             return self._parents(inference, entry.path)
         parent = entry.definitions[here].parent
-        return one(CLASS, entry.symbols[parent]) if parent > 0 else one(MODULE, entry.path)
+        return one((CLASS, entry.symbols[parent], False)) if parent > 0 else one((MODULE, entry.path))
 
     def _parent(self, inference: Inference, module: Atom) -> Type:
         if module[0] == CLASS:
@@ -272,7 +272,7 @@ class RustModules(PackageRules):
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """The receiver; outside of methods `self` begins a path from the module."""
-        return super().this(inference, entry, scope) or (one(MODULE, entry.path) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
+        return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """`crate`, `super`, and crates by their names."""
@@ -285,8 +285,8 @@ class RustModules(PackageRules):
     def builtin(self, name: str) -> Type:
         """The prelude, and crates outside by their names."""
         if name in LIBRARIES:
-            return one(EXT, name, "")
-        return one(EXT, self._outside[name], "") if name in self._outside else super().builtin(name)
+            return one((EXT, name, "", None))
+        return one((EXT, self._outside[name], "", None)) if name in self._outside else super().builtin(name)
 
 
 def is_module(entry: FileEntry, scope: int) -> bool:

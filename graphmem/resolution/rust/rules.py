@@ -14,7 +14,26 @@ from graphmem.resolution.rust.library import BINARY, METHODS_OF_TRAITS, UNARY
 from graphmem.resolution.rust.modules import LIBRARIES, RustModules, is_module
 from graphmem.resolution.rust.trait_calls import implied
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, INST, Atom, Type, box, join, join_all, one, tuple_of
+from graphmem.resolution.types import (
+    BOX,
+    BUILTIN,
+    CLASS,
+    EMPTY,
+    EXT,
+    INST,
+    Base,
+    Container,
+    Ext,
+    Instance,
+    Outside,
+    Receiver,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+    tuple_of,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Reference
@@ -113,11 +132,11 @@ class RustRules(RustModules):
     def _belongs(self, inference: Inference, entry: FileEntry, position: int, owner: Symbol) -> bool:
         return any(atom[0] == CLASS and atom[1] is owner for atom in self.owner_apart(inference, entry, position))
 
-    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol | Atom]:
+    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """The traits that are implemented for a type."""
         if symbol.kind == "interface":
             return ()
-        found: list[Symbol | Atom] = []
+        found: list[Base] = []
         for entry, position in self._methods(inference, symbol):
             definition = entry.definitions[position]
             for _, term in definition.bases:
@@ -168,7 +187,7 @@ class RustRules(RustModules):
         """Methods of traits behind operators, loops, formatted texts and conversions."""
         return implied(inference, entry, reference)
 
-    def operated(self, inference: Inference, receiver: Atom, sign: str, *, is_unary: bool) -> Type:
+    def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """What the trait's method gives; of a reference that is followed, and where a type has no such method, the object itself."""
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]
@@ -176,7 +195,7 @@ class RustRules(RustModules):
                 return inference.method_result(receiver, name)
         return frozenset((receiver,)) if is_unary else EMPTY
 
-    def iterated(self, inference: Inference, receiver: Atom) -> Type:
+    def iterated(self, inference: Inference, receiver: Instance) -> Type:
         """What the iterator wraps that a type is, or makes."""
         made = (
             inference.method_result(receiver, "into_iter")
@@ -203,13 +222,13 @@ class RustRules(RustModules):
         position = 1 if found[2] == "Err" else 0
         return join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2]))
 
-    def missing_member(self, receiver: Atom, name: str) -> Type:
+    def missing_member(self, receiver: Receiver, name: str) -> Type:
         """What the library adds to every type, and what its pointers and cells put before it."""
         if receiver[0] == CLASS:
-            return one(BUILTIN, receiver, name) if name == "default" else super().missing_member(receiver, name)
-        return one(BUILTIN, receiver, name) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
+            return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)
+        return one((BUILTIN, receiver, name)) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
 
-    def member_outside(self, inference: Inference, receiver: Atom, base: Atom, name: str) -> Type:
+    def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """A trait outside gives its own methods and no others; of one that is not known, they may be any."""
         known = self.missing_member(receiver, name)
         if known:
@@ -221,7 +240,7 @@ class RustRules(RustModules):
                     return super().member_outside(inference, receiver, trait, name)
         return EMPTY
 
-    def call_external(self, inference: Inference, atom: Atom, call: Call) -> Type | None:
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Constructors of options, results, and of what is looked through."""
         parts = atom[2].split(".")
         if parts[-1] == "Some":
@@ -233,20 +252,20 @@ class RustRules(RustModules):
             return call.argument(0) or EMPTY
         return None
 
-    def container_method(self, inference: Inference, container: Atom, name: str, call: Call) -> Type:
+    def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Methods of options, results, collections and iterators; of a plain value those that give it again."""
         if container[0] == CLASS:
-            return one(INST, container[1], True)
+            return one((INST, container[1], True))
         if container[0] != BOX:
             return frozenset((container,)) if name in _SAME else EMPTY
         kind, parts = container[1], container[2]
         if kind in ("option", "result"):
             if name in _UNWRAPS:
-                return parts[0]  # type: ignore[no-any-return]
+                return parts[0]
             if name in ("ok", "ok_or", "ok_or_else", "context", "with_context", "map_err", "filter", "or_else"):
                 return box("option" if name in ("ok", "filter") else "result", *parts)
             if name in ("unwrap_err", "expect_err", "err") and len(parts) > 1:
-                return parts[1]  # type: ignore[no-any-return]
+                return parts[1]
         if kind == "map":
             if name in ("get", "get_mut", "remove"):
                 return box("option", parts[1])
@@ -257,7 +276,7 @@ class RustRules(RustModules):
             if name in ("iter", "iter_mut", "into_iter", "drain"):
                 return box("list", tuple_of(parts))
             if name in ("or_insert", "or_insert_with", "or_default"):
-                return parts[1]  # type: ignore[no-any-return]
+                return parts[1]
             return frozenset((container,)) if name in ("entry", "clone") else EMPTY
         if name == "enumerate":
             return box("list", tuple_of((EMPTY, parts[0])))
