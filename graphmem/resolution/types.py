@@ -176,13 +176,25 @@ _CONTAINERS: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
 """Tags of what is merged with others of its kind."""
 
 
+_NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
+"""Tags of what holds types: it is merged with others of its kind."""
+
+
 def _normal(atoms: Type) -> Type:
+    """The same atoms, with those of one kind of container merged into one; too many are `TOP`."""
+    nesting = [atom for atom in atoms if atom[0] in _NESTING]
+    if len(nesting) > 1:
+        atoms = _merged(atoms, nesting)
+    return atoms if len(atoms) <= MAX_ATOMS else TOP
+
+
+def _merged(atoms: Type, nesting: Sequence[Atom]) -> Type:
     boxes: dict[str, list[Box]] = {}
     tuples: list[Tup] = []
     lambdas: list[Lam] = []
     objects: list[Obj] = []
     partials: list[Partial] = []
-    for atom in atoms:
+    for atom in nesting:
         if atom[0] == BOX:
             boxes.setdefault(atom[1], []).append(atom)
         elif atom[0] == TUP:
@@ -204,7 +216,7 @@ def _normal(atoms: Type) -> Type:
         atoms = (atoms - frozenset(objects)) | _merged_objects(objects)
     if len(partials) > 1:
         atoms = (atoms - frozenset(partials)) | partial(join_all(function for _, function, _ in partials))
-    return atoms if len(atoms) <= MAX_ATOMS else TOP
+    return atoms
 
 
 def _merged_boxes(kind: str, group: Sequence[Box]) -> Type:
@@ -230,13 +242,17 @@ def depth(value: Type) -> int:
     """How deep containers are nested in a type."""
     found = 0
     for atom in value:
-        if atom[0] == BOX:
-            found = max(found, atom[3])
-        elif atom[0] in (TUP, LAM, OBJ, PARTIAL):
-            found = max(found, atom[2])
+        if atom[0] in _NESTING:
+            found = max(found, _levels(atom))
         elif atom[0] == BUILTIN:
             found = max(found, depth(one(atom[1])))
     return found
+
+
+def _levels(atom: Atom) -> int:
+    if atom[0] == BOX:
+        return atom[3]
+    return atom[2] if atom[0] in (TUP, LAM, OBJ, PARTIAL) else 0
 
 
 def _shallow(value: Type) -> Type:
