@@ -118,11 +118,10 @@ def one_call(service: Any, call: str, number: int, step: int, seed: int, mine: l
         if call == "memory":
             found = service.memory(one)
             return {} if one in found.content else {"fault": f"asked for {one}, told of {found.id}: {found.content}"}
-        getattr(service, call)(one)
         if call == "forget":
-            mine.remove(one)
-            return {"forgotten": [one]}
-        return {}
+            mine.remove(one)  # before: when the answer is cut off nobody knows whether it is still live
+        getattr(service, call)(one)
+        return {"forgotten": [one]} if call == "forget" else {}
     if call == "search":
         service.search(words, limit=10)
     elif call == "impact":
