@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.analysis.impact import expand, path_steps
+from graphmem.analysis.near_miss import nearest_miss
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import IndexState, PathAnswer, Subgraph
@@ -71,6 +72,7 @@ def best_path(
         max_depth=max_depth,
         epistemic="exact" if steps else "lower_bound",
         state=state,
+        nearest="" if steps else nearest_miss(view, values, seeds, ends, found, (max_depth, min_confidence), MAX_PATH_DEPTH),
     )
 
 

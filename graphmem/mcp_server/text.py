@@ -204,7 +204,7 @@ def path(answer: PathAnswer, budget: int) -> str:
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
-            f"({answer.epistemic.replace('_', ' ')})"
+            f"({answer.epistemic.replace('_', ' ')}){'; nearest: ' * bool(answer.nearest)}{answer.nearest}"
         )
     head = [f"{answer.source.ref} depends on {answer.target.ref}, confidence {answer.confidence:.2f}:"]
     rows = [

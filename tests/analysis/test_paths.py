@@ -48,3 +48,36 @@ def test_a_file_stands_for_its_symbols(routers):
 def test_a_member_beside_its_class_is_the_member(routers):
     assert ends(path(routers, "hono.py:Hono", "hono.py:Hono.match")) == [("Hono.serve", "Hono.match")]
     assert ends(path(routers, "hono.py:Hono.serve", "hono.py:Hono")) == [("Hono.serve", "Hono.match")]
+
+
+def test_a_path_beyond_the_bounds_is_the_nearest_miss_and_can_be_asked_for(graph):
+    for number in range(6):
+        graph.symbol("chain.py", f"f{number}")
+    for number in range(5):
+        graph.edge(f"chain.py:f{number}", f"chain.py:f{number + 1}", 0.5)
+    view = graph.view()
+    missed = path(view, "chain.py:f0", "chain.py:f5")
+    assert missed.steps == []
+    assert missed.nearest == (
+        "beyond these bounds there is one of 5 steps with confidence 0.031: ask with max_depth 10 and min_confidence 0.0312"
+    )
+    assert len(path(view, "chain.py:f0", "chain.py:f5", min_confidence=0.0312).steps) == 5
+    assert "max_depth 5 and min_confidence 0.01" in path(view, "chain.py:f0", "chain.py:f5", max_depth=2, min_confidence=0.01).nearest
+
+
+def test_without_any_path_it_is_said_how_far_each_end_gets_and_which_call_would_close_the_gap(graph):
+    for name in ("serve", "handle", "lonely", "route", "find"):
+        graph.symbol("mux.py", name)
+    graph.edge("mux.py:serve", "mux.py:handle")
+    graph.edge("mux.py:route", "mux.py:find")
+    graph.missed("mux.py:handle", "route", 7)
+    view = graph.view()
+    said = path(view, "mux.py:serve", "mux.py:find").nearest
+    assert said == (
+        "at confidence 0.05 or more the source leads to mux.py:handle, 1 step away; mux.py:route, 1 step away leads to the target; "
+        "mux.py:handle calls route in line 7, which could not be followed and may be mux.py:route"
+    )
+    assert path(view, "mux.py:lonely", "mux.py:serve").nearest == (
+        "at confidence 0.05 or more the source leads to nothing; nothing leads to the target"
+    )
+    assert path(view, "mux.py:serve", "mux.py:handle").nearest == ""

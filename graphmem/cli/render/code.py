@@ -65,6 +65,8 @@ def path(output: Output, answer: PathAnswer) -> None:
     ends = (common.name(answer.source), " → ", common.name(answer.target))
     if not answer.steps:
         output.line("No dependency path ", *ends, f" found within {answer.max_depth} steps; text does not show that there is none.")
+        if answer.nearest:
+            output.line(("  nearest: " + answer.nearest, common.DIM))
     else:
         output.line(*ends, f"   {plural(len(answer.steps), 'step')}, confidence ", common.confidence(answer.confidence))
         output.line()

@@ -1,0 +1,87 @@
+"""What comes nearest to a path where there is none: one beyond the bounds, or how far one gets from each end."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.walk import Walk, forward, reverse, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.analysis.walk import FloatArray
+    from graphmem.projection.graph import GraphView
+
+LEAST: Final = 1e-4  # confidence of a path beyond the bounds that is told of
+_CALLS: Final = 3  # call sites that are named
+
+
+def nearest_miss(
+    view: GraphView,
+    values: FloatArray,
+    seeds: Sequence[int],
+    ends: Sequence[int],
+    found: Walk,
+    bounds: tuple[int, float],
+    deepest: int,
+) -> str:
+    """Sentences for a person who asked for a path that was not found.
+
+    Args:
+        view: the graph.
+        values: of each edge.
+        seeds: where paths begin.
+        ends: where they end.
+        found: what was reached from the seeds within the bounds.
+        bounds: steps and confidence that were asked for.
+        deepest: steps that may be asked for.
+    """
+    max_depth, min_confidence = bounds
+    wider = walk(forward(view), values, seeds, deepest, LEAST)
+    reached = np.flatnonzero(np.isin(wider.nodes, np.asarray(ends)))
+    if len(reached):
+        row = max(reached.tolist(), key=lambda at: (float(wider.confidences[at]), -int(wider.depths[at])))
+        steps, confidence = len(wider.paths([int(wider.nodes[row])])[0]), float(wider.confidences[row])
+        least = max(LEAST, math.floor(confidence * 1e4) / 1e4)
+        return (
+            f"beyond these bounds there is one of {steps} {'step' if steps == 1 else 'steps'} with confidence {confidence:.2g}: ask with "
+            f"max_depth {max(steps, max_depth)} and min_confidence {min(least, min_confidence):g}"
+        )
+    back = walk(reverse(view), values, ends, max_depth, min_confidence)
+    said = [
+        f"at confidence {min_confidence:g} or more the source leads to {_reached(view, found)}",
+        f"{_reached(view, back)} {'lead' if len(back.nodes) > 1 else 'leads'} to the target",
+    ]
+    return "; ".join([*said, *_open_calls(view, seeds, ends, found, back)])
+
+
+def _reached(view: GraphView, found: Walk) -> str:
+    count = len(found.nodes)
+    if not count:
+        return "nothing"
+    at = int(np.lexsort((found.nodes, -found.confidences, -found.depths))[0])
+    steps = int(found.depths[at])
+    far = f"{view.info(int(found.nodes[at])).ref}, {steps} {'step' if steps == 1 else 'steps'} away"
+    return far if count == 1 else f"{count:,} symbols (the farthest: {far})"
+
+
+def _open_calls(view: GraphView, seeds: Sequence[int], ends: Sequence[int], found: Walk, back: Walk) -> list[str]:
+    """Calls that could not be followed and would close the gap, those with the fewest steps around them first."""
+    before = {**dict(zip(found.nodes.tolist(), found.depths.tolist(), strict=True)), **dict.fromkeys(seeds, 0)}
+    after = {**dict(zip(back.nodes.tolist(), back.depths.tolist(), strict=True)), **dict.fromkeys(ends, 0)}
+    by_name: dict[str, int] = {}
+    for node in sorted(after, key=lambda one: (after[one], one), reverse=True):
+        by_name[view.name(node)] = node
+    sites = view.arrays.unresolved
+    close = []
+    for row in np.flatnonzero(np.isin(sites.caller, np.fromiter(before, dtype=np.int64))).tolist():
+        caller, callee = int(sites.caller[row]), by_name.get(sites.name[row].as_py())
+        if callee is not None:
+            close.append((before[caller] + after[callee], view.paths[sites.path[row]], int(sites.line[row]), caller, callee))
+    return [
+        f"{view.info(caller).ref} calls {view.name(callee)} in line {line}, which could not be followed and may be {view.info(callee).ref}"
+        for _, _, line, caller, callee in sorted(close)[:_CALLS]
+    ]
