@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 
-from graphmem.analysis import risk
+from graphmem.analysis import recall, risk
 from graphmem.analysis.chances import FULL_DEPTH, Reached, chances_of_tests
 from graphmem.analysis.completeness import (
     NO_RUNS,
@@ -178,7 +178,10 @@ def united_impact(
         by_module=_groups(view, found, modules=True),
         risk=_risk(view, found, targets, seeds, possible_count, said),
         epistemic=said,
-        causes=causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
+        causes=[
+            *causes(view, found.nodes, unsure, state, floor, question.max_depth, further, left_out),
+            *recall.causes(view, np.concatenate([found.nodes, np.asarray(seeds, dtype=found.nodes.dtype)])),
+        ],
         possible=possible,
         truncated=left_out > 0,
         state=state,

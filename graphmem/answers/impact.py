@@ -47,7 +47,7 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: Annotated[str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth or budget")]
+    kind: Annotated[str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth, budget or language")]
     message: str
     count: int
     examples: Annotated[list[str], Doc("`path:line`")] = field(default_factory=list)

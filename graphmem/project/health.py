@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from graphmem.analysis.recall import known_calls
 from graphmem.answers import to_json
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from graphmem.project.learning import SessionLearning
     from graphmem.project.outside_evidence import OutsideEvidence
     from graphmem.project.watching import Following
+    from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
     from graphmem.store.base import GraphStore
@@ -117,6 +119,7 @@ class Doctor:
             "embedder": self.vectors.status(),
             "memories": self.book.status(),
             "rules": counts.edges,
+            "known_calls": _known_calls(ready) if ready is not None else [],
             "call_rules": counts.calls,
             "call_sites": counts.call_sites,
             "unresolved": counts.unresolved,
@@ -128,6 +131,11 @@ class Doctor:
             "health": to_json(self.health.health()),
             "lost_code": lost_code(self.store),
         }
+
+
+def _known_calls(view: GraphView) -> list[dict[str, Any]]:
+    """What was measured of the languages of a project."""
+    return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]
 
 
 def resident_bytes() -> int:

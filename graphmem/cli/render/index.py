@@ -33,7 +33,7 @@ def summary(output: Output, run: IndexSummary, project: str, every: bool = False
             ("symbols", run.symbols),
             ("chunks", run.chunks),
             ("edges", edges, (_counts(run.edges_by_kind), common.DIM)),
-            ("call sites", run.call_sites, f"{resolved:,} resolved, {run.unresolved:,} not ({_percent(run.unresolved, run.call_sites)})"),
+            ("call sites", run.call_sites, f"{resolved:,} resolved, {run.unresolved:,} not"),
             ("skipped", skipped, (_counts(run.skipped), common.DIM)),
         ],
         right=(1,),
@@ -48,10 +48,6 @@ def summary(output: Output, run: IndexSummary, project: str, every: bool = False
 
 def _counts(table: dict[str, int]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in sorted(table.items(), key=lambda item: (-item[1], item[0])) if count)
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "0 %"
 
 
 def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> None:

@@ -1,0 +1,86 @@
+"""How many of the calls does the text tell? Each language against a compiler, or against what ran.
+
+    python benchmarks/languages.py --data DIR --trees DIR [--only NAME …]
+
+DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
+`LANGUAGE-NAME`. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
+`graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
+that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import report
+
+FLOOR = 0.3
+TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
+GRAPHMEM = [sys.executable, "-m", "graphmem"]
+HEAD = """\
+# Of the calls in one tree of each language, the share that graphmem has from the text alone, at the confidence that impact shows.
+# Written by benchmarks/languages.py. Names are folders of grammars/.
+"""
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--trees", type=Path, required=True)
+    options.add_argument("--only", nargs="*", default=[])
+    arguments = options.parse_args()
+    found: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for truth in sorted((arguments.data / "truth").glob("*.jsonl.gz")):
+            name = truth.name.partition(".")[0]
+            language, _, tree = name.partition("-")
+            if (arguments.trees / name).is_dir() and (not arguments.only or name in arguments.only):
+                found[language] = {
+                    "tree": tree,
+                    **_scored(arguments.data / "score.py", truth, arguments.trees / name, Path(scratch) / name),
+                }
+                print(name, found[language], flush=True)
+    ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
+    executed = ran["means"]["graphmem_cli"]
+    found["python"] = {
+        "tree": ", ".join(ran["repositories"]),
+        "recall": executed["explicit recall"],
+        "precision": executed["precision proxy"],
+    }
+    kept = tomllib.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
+    rows = {language: {**kept.get(language, {}), **row} for language, row in sorted((kept | found).items())}
+    text = "".join(
+        f'\n[{language}]\ntree = "{row["tree"]}"\nrecall = {row["recall"]:.3f}\nprecision = {row["precision"]:.3f}\n'
+        for language, row in rows.items()
+    )
+    TABLE.write_text(HEAD + text, encoding="utf-8")
+    report.table(
+        ["language", "tree", "recall", "precision"], [[one, row["tree"], row["recall"], row["precision"]] for one, row in rows.items()]
+    )
+    report.publish("languages", {"languages": found}, arguments.out)
+    return 0
+
+
+def _scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:
+    """Recall and precision of the edges of one tree."""
+    subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(db), "--embedder", "none", "--quiet"], check=True)
+    edges = db.with_suffix(".jsonl")
+    with edges.open("wb") as file:
+        subprocess.run([*GRAPHMEM, "export", "--db", str(db), "--format", "jsonl"], check=True, stdout=file, stderr=subprocess.DEVNULL)
+    command = [sys.executable, str(scorer), str(truth), str(edges), "--floor", str(FLOOR)]
+    said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
+    if match is None:
+        raise SystemExit(f"the scorer says no recall of {tree.name}: {said[:300]}")
+    return {"recall": float(match[1]), "precision": float(match[2])}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,80 @@
+"""How many of the calls in a language are known, as measured: what an answer that walks through its code has to tell."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.answers import Cause
+from graphmem.model import EdgeSource
+from graphmem.projection.arrays import EDGE_SOURCES
+
+if TYPE_CHECKING:
+    from graphmem.analysis.walk import IntArray
+    from graphmem.projection.graph import GraphView
+
+ENOUGH: Final = 0.9  # of the calls; an answer says nothing of a language that has as many
+_ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages of one resolution, of which one was measured
+_NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
+_WORDS: Final = (
+    (0.40, "less than half"),
+    (0.55, "about half"),
+    (0.63, "about three fifths"),
+    (0.71, "about two thirds"),
+    (0.78, "about three quarters"),
+    (0.84, "about four fifths"),
+    (ENOUGH, "about seven eighths"),
+)
+"""Shares below a bound, in words."""
+
+
+class Measured(NamedTuple):
+    """The calls of one language, known from the text alone."""
+
+    language: str  # as people write it
+    tree: str  # where it was measured
+    recall: float  # share of the true calls that are known
+    precision: float  # share of the known calls that are true
+
+    @property
+    def sentence(self) -> str:
+        """What to tell with an answer; "" where enough of the calls are known."""
+        words = next((words for bound, words in _WORDS if self.recall < bound), "")
+        return f"{self.language}: {words} of the calls are known ({self.recall:.0%} of those in {self.tree})" if words else ""
+
+
+@cache
+def measured() -> dict[str, Measured]:
+    """The table that `benchmarks/languages.py` writes, by language."""
+    rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
+    return {
+        language: Measured(_NAMES.get(language, language.title()), row["tree"], row["recall"], row["precision"])
+        for language, row in rows.items()
+    }
+
+
+def known_calls(languages: Iterable[str]) -> list[Measured]:
+    """What was measured of some languages, the least known first."""
+    wanted = {_ONE_WITH.get(language, language) for language in languages}
+    return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
+
+
+def sentences(languages: Iterable[str]) -> list[str]:
+    """One sentence for each of these languages of which too few calls are known."""
+    return [row.sentence for row in known_calls(languages) if row.sentence]
+
+
+def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
+    """What to tell with an answer about the languages of its symbols; nothing of those that an indexer told of."""
+    told = view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)]
+    return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _languages(view, told))]
+
+
+def _languages(view: GraphView, nodes: IntArray) -> set[str]:
+    numbers = np.unique(view.path_index[nodes])
+    return set(view.arrays.paths.language.take(numbers[numbers >= 0]).to_pylist())
