@@ -184,10 +184,10 @@ def test_a_broken_file_of_a_language_that_can_name_the_target_makes_the_answer_a
     graph.written_in(broken, language, errors=3)
     graph.edge("c.py:user", target)
     report = ask(graph.view(), target)
-    assert [(cause.kind, cause.count, cause.examples) for cause in report.causes] == [("failed_files", 1, [broken])]
+    assert ("failed_files", 1, [broken]) in [(cause.kind, cause.count, cause.examples) for cause in report.causes]
     assert report.epistemic == "lower_bound"
     by_file = ask(graph.view(), target.partition(":")[0])
-    assert [cause.kind for cause in by_file.causes] == ["failed_files"]
+    assert {cause.kind for cause in by_file.causes} - {"language"} == {"failed_files"}
 
 
 def test_languages_that_are_resolved_by_the_same_rules_are_one_family():
