@@ -1,1 +1,1 @@
-"""The write path: keeps the graph equal to the tree on disk."""
+"""The write path: make the graph equal to the tree on disk."""

@@ -1,7 +1,7 @@
-"""The difference between what the graph holds of some files and what they say now.
+"""Difference between the graph's rows of some files and their new rows.
 
-A run only ever writes this difference, so a second run over the same tree writes nothing and the
-projections can be patched with exactly what changed.
+A run writes only this difference. A second run over the same tree therefore writes nothing, and the projections are patched with exactly
+the changes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph import GraphView
 
-# The projection keeps confidences in single precision; so many digits survive it.
+# The projection keeps confidences in single precision, which preserves this many digits.
 CONFIDENCE_DIGITS: Final = 6
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
 
 
 class Rows(NamedTuple):
-    """All rows some files account for. An edge belongs to the file of its source."""
+    """All rows of some files. An edge belongs to the file of its source."""
 
     files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]
@@ -40,14 +40,14 @@ class Rows(NamedTuple):
 
     @property
     def loose_chunks(self) -> list[ChunkRow]:
-        """The chunks of rows that are compared; those of a first load are packed and never compared."""
+        """Chunks that can be compared. Chunks of a first load are packed."""
         if isinstance(self.chunks, PackedRows):
             raise AssertionError("rows of a first load are not compared")
         return self.chunks
 
     @classmethod
     def empty(cls, *, packed: bool) -> Rows:
-        """No rows yet; packed ones are kept as bytes."""
+        """Make an empty set of rows; packed rows are kept as bytes."""
         if packed:
             chunks = PackedRows(PackedChunkRow)
             return cls(PackedRows(FileRow), PackedRows(SymbolRow), chunks, PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 def everything(new: Rows) -> GraphDelta:
-    """The delta of a first load: all rows, in the order of their files; externals by id."""
+    """Delta of a first load: all rows by file, externals by id."""
     for rows in new[:-1]:
         if isinstance(rows, PackedRows):
             rows.seal()
@@ -70,7 +70,7 @@ def everything(new: Rows) -> GraphDelta:
 
 
 def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
-    """Edges of the graph whose source lies in these files, by (source, kind, destination)."""
+    """Graph edges from these files, by (source, kind, destination)."""
     numbers = np.array([view.path_number[path] for path in paths if path in view.path_number], dtype=np.int64)
     wanted = np.zeros(len(view.paths) + 1, dtype=bool)  # one more for externals, whose path is -1
     wanted[numbers] = True
@@ -102,7 +102,7 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """For each of these ids that is an external: how many edges lead to it."""
+    """Number of edges to each of these ids that is an external."""
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
         {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}
@@ -110,17 +110,17 @@ def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
 
 
 def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
-    """What turns the old rows into the new ones.
+    """Compute the delta from old rows to new rows.
 
     Args:
-        old: rows of the affected files as the graph holds them (`externals` is not read).
+        old: the graph's rows of the affected files (`externals` is not read).
         new: rows of the affected files that still exist.
-        external_uses: for each external of the graph that an old or a new edge leads to, how many edges of the graph lead there.
+        external_uses: number of graph edges to each external that an old or a new edge leads to.
 
     Returns:
         A delta whose lists are sorted by id, edges by (kind, source, destination). An edge that only
-        changed its evidence is removed and added; an external nobody leads to any more is removed.
-        What lives on under a new id is among the `moves`.
+        changed its evidence is removed and added. An external without edges is removed.
+        Rows that continue under a new id are in `moves`.
     """
     removed_files, files = _by_id(old.files, new.files)
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
@@ -158,7 +158,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """The old rows, and the edges of the files in which an edge changes."""
+    """Old rows, and the edges of files in which an edge changes."""
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}
     for row in old.edges:

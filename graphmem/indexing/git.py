@@ -1,4 +1,7 @@
-"""The few questions asked of git about revisions and working trees; of a tree, without the filters it configures."""
+"""Git questions about revisions and working trees.
+
+Filters that a repository configures are switched off.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ from graphmem.errors import GitError
 from graphmem.runtime import git as _git
 
 _OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
-_READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these put contents through filters, which are programs
+_READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these run filters, which are programs
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
-    """Standard output of `git <arguments>` in `root`; with `index` as the file of its index, instead of the repository's own.
+    """Standard output of `git <arguments>` in `root`.
+
+    `index` replaces the repository's index file.
 
     Raises:
-        GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
+        GitError: Git is not installed, takes more than a minute, or fails; `stderr` says why.
     """
     variables = {} if index is None else {"GIT_INDEX_FILE": str(index)}
     if arguments[0] in _READS_FILES:
@@ -27,7 +32,10 @@ def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Variables that switch off every filter some configuration has; not `-c`, which a name with an equals sign would get past."""
+    """Environment variables that switch off every configured filter.
+
+    A filter name with an equals sign could bypass `-c`.
+    """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]
     pairs = {f"GIT_CONFIG_{part}_{at}": text for at, one in enumerate(settings) for part, text in zip(("KEY", "VALUE"), one, strict=True)}
@@ -35,24 +43,24 @@ def _without_filters(configured: bytes) -> dict[str, str]:
 
 
 def diff(root: Path, base: str, head: str | None) -> str:
-    """Unified diff, without context, of `base..head`, or of `base` against the working tree when head is None.
+    """Unified diff without context of `base..head`.
 
-    Untracked files are not part of it.
+    Without `head`, the working tree is compared. Untracked files are left out.
 
     Raises:
         GitError: a revision is unknown or begins with a dash.
     """
     for revision in (base, head):
         if revision is not None and revision.startswith("-"):
-            raise GitError(f"{revision!r} is no revision; name a commit, a branch or a tag", command=("diff",), stderr="")
+            raise GitError(f"unknown revision {revision!r}; use a commit, branch or tag", command=("diff",), stderr="")
     revisions = [base] if head is None else [f"{base}..{head}"] if ".." not in base else [base]
-    # Of a submodule the commit is compared alone: its files would be by its own configuration.
+    # Of a submodule only the commit is compared. Reading its files would use its own configuration.
     safe = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--submodule=short")
     return run(root, "diff", *safe, "--relative", "-U0", "--find-renames", *revisions, "--").decode("utf-8", "replace")
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:
-    """A file's bytes at a revision, path from `root`; None when it is not there."""
+    """Bytes of a file at a revision, or None. The path starts at `root`."""
     try:
         return run(root, "show", "--no-textconv", f"{revision}:./{path}")
     except GitError as error:
@@ -62,24 +70,24 @@ def show(root: Path, revision: str, path: str) -> bytes | None:
 
 
 def revision(root: Path, name: str) -> str:
-    """The full id of the commit a revision means.
+    """Full commit id of a revision.
 
     Raises:
-        GitError: there is none of that name.
+        GitError: the revision is unknown.
     """
     if name.startswith("-"):
-        raise GitError(f"{name!r} is no revision; name a commit, a branch or a tag", command=("rev-parse",), stderr="")
+        raise GitError(f"unknown revision {name!r}; use a commit, branch or tag", command=("rev-parse",), stderr="")
     return run(root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}").decode().strip()
 
 
 def unpack(root: Path, name: str, into: Path) -> None:
-    """Write the files of a revision, those below `root` alone, into an empty folder; the repository and its index stay as they are.
+    """Write the files of a revision below `root` into an empty folder.
 
-    Not by `git archive`, which leaves out what a project does not ship, such as its tests. Contents of large files that are kept
-    elsewhere are not fetched.
+    The repository and its index do not change. `git archive` would leave out files that a project does not ship, such as its tests.
+    Externally stored contents of large files are not fetched.
 
     Raises:
-        GitError: there is no such revision, or it has nothing at this place.
+        GitError: the revision is unknown, or has no files below `root`.
     """
     commit = revision(root, name)
     prefix = run(root, "rev-parse", "--show-prefix").decode().strip()

@@ -1,9 +1,8 @@
-"""What the edges of every file were made from, kept between processes.
+"""Dependencies of every file's edges, kept between processes.
 
-Resolving everything is most of an index run. With the facts of the last run (see `parsing.facts_cache`) and with
-what each file's edges were made from, a new process goes on as the old one would have: it resolves what a change
-can have affected and nothing else. One SQLite file; losing it costs a full resolution and nothing else, so damage
-is answered with an empty file and a note.
+Resolution is most of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new process
+resolves only the files that a change can affect. The data is one SQLite file. Its loss costs only a full resolution, so a damaged file
+is replaced by an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ if TYPE_CHECKING:
 
     from graphmem.resolution.fingerprint import Key
 
-# Read by the same version of Python only, as `marshal` has it.
+# Only the same version of Python can read it, because `marshal` wrote it.
 FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _NUMBERS: Final = "I"  # unsigned, 4 bytes
 
 
 class Inputs:
-    """The dependencies of one resolver, as `Resolver.dependencies` gives them. For one thread at a time.
+    """Stored result of `Resolver.dependencies`. For one thread at a time.
 
     Args:
-        path: the SQLite file; made when missing, emptied when damaged or of another format.
+        path: the SQLite file; created if missing, emptied if damaged or of another format.
 
     Attributes:
-        notes: one sentence for each time something stored could not be used.
+        notes: one sentence for each time stored data could not be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,14 +50,14 @@ class Inputs:
             self._failed(error)
 
     def close(self) -> None:
-        """Let go of the file; closing twice is fine."""
+        """Close the file. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
             seal(self.path)
 
     def load(self, run: str, layout: str) -> tuple[list[Key], dict[str, frozenset[int]]] | None:
-        """The dependencies as a run left them; None when those that are kept are of another run or another layout."""
+        """Dependencies of a run; None if the stored run or layout differs."""
         if self._connection is None:
             return None
         try:
@@ -72,7 +71,7 @@ class Inputs:
             return None
 
     def handles(self) -> list[HandlesRow] | None:
-        """The names under which frameworks know functions, of all files, ascending; None when they are not known."""
+        """Framework names of functions in all files, ascending; None if unknown."""
         if self._connection is None:
             return None
         try:
@@ -83,7 +82,7 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether one of these files said such a name."""
+        """Whether one of these files has such a name."""
         if self._connection is None:
             return False
         try:
@@ -96,7 +95,7 @@ class Inputs:
     def save(
         self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]], handles: Mapping[str, Sequence[HandlesRow]]
     ) -> None:
-        """Keep everything anew."""
+        """Replace all stored data."""
         self._write(run, layout, 0, keys, inputs, handles, None)
 
     def follow(
@@ -109,16 +108,16 @@ class Inputs:
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
-        """Keep what a run changed; the file must be of the run before it.
+        """Store the changes of a run; the file must hold the run before it.
 
         Args:
-            run: the run that changed it.
-            layout: as it was.
-            keys: those that are new.
-            first: the number of the first of them.
-            inputs: of the files that were resolved.
-            handles: of those of them that say some.
-            removed: files that are gone.
+            run: the new run.
+            layout: the unchanged layout.
+            keys: new keys.
+            first: number of the first new key.
+            inputs: of the resolved files.
+            handles: of the resolved files that have some.
+            removed: deleted files.
         """
         self._write(run, layout, first, keys, inputs, handles, removed)
 
@@ -162,7 +161,7 @@ class Inputs:
         return None if row is None else (row[0], row[1])
 
     def _failed(self, error: Exception) -> None:
-        """Do without: what is in the file is of no run any more."""
+        """Invalidate the file after an error."""
         self.notes.append(f"What edges were made from ({self.path}) cannot be used ({error}); everything is resolved again")
         self.close()
         if not isinstance(error, sqlite3.OperationalError | OSError):
@@ -184,7 +183,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         raise sqlite3.DatabaseError("its bytes do not match its checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
-        # No durability is needed: what is lost is made again.
+        # No durability is needed: lost data is computed again.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -198,7 +197,7 @@ def _connected(path: Path) -> sqlite3.Connection:
                 connection.execute("CREATE TABLE state (run TEXT NOT NULL, layout TEXT NOT NULL)")
                 connection.execute("CREATE TABLE keys (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
                 connection.execute("CREATE TABLE inputs (path TEXT PRIMARY KEY, data BLOB NOT NULL)")
-                connection.execute("CREATE TABLE handles (path TEXT PRIMARY KEY, data BLOB NOT NULL)")  # of files that say some
+                connection.execute("CREATE TABLE handles (path TEXT PRIMARY KEY, data BLOB NOT NULL)")  # of files that have some
     except sqlite3.Error:
         connection.close()
         raise

@@ -1,8 +1,7 @@
-"""Which of the removed files and symbols live on under a new id, so that what is known about them moves along.
+"""Match removed files and symbols with new ones, so that memories follow.
 
-A file is found again by its content, or by the lines it shares with a new one, as git does it. A symbol is found
-again in the file its own moved to, or by its body, which keeps its hash when it is renamed or moved. Where two
-are as likely, paths that are more alike decide; where they do not, nothing is said to have moved.
+A file is matched by its content, or by shared lines, as Git does. A symbol is matched in the new place of its file, or by its body, which
+keeps its hash when renamed or moved. Between equal matches the more similar path decides. If paths do not decide, nothing has moved.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 
 
 class Sides(NamedTuple):
-    """Rows that are gone and rows that are new: their ids do not meet."""
+    """Removed rows and new rows, with disjoint ids."""
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
     symbols: tuple[Sequence[SymbolRow], Sequence[SymbolRow]]
-    chunks: tuple[Iterable[ChunkRow], Iterable[ChunkRow]]  # of those files at least
+    chunks: tuple[Iterable[ChunkRow], Iterable[ChunkRow]]  # at least of those files
 
 
 def moves(sides: Sides) -> list[tuple[str, str]]:
-    """(old id, new id) of what moved, ascending; each id once."""
+    """(Old id, new id) of moved rows, ascending; each id once."""
     files = _file_moves(sides)
     found = _SymbolMoves(sides, files)
     found.with_their_files()
@@ -56,7 +55,7 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
         by_hash[row.content_hash].append(row)
     equal = [(old, new) for old in gone if old.size_bytes for new in by_hash.get(old.content_hash, ())]
     found = _matched(((likeness(old.path, new.path),), old, new) for old, new in equal)
-    # What is left may have been changed as well.
+    # The remaining files may also have changed.
     moved = {row.id for pair in found for row in pair} | {row.id for pair in equal for row in pair}
     gone, fresh = [row for row in gone if row.id not in moved], [row for row in fresh if row.id not in moved]
     if gone and fresh and len(gone) * len(fresh) <= MAX_PAIRS:
@@ -71,7 +70,7 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 
 
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
-    """The lines of each file, from the chunks it was cut into."""
+    """Lines of each file, from its chunks."""
     found: dict[str, Counter[str]] = {row.path: Counter() for row in rows}
     for chunk in chunks:
         if chunk.path in found:
@@ -80,7 +79,7 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 
 
 def similarity(one: Counter[str], other: Counter[str]) -> float:
-    """Characters in lines that both texts have, over the characters of the longer text; 0 for empty ones."""
+    """Share of the longer text's characters that are in common lines."""
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
 
@@ -90,7 +89,10 @@ def _length(lines: Counter[str]) -> int:
 
 
 def likeness(one: str, other: str) -> float:
-    """How alike two paths are, 0 to 1: the same name counts half, folders they share from either end the other half."""
+    """Similarity of two paths, 0 to 1.
+
+    Equal names count half, common folders from either end the other half.
+    """
     folders, others = one.split("/"), other.split("/")
     names = 0.5 * (folders.pop() == others.pop())
     shared = max(_common(folders, others), _common(folders[::-1], others[::-1]))
@@ -102,7 +104,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
-    """Pairs by score, highest first, each row in one at most; rows between which the score cannot tell are left out."""
+    """Pairs by score, highest first, each row once. Ties are left out."""
     taken: set[str] = set()
     found: list[tuple[_Row, _Row]] = []
     waiting = sorted(pairs, key=lambda pair: ([-part for part in pair[0]], pair[1].id, pair[2].id))
@@ -120,7 +122,7 @@ def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Ro
 
 
 class _SymbolMoves:
-    """Finds symbols again, the surest ways first."""
+    """Matches symbols, the surest ways first."""
 
     def __init__(self, sides: Sides, files: list[tuple[FileRow, FileRow]]) -> None:
         self.moved: dict[str, str] = {}
@@ -138,7 +140,7 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """The same definition in the file its own became."""
+        """Match a definition in the new place of its file."""
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
         self._take(
@@ -148,7 +150,7 @@ class _SymbolMoves:
         )
 
     def by_body(self) -> None:
-        """The same body elsewhere or under another name."""
+        """Match an equal body elsewhere or under another name."""
         gone, fresh = map(_by_body, self._open())
         alike = ((olds, fresh[body]) for body, olds in gone.items() if body in fresh)
         self._take(_matched(pair for olds, news in alike if len(olds) * len(news) <= MAX_PAIRS for pair in self._pairs(olds, news)))
@@ -163,7 +165,7 @@ class _SymbolMoves:
                     yield (float(same_name), float(same_place), float(same_owner), likeness(old.path, new.path)), old, new
 
     def with_their_members(self) -> None:
-        """A class most of whose members are found again in one new class."""
+        """Match a class with the new class of most of its members."""
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}
         parents = {row.id: row.parent_id for row in self._fresh}
@@ -183,7 +185,7 @@ class _SymbolMoves:
         )
 
     def with_their_owners(self) -> None:
-        """A member of a class that moved, of the same name; outer classes come first."""
+        """Match a member of a moved class by name; outer classes first."""
         for _ in range(len(self._gone)):
             gone, fresh = self._open()
             there = {(row.parent_id, row.name, row.kind): row for row in _firsts(fresh)}
@@ -198,7 +200,7 @@ class _SymbolMoves:
 
 
 def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]]:
-    """Definitions by kind and body; modules have none of their own."""
+    """Definitions by kind and body, without modules."""
     found: dict[tuple[str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         if row.body_hash and row.parent_id:
@@ -207,7 +209,7 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Rows without twins: same-named definitions of one file cannot be told apart by name."""
+    """Rows whose name is unique in their file."""
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         named[row.path, row.qualname, row.kind].append(row)

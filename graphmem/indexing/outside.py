@@ -1,4 +1,4 @@
-"""What an index run asks the graph on behalf of outside evidence."""
+"""Graph queries of an index run for outside evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Files the graph has edges of these sources from; it is asked for when the first is."""
+    """Files with edges of these sources, read on first use."""
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]
     for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():

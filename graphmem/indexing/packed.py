@@ -1,8 +1,8 @@
-"""Rows of a first load, kept as bytes until they are written.
+"""Rows of a first load, packed as bytes until they are written.
 
-A first load makes hundreds of thousands of rows while the facts of all files are in memory. As objects the two
-would add up, and rows made among facts keep the facts' memory from being given back. As bytes they take a fifth; deflated
-they would take a tenth, for twice the time.
+A first load makes hundreds of thousands of rows while the facts of all files are in memory. Objects would need both, and rows between
+facts would keep the allocator from releasing the facts. Bytes take a fifth of the memory. Compressed bytes would take a tenth, in twice
+the time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BATCH = 4_000  # rows; one batch is unpacked at a time
 
 
 class PackedRows(Sequence[_Row], Generic[_Row]):
-    """A sequence of named tuples of plain values, appended in batches and read mostly in order."""
+    """Sequence of named tuples, appended in batches and read in order."""
 
     def __init__(self, kind: type[_Row]) -> None:
         self._kind = kind
@@ -28,7 +28,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
-        """These rows, packed."""
+        """Pack some rows."""
         made = cls(kind)
         made.extend(rows)
         made.seal()
@@ -45,7 +45,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self.seal()
 
     def extend_packed(self, data: bytes, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
-        """Append rows that are bytes already."""
+        """Append packed rows."""
         self.seal()
         if count:
             self._append(data, count, unpack)
@@ -54,7 +54,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         return list(map(self._kind._make, pickle.loads(data)))  # type: ignore[attr-defined]  # noqa: S301 - made below
 
     def seal(self) -> None:
-        """Pack what is still objects."""
+        """Pack the rows that are still objects."""
         if self._open:
             data = pickle.dumps(list(map(tuple, self._open)), pickle.HIGHEST_PROTOCOL)
             self._append(data, len(self._open), self._unpickled)

@@ -1,9 +1,8 @@
-"""The write path as one run: discover, parse, resolve, write the difference.
+"""One index run: discover, parse, resolve, and write the difference.
 
-A run looks at the content hashes of all files, or of those it is told may have changed, and touches only what did:
-other files keep their facts and the inputs of their edges (in memory while the process lives, in files beside the
-database between processes) and their rows. Nothing is written before everything is known, so an interrupted run
-leaves the previous index as it was.
+A run compares the content hashes of all files, or of files that may have changed, and processes only changed ones. Other files keep their
+rows, their facts, and the inputs of their edges. These are in memory during a process, and in files beside the database between processes.
+The run writes only at its end, so an interrupted run leaves the previous index unchanged.
 """
 
 from __future__ import annotations
@@ -53,20 +52,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """What a run may be told."""
+    """Options of a run."""
 
     discovery: DiscoveryOptions
-    workers: int | None  # processes that parse; None: as many as pay
-    keep_warm: bool  # keep the facts of all files for the next run, which then costs what changed
+    workers: int | None  # parsing processes; None: chosen by the amount of work
+    keep_warm: bool  # keep the facts of all files, so that the next run is small
 
 
-# Parsed files are handed to the cache in batches, so a killed run has most of its work kept.
+# Parsed files go to the cache in batches, so that a killed run keeps most of its work.
 CACHE_BATCH = 256
-BEHIND = 5  # niceness of workers of an index that is kept open: who asks it meanwhile goes first
+BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
 class Indexer:
-    """Keeps one store equal to one tree. Runs must not overlap; the service sees to that."""
+    """Makes one store equal to one tree. Callers must not overlap runs."""
 
     def __init__(
         self,
@@ -107,19 +106,19 @@ class Indexer:
         """Bring the graph up to date.
 
         Args:
-            full: forget what was known of unchanged files and write everything anew.
-            paths: the only files that can have changed since the last run of this object, from the root with '/';
-                None: look at all.
-            on_progress: told every step, from this thread.
-            on_changed: told the paths of which the graph does not hold the truth any more, before work on them begins.
-            cancelled: asked between steps; when it says yes, nothing is written.
+            full: drop the cached data of unchanged files and rebuild everything.
+            paths: the only files that may have changed since the last run of this object, from the root with '/';
+                None: any.
+            on_progress: receives every step, in this thread.
+            on_changed: receives the outdated paths before work on them begins.
+            cancelled: called between steps; True stops without writing.
 
         Raises:
-            RepositoryError: the root is gone, no directory, unreadable, or has nothing to index.
-            IndexCancelledError: `cancelled` said yes.
-            DiskFullError: the disk refused; the previous index is intact.
+            RepositoryError: the root is missing, not a directory, unreadable, or has nothing to index.
+            IndexCancelledError: `cancelled` returned True.
+            DiskFullError: the disk is full. The previous index is intact.
         """
-        with collector_paused():  # millions of rows and hardly a cycle
+        with collector_paused():  # millions of rows and few cycles
             return self._run(full, paths, on_progress, on_changed, cancelled)
 
     def _run(
@@ -144,7 +143,7 @@ class Indexer:
         if mode == "unchanged":
             self._indexed = known
             view = self._projections.graph_if_ready()
-            if view is not None and view.generation != self._store.generation():  # the disk refused what followed the last commit
+            if view is not None and view.generation != self._store.generation():  # a write after the last commit failed
                 self._projections.refresh(self._store.generation(), None)
             return self._done(mode, meter, look, [], on_progress)
         parsed = self._parse(meter, look.changed, on_progress, cancelled)
@@ -167,7 +166,7 @@ class Indexer:
         self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
         if kept is None:
-            resolver.let_go()  # it is as large as everything that follows
+            resolver.let_go()  # it needs as much memory as all later steps
             give_back()
         del resolver
         with meter.stage("write"):
@@ -195,7 +194,7 @@ class Indexer:
         with meter.stage("project"):
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
             if mode == "full":
-                del delta  # as large as the graph, and the projections read the store
+                del delta  # as large as the graph, and no longer needed
                 give_back()
                 self._projections.refresh(generation, None)
             else:
@@ -207,13 +206,13 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def warm(self, cancelled: Callable[[], bool]) -> bool:
-        """Get ready for the next run, which then costs what changed: what an earlier process knew is read back.
+        """Load the data of an earlier process, so that the next run is small.
 
         Returns:
-            True when it is; False when there is nothing to read back, so that the next run resolves everything.
+            False without such data. Then the next run resolves everything.
 
         Raises:
-            IndexCancelledError: `cancelled` said yes.
+            IndexCancelledError: `cancelled` returned True.
         """
         known = self._known()
         if self._resolver is None and known and self._tree.files and self._store.meta().get("made_by") == _made_by():
@@ -221,11 +220,14 @@ class Indexer:
         return self._resolver is not None
 
     def close(self) -> None:
-        """Let go of the files it has open."""
+        """Close the open files."""
         self._outside.close()
 
     def let_go(self) -> bool:
-        """Give back what is kept for the next run, which then reads it from files first; whether there was something."""
+        """Release the data kept for the next run; return whether there was some.
+
+        The next run reads it from files.
+        """
         held, self._resolver = self._resolver, None
         if held is None:
             return False
@@ -238,7 +240,7 @@ class Indexer:
         if self._indexed is not None:
             return self._indexed
         view = self._projections.graph()
-        if view.generation == self._store.generation():  # nobody has to open the database for it
+        if view.generation == self._store.generation():  # this needs no open database
             paths = view.arrays.paths
             rows = zip(paths.path.to_pylist(), paths.content_hash.to_pylist(), paths.node.tolist(), strict=True)
             return {path: content_hash for path, content_hash, node in rows if node >= 0}
@@ -267,7 +269,7 @@ class Indexer:
         return parsed
 
     def _keep(self, fresh: list[ParsedFile]) -> None:
-        """Hand facts to the cache, and let go of their packed form."""
+        """Move facts to the cache and release their packed form."""
         self._cache.put_many(one for one in fresh if one.facts.language in languages())
         for one in fresh:
             one.forget_packed_facts()
@@ -276,7 +278,7 @@ class Indexer:
     def _facts(
         self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
     ) -> dict[str, FileFacts]:
-        """Facts of unchanged files that a grammar reads, from the cache where it has them."""
+        """Facts of unchanged files with a grammar, from the cache if possible."""
         files = [file for file in files if file.language in languages()]
         with meter.stage("parse"):
             known = {facts.path: facts for facts in self._cache.get_many(files)}
@@ -292,10 +294,10 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
-        """A resolver that knows the tree as it is now, and the files whose edges may have changed."""
+        """Resolver of the current tree, and files whose edges may have changed."""
         layout = self._tree.layout()
         facts = {path: one.facts for path, one in parsed.items()}
-        # Taken away until the write is through: a run that fails leaves the store as it was, and a resolver ahead of it.
+        # Unset until the write succeeds: a failed run leaves the store unchanged and the resolver ahead of it.
         resolver, self._resolver = self._resolver, None
         if (resolver is None or resolver.layout != layout) and known:
             with meter.stage("resolve"):
@@ -312,7 +314,7 @@ class Indexer:
             return resolver, resolver.update(facts, ())
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
-        """A resolver that knows what the graph holds, from what earlier processes kept; None when some of it is missing."""
+        """Resolver restored from the data of earlier processes, or None."""
         run = self._store.meta().get("run", "")
         found = self._inputs.load(run, _layout_key(layout))
         if found is None:
@@ -336,7 +338,10 @@ class Indexer:
         return resolver
 
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
-        """Keep the dependencies for other processes. Written before the graph, but of no use until that is of this run."""
+        """Store the dependencies for other processes.
+
+        They are written before the graph, and are valid once the graph is of this run.
+        """
         before, count = self._kept
         layout = _layout_key(resolver.layout)
         if before and before == self._store.meta().get("run"):
@@ -349,7 +354,7 @@ class Indexer:
         self._handles = {}
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Bring the keys of frameworks in the store up to what the files say, when that is something else."""
+        """Update the store's framework keys if the files have others."""
         rows = self._inputs.handles()
         if rows is None:
             return
@@ -358,7 +363,7 @@ class Indexer:
             self._store.put_handles(mark, self._project, rows)
 
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
-        """Take in what outside tools saw; files whose edges may be different because of it."""
+        """Read outside evidence; return files whose edges it may change."""
         with meter.stage("evidence"):
             graph = self._projections.graph
             begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
@@ -383,9 +388,9 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None]:
-        """What the graph has to change: rows of the affected files as they are now, against those it holds.
+        """Delta of the affected files against the graph.
 
-        The rows too, unless they are all there are.
+        Also returns their rows, except in a first load.
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
@@ -418,7 +423,7 @@ class Indexer:
                 if path in parsed:
                     new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites, fault))
                     if resolver.is_left_out(path):
-                        continue  # its chunks are of definitions that are not there
+                        continue  # its chunks belong to definitions that do not exist
                     if isinstance(new.chunks, PackedRows):
                         packed = parsed[path].packed
                         new.chunks.extend_packed(packed.chunks, packed.chunk_count, packed_chunks)
@@ -436,9 +441,9 @@ class Indexer:
             return difference(old, new, external_uses(self._projections.graph(), ends)), new
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
-        """What the graph holds of the affected files. Edges come from the projection, which finds them by file."""
+        """The graph's rows of the affected files, edges from the projection."""
         generation = self._store.generation()
-        if self._projections.graph().generation != generation:  # following the last commit failed
+        if self._projections.graph().generation != generation:  # updating after the last commit failed
             self._projections.refresh(generation, None)
         touched = sorted({*paths, *removed})
         rows = self._recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
@@ -462,13 +467,16 @@ class Indexer:
 
 
 def _made_by() -> str:
-    """What facts and edges of the same sources depend on; an index made by another one is made anew."""
+    """Version of the code that facts and edges depend on.
+
+    An index of another version is rebuilt.
+    """
     keys = (extraction_key(language) for language in (*sorted(languages()), "text"))
     return stable_id(__version__, TEXT_FORMAT, digest("resolution"), digest("indexing"), digest("grammars"), *keys)
 
 
 def _layout_key(layout: Layout) -> str:
-    """A short name for all a layout says."""
+    """Hash of a layout."""
     return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 
@@ -498,4 +506,6 @@ def _file_row(project: str, facts: FileFacts, module: str, call_sites: int, faul
 
 
 def _cancelled() -> IndexCancelledError:
-    return IndexCancelledError("indexing was interrupted; the previous index is as it was; run it again to go on", stage="interrupted")
+    return IndexCancelledError(
+        "indexing was interrupted and the previous index is unchanged; run it again to continue", stage="interrupted"
+    )

@@ -1,4 +1,7 @@
-"""What the graph holds of the files that were written last: whoever types edits the same few files again and again."""
+"""Cache of the graph's rows of the last written files.
+
+A person edits the same few files repeatedly.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,13 @@ class _File(NamedTuple):
 
 
 class Recent:
-    """Rows of at most `MAX_FILES` files, as the store would give them. It has to be told of every write."""
+    """Rows of at most `MAX_FILES` files. Every write must be reported."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _File] = {}  # the one written last comes last
+        self._known: dict[str, _File] = {}  # the last written one comes last
 
     def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
-        """What `ask` answers for these files, asked only for those that are not known here."""
+        """Rows of these files; calls `ask` only for files not cached."""
         wanted = set(chunks_of)
         here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
         missing = [path for path in paths if path not in here]
@@ -44,7 +47,7 @@ class Recent:
         return StoredRows(sorted(found.files), sorted(found.symbols), sorted(found.chunks), sorted(found.unresolved))
 
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
-        """A run has written these rows: everything of its files, chunks of those it parsed."""
+        """Report written rows: all of the run's files, chunks of parsed ones."""
         before = self._known
         paths = [row.path for row in rows.files]
         self._known = {path: one for path, one in before.items() if path not in {*paths, *removed}}
@@ -67,5 +70,5 @@ class Recent:
             del self._known[path]
 
     def forget(self) -> None:
-        """Nothing is known any more."""
+        """Clear the cache."""
         self._known = {}

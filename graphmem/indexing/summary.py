@@ -1,4 +1,4 @@
-"""Collecting what a run did: stages with their wall time, CPU and memory of this process and its workers."""
+"""Statistics of a run: stages, wall time, CPU and memory with workers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_DIAGNOSTICS = 200
 
 
 class Meter:
-    """Times the stages of one run. CPU is of the whole process, so a busy server counts in."""
+    """Times the stages of one run. CPU includes the whole process."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -33,7 +33,7 @@ class Meter:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Adds the wall time of the block to the stage's."""
+        """Add the wall time of the block to a stage."""
         begun = time.perf_counter()
         try:
             yield
@@ -41,7 +41,7 @@ class Meter:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def cpu_seconds(self) -> float:
-        """CPU since the meter was made, workers that ended included."""
+        """CPU seconds since the meter was made, including ended workers."""
         return _cpu_seconds() - self._cpu
 
 
@@ -51,7 +51,7 @@ def _cpu_seconds() -> float:
 
 
 def peak_memory_mb() -> float:
-    """Greatest resident memory of this process so far, in MB."""
+    """Peak resident memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -66,7 +66,7 @@ def summarise(
     chunks: int,
     diagnostics: list[Diagnostic],
 ) -> IndexSummary:
-    """The summary of a run that ended with this graph."""
+    """Summary of a run that produced this graph."""
     counts, paths = view.counts, view.arrays.paths
     languages = pc.value_counts(paths.language.filter(pa.array(paths.node >= 0))).to_pylist()
     reasons = pc.value_counts(view.arrays.unresolved.reason).to_pylist()
@@ -94,7 +94,7 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """How often each code occurs; absent ones are left out."""
+    """Number of occurrences of each code; absent ones are left out."""
     counts = np.bincount(codes, minlength=len(names)).tolist()
     return _ordered((name, count) for name, count in zip(names, counts, strict=False) if count)
 

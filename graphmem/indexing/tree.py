@@ -1,7 +1,7 @@
-"""The files of a tree as the last look found them, and what the next look finds different.
+"""Files of a tree at the last scan, and changes since.
 
-The first look is at everything. A later one may be told which paths changed; it then looks at those alone, unless
-one of them decides about others: a folder, a file of ignore rules, a repository lying inside.
+The first scan covers the whole tree. A later one may be given the changed paths. It then reads only those, unless one of them affects
+others: a folder, a file of ignore rules, or a nested repository.
 """
 
 from __future__ import annotations
@@ -20,29 +20,31 @@ if TYPE_CHECKING:
 
     from graphmem.model import Diagnostic
 
-FEW: Final = 256  # paths; from here on a look at everything costs no more
-_DECIDES: Final = frozenset({GIT_IGNORE, GRAPHMEM_IGNORE, ".git", ".gitmodules", "pyvenv.cfg"})  # names that say what of a folder counts
+FEW: Final = 256  # paths; with more, scanning everything costs the same
+_DECIDES: Final = frozenset(
+    {GIT_IGNORE, GRAPHMEM_IGNORE, ".git", ".gitmodules", "pyvenv.cfg"}
+)  # names that decide which files of a folder count
 
 
 class Look(NamedTuple):
-    """What is different between the tree and the index."""
+    """Differences between the tree and the index."""
 
-    changed: list[FoundFile]  # new, or of other content than was indexed; by path
-    removed: list[str]  # indexed and not there any more, or left out from now on; ascending
-    skipped: dict[str, int]  # reason -> files, of what was looked at
-    diagnostics: list[Diagnostic]  # by path, of what was looked at
-    is_whole: bool  # everything was looked at
+    changed: list[FoundFile]  # new files, or with other content than indexed; by path
+    removed: list[str]  # indexed files that are missing or now left out; ascending
+    skipped: dict[str, int]  # reason -> scanned files
+    diagnostics: list[Diagnostic]  # of scanned files, by path
+    is_whole: bool  # the whole tree was scanned
 
 
 class Tree:
-    """One tree.
+    """A tree of files.
 
     Args:
         root: its folder.
-        options: what to leave out of it.
+        options: which files to leave out.
 
     Attributes:
-        files: what is worth indexing, by path, as the last look found it.
+        files: files to index at the last scan, by path.
     """
 
     def __init__(self, root: Path, options: DiscoveryOptions) -> None:
@@ -58,12 +60,12 @@ class Tree:
 
         Args:
             known: content hashes of the indexed files by path.
-            paths: the only ones that can have changed since the last look, from the root with '/'; None: any.
-            cancelled: asked while everything is looked at.
+            paths: the only paths that may have changed since the last scan, from the root with '/'; None: any.
+            cancelled: called during a scan of the whole tree; True stops.
 
         Raises:
-            RepositoryError: the root is gone, no directory, unreadable, or has nothing to index.
-            IndexCancelledError: `cancelled` said yes.
+            RepositoryError: the root is missing, not a directory, unreadable, or has nothing to index.
+            IndexCancelledError: `cancelled` returned True.
         """
         some = self._some(known, paths) if paths is not None and self.files else None
         if some is None or paths is None:
@@ -84,7 +86,7 @@ class Tree:
         return Look(changed, removed, found.skipped, found.diagnostics, is_whole)
 
     def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
-        """A look at these paths alone; None when it would not tell everything, or would leave nothing."""
+        """Scan only these paths; None if a whole scan is needed."""
         if len(paths) > FEW:
             return None
         for path in paths:
@@ -98,14 +100,14 @@ class Tree:
         return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
 
     def layout(self) -> Layout:
-        """What its configuration files say, and whether the root is a package itself.
+        """Content of the configuration files, and whether the root is a package.
 
-        A configuration file that cannot be read says nothing; `faults` has the reason.
+        An unreadable configuration file is ignored; `faults` has the reason.
         """
         return self._read_layout()[0]
 
     def faults(self) -> Mapping[str, str]:
-        """Why configuration files could not be read, by path."""
+        """Reasons why configuration files could not be read, by path."""
         return self._read_layout()[1]
 
     def _read_layout(self) -> tuple[Layout, dict[str, str]]:
@@ -121,12 +123,15 @@ class Tree:
 
 
 def _is_layout(path: str) -> bool:
-    """True for files that say how modules are named; the root's own `__init__.py` says that the root is one."""
+    """Whether a file determines the names of modules.
+
+    The root's own `__init__.py` makes the root a package.
+    """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 
 
 def _text(path: Path) -> str:
     try:
         return to_utf8(path.read_bytes()).source.decode("utf-8")
-    except OSError:  # gone since the look: the next one finds out
+    except OSError:  # deleted since the scan; the next scan reports it
         return ""

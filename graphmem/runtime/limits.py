@@ -103,7 +103,7 @@ def be_frugal() -> None:
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
     with contextlib.suppress(OSError):  # another C library
-        ctypes.CDLL(_UNWINDER)  # a thread that ends loads it, and ends the process when there is no room for it
+        ctypes.CDLL(_UNWINDER)  # an ending thread loads it, and without memory for it ends the process
 
 
 def kind_of(error: BaseException, path: str = "") -> str:

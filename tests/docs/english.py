@@ -44,7 +44,6 @@ api
 cli
 client
 evidence
-indexing
 injection
 maintenance
 mcp_server

@@ -44,7 +44,7 @@ def test_drift_says_what_breaks_others_and_which_cycles_are_new(repository, tmp_
         assert service.drift("HEAD~1").api == found.api, "the index as it is, is the head"
         with pytest.raises(GitError):
             service.drift("nowhere")
-        with pytest.raises(GitError, match="no revision"):
+        with pytest.raises(GitError, match="unknown revision"):
             service.drift("--output=x")
     after = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, check=True).stdout
     assert before == after, "neither the tree nor git's own index was touched"
