@@ -1,6 +1,6 @@
 """Does "exact" hold, and are stated chances true? Affected tests against what test suites really ran.
 
-    python -m benchmarks completeness --data DIR --work DIR [--index DIR] [--fit] [--docs docs/impact.md]
+    python -m benchmarks completeness --data DIR --work DIR [--index DIR] [--fit [--runs DIR]] [--docs docs/impact.md]
 
 DIR of --data and --work as for `callgraph.py`. Asked is the default question about every function that some test ran. Each subject is
 indexed into a folder that is thrown away, unless --index has DIR/NAME, say with a recorded run taken in.
@@ -8,7 +8,8 @@ indexed into a folder that is thrown away, unless --index has DIR/NAME, say with
 --fit learns the two models of `graphmem/analysis/chances.json` and writes that file: the chance that a test of an answer runs the
 target, and the chance that a test outside the answer does. The reliability tables are of models that did not see the project they are
 tried on: each project is left out in turn, and the answers are pooled. With --docs the tables are written between the markers of that
-file. Only text counts for the fit, so it wants indexes without runs.
+file. Only text counts for the fit, so it wants indexes without runs. The chance of a miss after a run is measured on the indexes in
+DIR of --runs, which took in a recorded run of the subject of their name: (misses + 1) / (exact answers + 2), after Laplace.
 
 Source: Platt 1999 (logistic calibration); the share that came true in each tenth of the stated chance is a reliability diagram.
 """
@@ -63,6 +64,7 @@ def main() -> int:
     options.add_argument("--index", type=Path, help="folder that holds an index of each subject, by name")
     options.add_argument("--only", default="", help="names of subjects, with commas between")
     options.add_argument("--fit", action="store_true", help="learn the chances and write them")
+    options.add_argument("--runs", type=Path, help="folder that holds indexes with a run taken in, by name of the subject")
     options.add_argument("--docs", type=Path, help="page whose tables are to be renewed")
     arguments = options.parse_args()
     score = _load(arguments.data / "score.py")
@@ -71,21 +73,15 @@ def main() -> int:
         for one in json.loads((arguments.data / "repos.json").read_text(encoding="utf-8"))
         if one in (arguments.only.split(",") if arguments.only else [one])
     ]
-    subjects = []
-    for name in names:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = arguments.index / name if arguments.index else Path(scratch)
-            with GraphMem.open(folder) as memory:
-                root = (arguments.work / "subjects" / name).resolve()
-                if not arguments.index:
-                    memory.index(root)
-                truth = score.Truth(str(arguments.data / "truth" / name), str(root))
-                subjects.append(_subject(name, memory, truth, score.owning_test(truth)))
-        print(f"{name}: {len(subjects[-1].answers)} answers", file=sys.stderr)
-    rows = [{"project": one.name, **_figures(one.answers)} for one in subjects]
-    rows.append({"project": "pooled", **_figures([answer for one in subjects for answer in one.answers])})
-    report.table(list(rows[0]), [["-" if value is None else value for value in row.values()] for row in rows])
-    result: dict[str, Any] = {"projects": rows, "stated": {}, "left_out": {}}
+    subjects = [_asked(score, arguments, name, arguments.index) for name in names]
+    result: dict[str, Any] = {"projects": _compared(subjects), "stated": {}, "left_out": {}}
+    before = json.loads(STORED.read_text(encoding="utf-8"))
+    after = before["after_a_run"]
+    if arguments.runs:
+        ran = [_asked(score, arguments, name, arguments.runs) for name in names if (arguments.runs / name).is_dir()]
+        result["after_a_run"] = _compared(ran)
+        exact = [answer for one in ran for answer in one.answers if answer["exact"]]
+        after = round((sum(one["missed"] > 0 for one in exact) + 1) / (len(exact) + 2), 4)
     answers = [answer for one in subjects for answer in one.answers]
     result["stated"]["miss"] = reliability([one["stated"] for one in answers], [one["missed"] > 0 for one in answers])
     pairs = [pair for one in answers for pair in one["tests"]]
@@ -98,17 +94,34 @@ def main() -> int:
             result["left_out"][kind] = reliability(np.concatenate(stated), np.concatenate([one.true for one in data]))
             found = fit(data)
             fitted[kind] = {"intercept": found[0], "weights": dict(zip(features, found[1:], strict=True))}
-        before = json.loads(STORED.read_text(encoding="utf-8"))
-        stored = {"made_by": "python -m benchmarks completeness --fit", "on": names, **fitted, "after_a_run": before["after_a_run"]}
+        stored = {"made_by": "python -m benchmarks completeness --fit", "on": names, **fitted, "after_a_run": after}
         STORED.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     for group, tables in result.items():
-        for kind, table in tables.items() if group != "projects" else ():
+        for kind, table in tables.items() if group in ("stated", "left_out") else ():
             print(f"\n{kind}, {group.replace('_', ' ')}; mean error {table['mean_error']}")
             report.table(("stated", "true", "n"), [(one["stated"], one["true"], one["n"]) for one in table["tenths"]])
     if arguments.docs and arguments.fit:
         renew(arguments.docs, result["left_out"])
     report.publish("completeness", result, arguments.out)
     return 0
+
+
+def _asked(score: ModuleType, arguments: Any, name: str, indexes: Path | None) -> Subject:
+    """What one project gives, indexed now or as it lies in a folder."""
+    with tempfile.TemporaryDirectory() as scratch, GraphMem.open(indexes / name if indexes else Path(scratch)) as memory:
+        root = (arguments.work / "subjects" / name).resolve()
+        if not indexes:
+            memory.index(root)
+        truth = score.Truth(str(arguments.data / "truth" / name), str(root))
+        return _subject(name, memory, truth, score.owning_test(truth))
+
+
+def _compared(subjects: Sequence[Subject]) -> list[dict[str, Any]]:
+    """The figures of each project and of all, printed."""
+    rows = [{"project": one.name, **_figures(one.answers)} for one in subjects]
+    rows.append({"project": "pooled", **_figures([answer for one in subjects for answer in one.answers])})
+    report.table(list(rows[0]), [["-" if value is None else value for value in row.values()] for row in rows])
+    return rows
 
 
 def _subject(name: str, memory: GraphMem, truth: Any, own: Any) -> Subject:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _MANIFESTS: Final = {"python": ("pyproject.toml", "setup.py", "setup.cfg")}
 """Files whose presence at the root makes a project a library, by language; only languages whose names say what is public."""
+_FRONTS: Final = ("__init__.py", "__init__.pyi")
 _CLASSES: Final = ("class", "interface")
 _INNER: Final = frozenset({"function", "method"})
 _FREE_BASES: Final = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})  # bases that call no method
@@ -42,12 +43,41 @@ def _said(view: GraphView, node: int) -> str:
         return _CALLED_BY.get(entry, _CALLED_BY["export"])
     if view.label[node] != SYMBOL or view.is_test[node]:
         return ""
-    modifiers = view.modifiers(node)
-    if "exported" in modifiers or _is_public_name(view, node, modifiers):
+    if _is_public(view, node) or any(_is_public(view, one) for one in _classes_that_have(view, node)):
         return _CALLED_BY["export"]
     if base := _external_base(view, node):
         return f"may override a method of {base}: callers outside are not known"
     return ""
+
+
+def _is_public(view: GraphView, node: int) -> bool:
+    """Whether a definition itself is exported, imported by the front of a package, or public by its name and place."""
+    modifiers = view.modifiers(node)
+    return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
+
+
+def _is_shown_again(view: GraphView, node: int) -> bool:
+    """Whether the front of a package imports a name, so that it is the package's: `from ._impl import name`."""
+    if _is_private(view.name(node)):
+        return False
+    rows = view.in_edges(node, (EdgeKind.REFERENCES,))
+    fronts = {view.path(int(view.src[row])) for row in rows if view.rule_of(int(row)) == "import" and not view.is_test[view.src[row]]}
+    return any(path.rpartition("/")[2] in _FRONTS and not any(map(_is_private, path.split("/")[:-1])) for path in fronts)
+
+
+def _classes_that_have(view: GraphView, node: int) -> list[int]:
+    """The class of a public method with all classes that inherit it, ascending."""
+    parent = int(view.parent[node])
+    if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):
+        return []
+    seen, stack = {parent}, [parent]
+    while stack:
+        for row in view.in_edges(stack.pop(), (EdgeKind.INHERITS,)):
+            heir = int(view.src[row])
+            if heir not in seen and not view.is_test[heir]:
+                seen.add(heir)
+                stack.append(heir)
+    return sorted(seen)
 
 
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:

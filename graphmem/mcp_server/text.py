@@ -333,8 +333,9 @@ def _completeness(report: ImpactReport) -> str:
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f} or more"
     causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)
     said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
+    word = "note" if report.epistemic == "exact" else "may be missing"
     odd = f"; {odds(report.miss_chance)} such answers miss a test that runs the target" if report.miss_chance is not None else ""
-    return f"{said}at least {counted}{odd}{f'; may be missing: {causes}' if causes else ''}"
+    return f"{said}at least {counted}{odd}{f'; {word}: {causes}' if causes else ''}"
 
 
 def _freshness(state: IndexState) -> list[str]:

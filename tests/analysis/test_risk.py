@@ -42,6 +42,20 @@ def test_what_code_outside_may_call_is_never_low(library, path, name, extra, rea
     assert (found.level, found.score, found.reasons[0]) == ("medium", 20.0, reason)
 
 
+def test_what_the_front_of_a_package_imports_is_public_with_what_it_inherits(library):
+    library.symbol("lib/_impl.py", "Base", "class")
+    library.symbol("lib/_impl.py", "Client", "class")
+    for name in ("Base.send", "Base._send"):
+        library.symbol("lib/_impl.py", name, "method", parent_id=library.id("lib/_impl.py:Base"))
+        library.edge("lib/b.py:_caller", f"lib/_impl.py:{name}")
+    library.edge("test_b.py:test_it", "lib/b.py:_caller")
+    library.edge("lib/_impl.py:Client", "lib/_impl.py:Base", kind="INHERITS")
+    assert risk(library, "lib/_impl.py:Base.send").level == "low"
+    library.edge("lib/__init__.py:<module>", "lib/_impl.py:Client", kind="REFERENCES", rule="import")
+    assert risk(library, "lib/_impl.py:Base.send").reasons[0] == PUBLIC
+    assert risk(library, "lib/_impl.py:Base._send").level == "low"
+
+
 @pytest.mark.parametrize(("path", "name"), [("lib/a.py", "_hidden"), ("lib/_a.py", "inside"), ("tool/a.py", "of_a_script")])
 def test_what_is_private_or_of_no_package_can_be_low(library, path, name):
     library.edge("lib/b.py:_caller", f"{path}:{name}").edge("test_b.py:test_it", "lib/b.py:_caller")
