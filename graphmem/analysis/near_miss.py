@@ -10,7 +10,7 @@ import numpy as np
 from graphmem.analysis.walk import Walk, forward, reverse, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphmem.analysis.walk import FloatArray
     from graphmem.projection.graph import GraphView
@@ -55,7 +55,9 @@ def nearest_miss(
         f"at confidence {min_confidence:g} or more the source leads to {_reached(view, found)}",
         f"{_reached(view, back)} {'lead' if len(back.nodes) > 1 else 'leads'} to the target",
     ]
-    return "; ".join([*said, *_open_calls(view, seeds, ends, found, back)])
+    before = {**dict(zip(found.nodes.tolist(), found.depths.tolist(), strict=True)), **dict.fromkeys(seeds, 0)}
+    after = {**dict(zip(back.nodes.tolist(), back.depths.tolist(), strict=True)), **dict.fromkeys(ends, 0)}
+    return "; ".join([*said, *(_open_calls(view, before, after) or _of_one_class(view, before, after))])
 
 
 def _reached(view: GraphView, found: Walk) -> str:
@@ -68,10 +70,14 @@ def _reached(view: GraphView, found: Walk) -> str:
     return far if count == 1 else f"{count:,} symbols (the farthest: {far})"
 
 
-def _open_calls(view: GraphView, seeds: Sequence[int], ends: Sequence[int], found: Walk, back: Walk) -> list[str]:
-    """Calls that could not be followed and would close the gap, those with the fewest steps around them first."""
-    before = {**dict(zip(found.nodes.tolist(), found.depths.tolist(), strict=True)), **dict.fromkeys(seeds, 0)}
-    after = {**dict(zip(back.nodes.tolist(), back.depths.tolist(), strict=True)), **dict.fromkeys(ends, 0)}
+def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
+    """Calls that could not be followed and would close the gap, those with the fewest steps around them first.
+
+    Args:
+        view: the graph.
+        before: steps from the source, of each node it leads to.
+        after: steps to the target, of each node that leads to it.
+    """
     by_name: dict[str, int] = {}
     for node in sorted(after, key=lambda one: (after[one], one), reverse=True):
         by_name[view.name(node)] = node
@@ -85,3 +91,21 @@ def _open_calls(view: GraphView, seeds: Sequence[int], ends: Sequence[int], foun
         f"{view.info(caller).ref} calls {view.name(callee)} in line {line}, which could not be followed and may be {view.info(callee).ref}"
         for _, _, line, caller, callee in sorted(close)[:_CALLS]
     ]
+
+
+def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
+    """The two members of one class with the fewest steps around them: objects hand things on that no call shows."""
+    parents = view.arrays.nodes.parent
+    first: dict[int, int] = {}
+    for node in sorted(before, key=lambda one: (before[one], one), reverse=True):
+        first[int(parents[node])] = node
+    pairs = [
+        (before[first[owner]] + after[node], after[node], node, first[owner], owner)
+        for node in after
+        if (owner := int(parents[node])) >= 0 and owner in first and first[owner] != node and not view.is_test[node]
+    ]
+    if not pairs:
+        return []
+    _, steps, node, other, owner = min(pairs)
+    how = "is the target" if not steps else f"leads to the target in {steps} {'step' if steps == 1 else 'steps'}"
+    return [f"{view.info(other).ref} and {view.info(node).ref} are both members of {view.name(owner)}, and the second {how}"]

@@ -81,3 +81,14 @@ def test_without_any_path_it_is_said_how_far_each_end_gets_and_which_call_would_
         "at confidence 0.05 or more the source leads to nothing; nothing leads to the target"
     )
     assert path(view, "mux.py:serve", "mux.py:handle").nearest == ""
+
+
+def test_members_of_one_class_on_both_sides_are_named_when_no_call_would_close_the_gap(graph):
+    mux = graph.symbol("mux.go", "Mux", "class")
+    for name in ("ServeHTTP", "routeHTTP"):
+        graph.symbol("mux.go", f"Mux.{name}", "method", parent_id=mux)
+    graph.symbol("tree.go", "FindRoute")
+    graph.edge("mux.go:Mux.routeHTTP", "tree.go:FindRoute")
+    assert path(graph.view(), "mux.go:Mux.ServeHTTP", "tree.go:FindRoute").nearest.endswith(
+        "; mux.go:Mux.ServeHTTP and mux.go:Mux.routeHTTP are both members of Mux, and the second leads to the target in 1 step"
+    )
