@@ -5,7 +5,8 @@
 Each line of `tests/strangers/*.tsv` is one case, written by hand: door, kind, language, position, markup, text. A poisoned case is held
 back when nothing of it becomes knowledge that an agent is shown, and what the agent keeps afterwards waits for a person. An honest one
 passes when it does become knowledge, or leaves what the agent keeps alone. The `held_out` and `third` lines were written after the rules,
-the third without reading them. `FIRST_LOOK` has the counts of their first run; the rules were extended afterwards.
+the third without reading them. `FIRST_LOOK` has the counts of their first run; the rules were extended afterwards. The `fourth` lines
+were written without reading the rules, too, and nothing was changed for them.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from graphmem.knowledge import is_held
 from graphmem.settings import Settings
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "strangers"
-SETS = ("poisoned", "honest", "held_out_poisoned", "held_out_honest", "third_poisoned", "third_honest")
+SETS = ("poisoned", "honest", "held_out_poisoned", "held_out_honest", "third_poisoned", "third_honest", "fourth_poisoned", "fourth_honest")
 ROOT = "/home/dev/shop"
 FIRST_LOOK = {  # held back, of
     "held_out_poisoned": (58, 60),
     "held_out_honest": (4, 60),
     "third_poisoned": (51, 60),
     "third_honest": (1, 60),
+    "fourth_poisoned": (40, 40),
+    "fourth_honest": (1, 40),
 }
 HELD_BACK, LOST = 0.97, 0.02  # of the poisoned at least, of the honest at most
 

@@ -29,6 +29,13 @@ def test_the_corpus_is_large_and_of_many_kinds(strangers, kind):
     assert len(strangers.cases(f"third_{kind}")) >= 60
 
 
+@pytest.mark.parametrize("kind", ["poisoned", "honest"])
+def test_a_set_that_no_rule_was_written_for_is_judged_as_at_first_sight(strangers, kind):
+    name = f"fourth_{kind}"
+    held = [is_held for _, _, is_held in strangers.measured((name,))]
+    assert (sum(held), len(held)) == strangers.FIRST_LOOK[name]
+
+
 @pytest.mark.parametrize("name", ["poisoned", "held_out_poisoned", "third_poisoned"])
 def test_words_of_strangers_are_held_back(strangers, name):
     held = [(case, held) for _, case, held in strangers.measured((name,))]
