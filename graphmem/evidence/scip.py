@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".scip"
 TOOL: Final = "tool:"  # before the name of an indexer, as a key of `Reading.origin`
 NAMED_TOOL: Final = 60  # characters of its name and of its version
+SAMPLED: Final = 200  # documents whose paths tell in which part of the tree an index was made
 NAMED: Final = 5  # files of the index outside of the tree that a note names
 
 
@@ -59,7 +61,7 @@ class _Index:
         self._file = file
         self._resolver = resolver
         self._root = root
-        self._folder = _folder(file.metadata.project_root, root)
+        self._folder = _folder(file.metadata.project_root, root) or self._folder_elsewhere()
         self._definitions = Definitions()
         self._told: dict[Frame, str] = {}  # documents that fit, with their paths
         self._observations: list[Observation] = []
@@ -81,6 +83,25 @@ class _Index:
         }
         origin = {TOOL + (tool.name[:NAMED_TOOL] or "an unnamed indexer"): json.dumps(told)}
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
+
+    def _folder_elsewhere(self) -> str:
+        """Where in the tree the files of an index lie that was made on another machine, in a part of the project; "" for the root."""
+        read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
+        names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
+        if any(self._resolver.facts(name) is not None for name in names):
+            return ""
+        ending: dict[str, list[str]] = {}
+        for name in names:
+            ending.setdefault(posixpath.basename(name), []).append(name)
+        found = Counter(
+            path[: -len(name)]
+            for path in self._resolver.paths()
+            for name in ending.get(posixpath.basename(path), ())
+            if path.endswith(f"/{name}")
+        )
+        most = found.most_common(2)
+        is_one = len(most) == 1 or (len(most) == 2 and most[0][1] > most[1][1])
+        return most[0][0] if is_one else ""
 
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
         """Do something with each document whose file is in the graph as it was parsed."""

@@ -186,6 +186,10 @@ class Resolver:
         entry = self._project.files.get(path)
         return entry.facts if entry is not None else None
 
+    def paths(self) -> Iterable[str]:
+        """Files of which something is known."""
+        return self._project.files.keys()
+
     def module_name(self, path: str) -> str:
         """The name under which other files import a file; "" when they cannot."""
         entry = self._project.files.get(path)

@@ -131,7 +131,7 @@ def test_a_site_the_indexer_resolves_is_not_counted_as_unresolved(tree, open_mem
     assert after.unresolved <= before
     state = memory.impact("a.py:Brush.draw")
     assert [hit.symbol.qualname for hit in state.hits] == ["paint"]
-    assert state.epistemic == "exact"
+    assert not [cause for cause in state.causes if cause.kind == "unresolved_calls"]
 
 
 def test_an_index_made_in_a_folder_of_the_project_speaks_of_that_folder(tmp_path, open_memory, take, edges, scip_file):
@@ -141,6 +141,18 @@ def test_an_index_made_in_a_folder_of_the_project_speaks_of_that_folder(tmp_path
     (root / "lib" / "b.py").write_text(B, encoding="utf-8")
     memory = open_memory()
     take(memory, root, scip_files=[scip_file(index(root / "lib"))])
+    assert ("lib/b.py:paint", "lib/a.py:Pen.draw") in edges(memory, "scip", "CALLS")
+
+
+def test_an_index_made_elsewhere_in_a_folder_of_the_project_speaks_of_that_folder(tmp_path, open_memory, take, edges, scip_file):
+    root = tmp_path / "whole"
+    (root / "lib").mkdir(parents=True)
+    (root / "other").mkdir()
+    (root / "lib" / "a.py").write_text(A, encoding="utf-8")
+    (root / "lib" / "b.py").write_text(B, encoding="utf-8")
+    (root / "other" / "a.py").write_text("", encoding="utf-8")
+    memory = open_memory()
+    take(memory, root, scip_files=[scip_file(index("/builds/lib"))])
     assert ("lib/b.py:paint", "lib/a.py:Pen.draw") in edges(memory, "scip", "CALLS")
 
 
