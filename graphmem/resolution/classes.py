@@ -81,7 +81,7 @@ class Classes:
                 base: Base | None = None
                 if atom[0] == CLASS:
                     base = atom[1]
-                elif atom[0] in (EXT, EXTI):
+                elif atom[0] == EXT or atom[0] == EXTI:
                     _, package, dotted, given = atom
                     base = (EXT, package, dotted, given)
                 if base is not None and base not in found:
@@ -146,13 +146,13 @@ class Classes:
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
         """An attribute of one thing."""
-        if atom[0] in (INST, CLASS):
+        if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:
                 return one(class_of(atom))
             return self._member(atom, atom[1], name, None)
-        if atom[0] in (MODULE, NAMESPACE):
+        if atom[0] == MODULE or atom[0] == NAMESPACE:
             return self.inference.module_member(atom, name)
-        if atom[0] in (EXT, EXTI):
+        if atom[0] == EXT or atom[0] == EXTI:
             _, package, dotted, given = atom
             outside = one((EXT, package, f"{dotted}.{name}" if dotted else name, given))
             back = handed_back(atom)
@@ -160,7 +160,7 @@ class Classes:
         if atom[0] == SUPEROBJ:
             _, after, receiver = atom
             return self._member(receiver, receiver[1], name, after)
-        if atom[0] in (BOX, TUP):
+        if atom[0] == BOX or atom[0] == TUP:
             return one((BUILTIN, atom, name))
         if atom[0] == OBJ:
             _, fields, _ = atom

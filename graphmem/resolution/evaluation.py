@@ -148,7 +148,7 @@ class Evaluation:
                 return self.parameter(atom[1], atom[2])
             return made(self.parameter(atom[1], atom[2])) if atom[0] == MADE else value
         for atom in value:
-            if atom[0] in (PARAM, MADE):
+            if atom[0] == PARAM or atom[0] == MADE:
                 break
         else:
             return value

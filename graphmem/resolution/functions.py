@@ -200,7 +200,7 @@ class Functions:
         if atom[0] == INST:
             method = rules_of(call.entry).call_method
             return self.called(self.inference.expanded(self.inference.attribute(frozenset((atom,)), method)), call) if method else EMPTY
-        if atom[0] in (EXT, EXTI):
+        if atom[0] == EXT or atom[0] == EXTI:
             known = rules_of(call.entry).call_external(self.inference, atom, call)
             if known is not None:
                 return known
@@ -313,9 +313,9 @@ def result_name(dotted: str, suffix: str) -> str:
 
 
 def _mentions(atom: Atom, symbol: Symbol) -> bool:
-    if atom[0] in (PARAM, MADE):
+    if atom[0] == PARAM or atom[0] == MADE:
         return atom[1] is symbol
-    if atom[0] in (TYPEVAR, SELFTYPE):
+    if atom[0] == TYPEVAR or atom[0] == SELFTYPE:
         return True
     return any(_mentions(inner, symbol) for part in _parts(atom) for inner in part)
 
@@ -329,7 +329,7 @@ def _parts(atom: Atom) -> Sequence[Type]:
         return atom[2]
     if atom[0] == TUP:
         return atom[1]
-    if atom[0] in (LAM, PARTIAL):
+    if atom[0] == LAM or atom[0] == PARTIAL:
         return (atom[1],)
     return ()
 

@@ -320,7 +320,7 @@ def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
     for atom in inference.expanded(value):
         if atom[0] == INST:
             found.add(atom[1])
-        elif atom[0] in (EXT, EXTI):
+        elif atom[0] == EXT or atom[0] == EXTI:
             _, _, _, given = atom
             if given is not None:
                 found.add(given)

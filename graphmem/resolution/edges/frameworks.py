@@ -140,7 +140,7 @@ class Handing:
         for path in self.project.modules(module) if module else ():
             for place in self.inference.module_places(path, name) or ():
                 for atom in ordered(self.inference.slot(place)):
-                    if atom[0] in (FUNC, CLASS):
+                    if atom[0] == FUNC or atom[0] == CLASS:
                         yield atom[1]
 
     def scripts(self) -> None:
@@ -254,7 +254,7 @@ class Handing:
                 if atom[0] == MODULE:
                     for place in inference.module_places(atom[1], name) or ():
                         yield from self._origin(place, frozenset())
-                elif atom[0] in (INST, CLASS):
+                elif atom[0] == INST or atom[0] == CLASS:
                     owner = inference.owner(atom[1], name)
                     if isinstance(owner, Symbol):
                         yield ("member", owner, name)

@@ -82,7 +82,7 @@ class ReadSites(VariableSites):
         elif term[0] == ATTR:
             self.receive(reference, term[1])
             for atom in ordered(self.value(reference, term[1])):
-                if atom[0] in (INST, SUPEROBJ):
+                if atom[0] == INST or atom[0] == SUPEROBJ:
                     self.use_member(reference, atom, term[2])
                 elif atom[0] == CLASS:
                     self.use_member_variable(reference, atom, term[2])

@@ -120,13 +120,13 @@ class Targets:
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         if atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
-        elif atom[0] in (MODULE, NAMESPACE):
+        elif atom[0] == MODULE or atom[0] == NAMESPACE:
             yield from self.of_value(value, "import", caller, name)
-        elif atom[0] in (INST, CLASS):
+        elif atom[0] == INST or atom[0] == CLASS:
             rule = "receiver_type" if atom[0] == INST and how in ("scope", "import") else how
             plain = list(self.of_value(value, rule, caller, name))
             yield from self.dispatched(atom, name, plain, caller, is_self=how == "self")
-        elif atom[0] in (EXT, EXTI):
+        elif atom[0] == EXT or atom[0] == EXTI:
             yield from self.of_value(frozenset(one for one in value if one[0] == EXT), "external", caller, name)
             back = handed_back(atom)
             if back is not None:
@@ -250,7 +250,7 @@ class Targets:
             for atom in given if declared else ():
                 if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
                     exact += 1
-                elif atom[0] in (INST, EXTI):
+                elif atom[0] == INST or atom[0] == EXTI:
                     derives = atom[0] == INST and not classes.isdisjoint(inference.project_classes(atom[1]))
                     if not derives and not rules_of(entry).may_be(atom, classes, outside):
                         return -1

@@ -133,7 +133,7 @@ class PythonTypes(PythonModules):
                     result = join(result, self._placed(inference, places) if places else inference.module_member(atom, name))
                 elif atom[0] == CLASS:
                     result = join(result, self._nested(inference, atom[1], name))
-                elif atom[0] in (EXT, NAMESPACE):
+                elif atom[0] == EXT or atom[0] == NAMESPACE:
                     result = join(result, inference.module_member(atom, name))
             return result
         if found[0] != NAME:
@@ -252,7 +252,7 @@ def _class_of(atom: Atom) -> Type:
         return one(class_of(atom))
     if atom[0] == EXTI:
         return one((EXT, atom[1], atom[2], None))
-    if atom[0] in (TYPEVAR, SELFTYPE):
+    if atom[0] == TYPEVAR or atom[0] == SELFTYPE:
         return box("class", frozenset((atom,)))
     return EMPTY
 
