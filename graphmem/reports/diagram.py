@@ -1,4 +1,7 @@
-"""A view as boxes and lines, and the languages it can be written in: SVG is in `reports.svg`, here are the others."""
+"""Views as boxes and lines, written as DOT, Mermaid, GraphML or JSON.
+
+`reports.svg` writes SVG.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ GRAPHML: Final = (
 
 
 _NO_XML: Final = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
-ZONE: Final = 24  # folders of a zone that are shown; the others are one box
+ZONE: Final = 24  # folders shown in a zone; the others become one box
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Box:
     id: str
     title: str
     detail: str  # a second, smaller line
-    hint: str  # what a pointer that rests on it is told
+    hint: str  # tooltip
     x: float  # centre, 0..1 from the left
     y: float  # 0..1 from the top
     heat: float = 0.0  # 0..1
@@ -53,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A view, laid out."""
+    """A view with positions."""
 
     title: str
     boxes: list[Box]
@@ -65,7 +68,7 @@ class Diagram:
 
 
 def of_modules(found: ModuleMap, title: str) -> Diagram:
-    """The map of modules: a box each, layers from top to bottom."""
+    """Map of modules: one box each, layers from top to bottom."""
     rows: dict[float, int] = {}
     for one in found.modules:
         rows[one.y] = rows.get(one.y, 0) + 1
@@ -92,13 +95,16 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 
 
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
-    """Three zones: what the focus depends on to the left, the focus, and what could break to the right, grouped by folder."""
+    """Impact in three zones, grouped by folder.
+
+    Dependencies are on the left, the focus in the middle, dependents on the right.
+    """
     focus = [(one.ref, one.qualname or one.path, one.path) for one in up.targets]
     zones = ((down, "dependency", 0.14), (up, "dependent", 0.86))
     tallest = max(len(focus), *(min(len(report.by_module), ZONE + 1) for report, _, _ in zones))
 
     def height(place: int, count: int) -> float:
-        return (tallest / 2 + place + 0.5 - count / 2) / tallest  # a shorter zone stands in the middle
+        return (tallest / 2 + place + 0.5 - count / 2) / tallest  # a shorter zone is centred
 
     boxes = [
         Box(ref, name, path, f"{ref}: the focus", 0.5, height(i, len(focus)), 0.0, "focus") for i, (ref, name, path) in enumerate(focus)
@@ -127,7 +133,7 @@ def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
 
 
 def dot(view: Diagram) -> str:
-    """Graphviz."""
+    """Write a view for Graphviz."""
     out = [f"digraph {quoted(view.title)} {{", '  rankdir="TB";', '  node [shape="box", style="rounded", fontname="sans-serif"];']
     out += [f"  {quoted(one.id)} [label={quoted(one.title)}, tooltip={quoted(one.hint)}];" for one in view.boxes]
     for one in view.lines:
@@ -137,7 +143,7 @@ def dot(view: Diagram) -> str:
 
 
 def mermaid(view: Diagram) -> str:
-    """Mermaid, as Markdown renderers draw it."""
+    """Write a view as Mermaid for Markdown renderers."""
     number = {one.id: f"n{i}" for i, one in enumerate(view.boxes)}
     out = ["flowchart TD"]
     out += [f'  {number[one.id]}["{_mermaid(one.title)}<br/>{_mermaid(one.detail)}"]' for one in view.boxes]
@@ -153,7 +159,7 @@ def mermaid(view: Diagram) -> str:
 
 
 def graphml(view: Diagram) -> str:
-    """GraphML, as networkx, yEd and Gephi read it."""
+    """Write a view as GraphML for networkx, yEd and Gephi."""
     out = [GRAPHML]
     for name, kind in (("title", "string"), ("detail", "string"), ("kind", "string"), ("heat", "double"), ("x", "double"), ("y", "double")):
         out.append(f'  <key id="{name}" for="node" attr.name="{name}" attr.type="{kind}"/>\n')
@@ -172,27 +178,27 @@ def graphml(view: Diagram) -> str:
 
 
 def as_json(view: Diagram) -> str:
-    """The view as it is."""
+    """Write a view as JSON."""
     return inert_json(json.dumps(to_json(view), ensure_ascii=False, indent=1)) + "\n"
 
 
 def printable(text: str) -> str:
-    """Text without what XML cannot hold, on one line."""
+    """Text on one line, without characters that XML forbids."""
     return inert(text).translate(_NO_XML)
 
 
 def xml(text: str) -> str:
-    """Text as the content of an element."""
+    """Escape text for the content of an element."""
     return escape(printable(text))
 
 
 def quoted(text: str) -> str:
-    """A name as Graphviz reads it."""
+    """Quote a name for Graphviz."""
     return '"' + inert(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _mermaid(text: str) -> str:
-    """Text inside quotes; Mermaid writes characters it would read as its own by number."""
+    """Escape text inside quotes; Mermaid's own characters become numbers."""
     return "".join(f"#{ord(c)};" if c in '"#;&<>`[]{}|\\' else c for c in inert(text))
 
 

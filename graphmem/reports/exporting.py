@@ -1,4 +1,4 @@
-"""The whole graph as JSON objects, one for each node and edge, in an order of its own; and as other tools read it."""
+"""Export the whole graph as JSON objects, GraphML or DOT."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _NODES = (("File", "files"), ("Symbol", "symbols"), ("External", "externals"))
 
 
 def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict[str, Any]]:
-    """Nodes by label and id, then edges by (kind, source id, destination id), then those from functions to keys of frameworks.
+    """Yield nodes by label and id, then edges, then framework keys.
+
+    Edges are ordered by (kind, source id, destination id). Edges from functions to framework keys come last.
 
     A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
     `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
@@ -76,7 +78,7 @@ def _end(label: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Counted:
-    """An iterator that says how many it gave."""
+    """An iterator that counts its items."""
 
     def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
         self._rows = rows
@@ -89,13 +91,13 @@ class Counted:
 
 
 def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """One object a line."""
+    """Write one object a line."""
     for row in rows:
         yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
 def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """One document: `{"nodes": […], "edges": […]}`."""
+    """Write one document: `{"nodes": […], "edges": […]}`."""
     part, first = "nodes", True
     yield '{"nodes":['
     for row in rows:
@@ -108,9 +110,9 @@ def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """GraphML with every field of a node and an edge that has a value, as networkx, yEd and Gephi read it.
+    """Write GraphML with all non-empty fields, for networkx, yEd and Gephi.
 
-    Ids of nodes are those of `_key`, since edges name their ends by place, not by id. Edges of one kind between two nodes are one.
+    Node ids come from `_Keys`, because edges name their ends by place. Edges of one kind between two nodes become one.
     """
     yield GRAPHML
     for name in _NODE_FIELDS:
@@ -145,14 +147,17 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 class _Keys:
-    """Names of nodes that a reader understands: path, `path::qualname`, or package and name; of twins also the line."""
+    """Readable names of nodes.
+
+    A name is a path, `path::qualname`, or package and name. Redefinitions also have the line.
+    """
 
     def __init__(self) -> None:
         self._of: dict[tuple[str, str, int], str] = {}
         self._taken: set[str] = set()
 
     def node(self, row: dict[str, Any]) -> str:
-        """The name of a node, remembered for its edges."""
+        """Name of a node, cached for its edges."""
         place = _end(row["kind"], row)
         end = (place["path"], place["qualname"], place["line"])
         name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"
@@ -165,7 +170,7 @@ class _Keys:
         return unique
 
     def end(self, end: dict[str, Any]) -> str:
-        """The name of an end of an edge."""
+        """Name of an end of an edge."""
         return self._of[end["path"], end["qualname"], end["line"]]
 
 

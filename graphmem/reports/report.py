@@ -1,6 +1,7 @@
-"""The report: one HTML document that says what a system is made of and where it hurts. No script, no address on any network.
+"""HTML report on the structure of a system and its problems.
 
-Made of the answers of operations alone, so that it is the same whichever door fetched them.
+The document has no scripts and no network addresses. It is made only from answers of operations, so that it is the same through every
+interface.
 """
 
 from __future__ import annotations
@@ -31,48 +32,48 @@ if TYPE_CHECKING:
 
 
 def escape(text: str) -> str:
-    """Text as HTML, on one line and inert."""
+    """Escape text as HTML on one line."""
     return html_escape(inert(text))
 
 
-ROWS: Final = 15  # of a table; the rest is a command away
+ROWS: Final = 15  # of a table; a command lists the rest
 FEW: Final = 8
 
 Cells = Sequence[str]
 
 
 class Answers(Protocol):
-    """The operations the report is made of."""
+    """Operations that the report asks."""
 
     def modules(self) -> ModuleMap:
-        """What it is made of."""
+        """Modules of the system."""
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
-        """Its cycles."""
+        """Import cycles."""
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Where one comes in."""
+        """Entry points."""
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """Ways through it."""
+        """Flows from entry points."""
 
     def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
-        """Where change hurts."""
+        """Hot spots."""
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
-        """What it leans on."""
+        """Central symbols."""
 
     def dead_code(self, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> DeadCodePage:
-        """What could go."""
+        """Dead code."""
 
     def duplicates(
         self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
     ) -> DuplicatePage:
-        """What is there twice."""
+        """Duplicated code."""
 
 
 def report(project: Project, ask: Answers) -> str:
-    """The document; the same index gives the same bytes."""
+    """Write the document. The same index gives the same bytes."""
     found = ask.modules()
     module_cycles, file_cycles = ask.cycles("modules", FEW), ask.cycles("files", FEW)
     entries, flows = ask.entry_points(limit=1), ask.flows(limit=FEW)

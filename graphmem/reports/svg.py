@@ -1,4 +1,7 @@
-"""A view as SVG that needs nothing else: light and dark by itself, no script, no font or picture from anywhere."""
+"""Self-contained SVG of a view, for light and dark backgrounds.
+
+It has no scripts and loads no fonts or pictures.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ BOX_WIDTH, BOX_HEIGHT = 216.0, 50.0
 GAP_X: Final = 26.0
 TITLE: Final = 24  # characters of a title that fit into a box
 DETAIL: Final = 34
-LEAST_SHARE: Final = 0.04  # of the heaviest line: lighter ones are drawn faintly
+LEAST_SHARE: Final = 0.04  # of the heaviest line; lighter lines are drawn faintly
 
 STYLE: Final = """
 .gm-map { --ink: #1d2733; --soft: #5b6775; --paper: #ffffff; --line: #7d8a99; --wrong: #c0392b; --edge: #c9d1da; --focus: #1f6feb;
@@ -37,11 +40,11 @@ STYLE: Final = """
 
 
 def svg(view: Diagram, *, style: bool = True) -> str:
-    """The view as one `<svg>` element.
+    """Write a view as one `<svg>` element.
 
     Args:
         view: laid out.
-        style: put `STYLE` inside; a page that holds several has it once.
+        style: include `STYLE`; a page with several pictures includes it once.
     """
     width = view.columns * (BOX_WIDTH + GAP_X) + GAP_X
     height = view.rows * (BOX_HEIGHT + view.gap) + view.gap / 2
@@ -54,7 +57,7 @@ def svg(view: Diagram, *, style: bool = True) -> str:
         f"<title>{xml(view.title)}</title>",
         f"<style>{STYLE}</style>" if style else "",
     ]
-    # Heavy lines last, so that they lie above the others; wrong ones on top of all.
+    # Heavy lines are drawn last, above the others; lines against the layers on top.
     lines = sorted(view.lines, key=lambda one: (one.wrong, one.weight, one.src, one.dst))
     out += [_line(line, places, heaviest, sideways=sideways) for line in lines]
     out += [_box(one, places[one.id]) for one in view.boxes]
@@ -98,7 +101,7 @@ def _box(box: Box, place: tuple[float, float]) -> str:
 
 
 def colour(heat: float) -> str:
-    """From a quiet blue over amber to red, in equal steps of lightness."""
+    """Colour from blue over amber to red, in equal steps of lightness."""
     stops = ((0.0, (118, 152, 190)), (0.6, (232, 170, 66)), (1.0, (208, 66, 48)))
     for (low, a), (high, b) in pairwise(stops):
         if heat <= high:
@@ -108,5 +111,5 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Text that fits, with the end kept: the end of a path says more than its beginning."""
+    """Shorten text at its start: the end of a path is more specific."""
     return text if len(text) <= most else "…" + text[len(text) - most + 1 :]

@@ -1,1 +1,1 @@
-"""Who may do what: access rules, tokens, and secrets in files."""
+"""Access rules, tokens, and secrets in files."""

@@ -1,9 +1,9 @@
-"""Who may do what: the one place that holds callers to the access rules of operations.
+"""Access control for operations.
 
-Every interface calls operations, so each is held to the same rules by being given a `Guarded` service instead of the service: the
-root fields of GraphQL, the tools of agents over HTTP and the plain routes. What is not declared as an operation needs everything.
+Every interface calls operations: the root fields of GraphQL, the tools of agents over HTTP, and the plain routes. Each interface gets a
+`Guarded` service, which applies the rules of the declarations. A method that is not declared as an operation needs the scope `admin`.
 
-A token is bound to *scopes* (what its bearer may do) and to *visibilities* (which memories its bearer may see).
+A token has *scopes* (permitted actions) and *visibilities* (visible memories).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ ACCESS: Final = "graphmem.access"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What somebody may do. Without a name: whoever the index belongs to."""
+    """Permissions of a caller. Without a name: the index's owner."""
 
     name: str = ""
     scopes: frozenset[str] = frozenset(SCOPES)
@@ -46,17 +46,17 @@ class Access:
     token_id: str = ""
 
     def may(self, scope: str) -> bool:
-        """Whether a scope is among theirs; `admin` has them all, and "" is what every token may."""
+        """Whether the caller has a scope. `admin` has all; "" needs none."""
         return not scope or scope in self.scopes or "admin" in self.scopes
 
     @property
     def sees_all(self) -> bool:
-        """Whether no memory is hidden from them."""
+        """Whether the caller sees every memory."""
         return self.visibilities.issuperset(VISIBILITIES)
 
 
 FULL: Final = Access()
-"""The index's owner: whoever has the files has everything."""
+"""Permissions of the index's owner, who can read its files anyway."""
 
 
 UNKNOWN: Final = Hints.closed()
@@ -64,7 +64,7 @@ UNKNOWN: Final = Hints.closed()
 
 
 def rule_of(name: str) -> Hints:
-    """Who may call an operation, as its declaration says."""
+    """Access rule of an operation, from its declaration."""
     known = registry().get(name)
     return known.hints if known is not None else UNKNOWN
 
@@ -73,16 +73,18 @@ S = TypeVar("S")
 
 
 def guarded(service: S, access: Access) -> S:
-    """The service as somebody may use it: itself for those who may do everything."""
+    """Service for a caller: unguarded for one with all permissions."""
     return service if access == FULL else cast("S", Guarded(service, access))
 
 
 class Guarded:
-    """A service whose verbs are held to the table. It has the verbs of what it guards and answers with the same dataclasses.
+    """A service that checks access before each operation.
+
+    It has the same operations and answers as the service behind it.
 
     Args:
         service: the open project.
-        access: of whoever asks.
+        access: permissions of the caller.
     """
 
     def __init__(self, service: Any, access: Access) -> None:
@@ -90,10 +92,10 @@ class Guarded:
         self._access = access
 
     def __getattr__(self, verb: str) -> Any:
-        """A verb.
+        """An operation with its access check.
 
         Raises:
-            ForbiddenError: it is not theirs to call; `needs` says what is missing.
+            ForbiddenError: the caller lacks the scope in `needs`.
         """
         if verb.startswith("_"):
             raise AttributeError(verb)
@@ -120,7 +122,7 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The audit says whose token it was."""
+        """Add the token's name for the audit."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
@@ -145,7 +147,7 @@ class Guarded:
             for one in _given_ids(verb, args, kwargs):
                 self._expect_free(one)
             for level in levels(args, kwargs):
-                # What is no visibility at all is refused by the verb, in its own words.
+                # The operation itself refuses unknown visibilities.
                 if level in VISIBILITIES and level not in self._access.visibilities:
                     raise ForbiddenError(
                         f"this token may not write {level} memories; it sees {', '.join(sorted(self._access.visibilities)) or 'none'}",
@@ -157,16 +159,16 @@ class Guarded:
         return call
 
     def _see(self, memory_id: str) -> MemoryInfo:
-        """A memory as they see it.
+        """A memory as the caller sees it.
 
         Raises:
-            MemoryNotFoundError: they do not, which is the same as that there is none.
+            MemoryNotFoundError: the memory does not exist, or is hidden from the caller.
         """
         with seeing(self._access.visibilities):
             return cast("MemoryInfo", self._service.memory(memory_id))
 
     def _expect_free(self, memory_id: str) -> None:
-        """Refuse an id for a new memory that is already the id of one they do not see."""
+        """Refuse an id for a new memory that belongs to a hidden one."""
         try:
             self._service.memory(memory_id)
         except GraphMemError:
@@ -179,7 +181,7 @@ class Guarded:
             ) from None
 
     def _as_seen(self, answer: Any) -> Any:
-        """An answer about a memory without what it says of others that are hidden."""
+        """Remove hidden memories from an answer about a memory."""
         import dataclasses
 
         from graphmem.answers import MemoryInfo, RememberAnswer
@@ -220,7 +222,7 @@ def _levels_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _named_by(item: Mapping[str, Any]) -> list[str]:
-    """Memories a new one is said to have to do with."""
+    """Ids of memories that a new one refers to."""
     return [*(item.get("derived_from") or ()), *(item.get("required_with") or ())]
 
 
@@ -233,14 +235,14 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
-    """Ids that new memories are to have."""
+    """Ids given for new memories."""
     items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
     return [item["id"] for item in items if isinstance(item.get("id"), str)]
 
 
 _Reads = Callable[[_Args, _Kwargs], Iterable[str]]
 
-# Of each verb that is NAMED: the ids among its arguments, and the visibilities it would give to memories.
+# For each operation with sight NAMED: the memory ids in its arguments, and the visibilities it would set.
 _TARGETS: Final[Mapping[str, tuple[_Reads, _Reads]]] = MappingProxyType(
     {
         "remember": (_related, _default_level),

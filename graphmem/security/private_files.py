@@ -1,4 +1,7 @@
-"""Files whose words stay out of memories: what git ignores, what `.secretsignore` names, and `.env` with whatever follows it."""
+"""Files whose content must not enter memories.
+
+These are files that Git ignores, files that `.secretsignore` names, and `.env*`.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,17 @@ from typing import Final
 
 from graphmem.parsing.ignore import GIT_IGNORE, IgnoreRules
 
-SECRETS_IGNORE: Final = ".secretsignore"  # in gitignore's language, anywhere in the tree
+SECRETS_IGNORE: Final = ".secretsignore"  # in the format of .gitignore, in any folder
 _ENVIRONMENT: Final = ".env"
 _MAX_BYTES: Final = 1 << 20  # of an ignore file
 
 
 def kept_out(root: Path | None, path: str) -> str:
-    """Which rule keeps a file's words out of memories, as the end of a sentence; "" when none does.
+    """Rule that excludes a file, as the end of a sentence; "" without one.
 
     Args:
-        root: of the project; None when it is not known, and then only the name counts.
-        path: absolute, or from the root. What lies outside of the project is judged by its name alone.
+        root: of the project; None if unknown, then only the name counts.
+        path: absolute, or from the root. Outside of the project only the name counts.
     """
     name = PurePosixPath(path.replace("\\", "/")).name
     if name.casefold().startswith(_ENVIRONMENT):
@@ -39,7 +42,7 @@ def kept_out(root: Path | None, path: str) -> str:
 
 
 def _lines(file: Path) -> list[str]:
-    """Of an ignore file; none when it is not there or no plain file."""
+    """Lines of an ignore file; none if it is missing or not a plain file."""
     try:
         if not file.is_file():
             return []

@@ -1,7 +1,7 @@
-"""Secrets in the files of an index: every file that can hold words of people, agents or sessions is read as it is on disk.
+"""Search for secrets in the files of an index.
 
-Backups are read too, file by file. What was made of the repository's own source (chunks and facts of code, their words and vectors) is as
-the repository has it, and is not looked into.
+Every file that can hold texts of people, agents or sessions is read from disk, also inside backups. Data made from the repository's
+source (chunks, facts, words, vectors) is not searched, because the repository holds the same texts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from graphmem.observe.summary import FOLDER as SUMMARIES
 
 _log = logging.getLogger(__name__)
 
-# Made of source, or of what is read here anyway; the memories in `graph.db` are read by their rows, and stand in the journal.
+# Made from source, or from files that are searched themselves. Memories in `graph.db` are read as rows, and are in the journal.
 _OF_SOURCE: Final = (
     DATABASE,
     "graph.projection",
@@ -39,10 +39,10 @@ _OF_SOURCE: Final = (
     "dump/",
     "parsing.json",
 )
-# Secrets by design, in files that nobody else may read: of the server that runs, and hashes.
+# Secrets by design, in private files: the running server's token, and hashes.
 _OWN: Final = ("owner.json", "tokens.json", ".tokens-", ".owner-")
-MAX_BYTES: Final = 64 << 20  # of one text that is looked at
-TOO_LARGE: Final = "too_large"  # in the place of a kind: the rest of the file was not read
+MAX_BYTES: Final = 64 << 20  # of one searched text
+TOO_LARGE: Final = "too_large"  # instead of a kind: the rest of the file was not read
 UNREADABLE: Final = "unreadable"
 DAMAGED: Final = "damaged"
 _RUN: Final = re.compile(rb"[\x20-\x7e\t\n\r\x80-\xf4]{8,}")
@@ -50,12 +50,12 @@ _SQLITE: Final = b"SQLite format 3\0"
 
 
 def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
-    """The files with secrets in them, by name, each with the kinds.
+    """Files with secrets, by name, each with the kinds of secrets.
 
     Args:
         data_dir: of the index.
-        clean: take secrets out of the files that are text for people: summaries, and what MEMORY.md said at the last sync. The others are
-            sealed with checksums, and are for a person to delete.
+        clean: remove secrets from text files: summaries, and the copy of MEMORY.md from the last sync. Other files have checksums; a
+            person must delete them.
     """
     found: list[FileSecrets] = []
     for path in sorted(data_dir.rglob("*")):
@@ -74,7 +74,7 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
 
 
 def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
-    """The files of a backup, without unpacking more than one at a time."""
+    """Files of a backup, unpacked one at a time."""
     try:
         with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
             for one in zipped.infolist():
@@ -101,7 +101,7 @@ def _kinds_in(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[Any]:
-    """Every value of a database of SQLite, and what is deflated in it."""
+    """Every value of an SQLite database, decompressed."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=0", uri=True)) as db:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -113,7 +113,7 @@ def _rows(path: Path) -> Iterator[Any]:
 
 
 def _texts(value: str | bytes) -> Iterator[str]:
-    """What a value says: itself, each string of a JSON document, each run of letters in bytes."""
+    """Texts in a value: itself, strings of JSON, runs of letters in bytes."""
     if isinstance(value, bytes):
         for way in (-15, 15):
             try:
@@ -137,7 +137,7 @@ def _texts(value: str | bytes) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """A text as JSON, behind the checksum it may begin with; None when it is none."""
+    """Parse JSON, behind an optional checksum; None for other text."""
     start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
     try:
         return json.loads(text[start:]) if start >= 0 else None
@@ -158,12 +158,15 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _kinds(text: str) -> set[str]:
-    """Kinds of secrets in a text; randomness alone is what ids, hashes and checksums have, too."""
+    """Kinds of secrets in a text.
+
+    Randomness alone is not counted, because ids, hashes and checksums are random.
+    """
     return {one.kind for one in find(text)} - PERSONAL - {"high_entropy"}
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:
-    """Take secrets out of a file of text. Other files, damaged and too large ones stay as they are."""
+    """Remove secrets from a text file; skip other, damaged and large ones."""
     if TOO_LARGE in kinds or not (name == BASE or (name.startswith(SUMMARIES + "/") and name.endswith(".md"))):
         return FileSecrets(name, kinds, cleaned=False)
     if name == BASE:

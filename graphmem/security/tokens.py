@@ -1,8 +1,8 @@
-"""Tokens of an index: named, bound to scopes and visibilities, hashed in a file beside the index.
+"""Named access tokens of an index, hashed in a file beside it.
 
-The file belongs to one index, so a token of one project opens no other. Only a token's SHA-256 is kept: a token holds 256 random
-bits, so there is nothing to guess, and a slow hash would only slow down every request. Tokens are made and revoked by whoever
-has the file, never over the network; a server sees a change at the next request.
+A token has scopes and visibilities. The file belongs to one index, so a token opens only one project. Only a token's SHA-256 is stored. A
+token has 256 random bits, so that it cannot be guessed, and a slow hash would only slow down every request. Tokens are created and revoked
+in the file, never over the network. A server sees a change at the next request.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from graphmem.security.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES,
 
 FILE: Final = "tokens.json"
 VERSION: Final = 1
-PREFIX: Final = "gm"  # so that scanners of secrets can know one: gm_<id>_<secret>
+PREFIX: Final = "gm"  # lets secret scanners recognise a token: gm_<id>_<secret>
 MOST: Final = 1_000  # tokens of one index
 MOST_DAYS: Final = 3_650
 _SECRET_BYTES: Final = 32
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
-_MOST_BYTES: Final = 1 << 20  # a longer file is not one of ours
+_MOST_BYTES: Final = 1 << 20  # a longer file is not a token file
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
-    """What is kept of a token. Times are ISO 8601 in UTC."""
+    """Stored record of a token. Times are ISO 8601 in UTC."""
 
     id: str  # 8 hex digits; public, part of the token
     name: str
@@ -53,32 +53,32 @@ class StoredToken:
     expires_at: str  # "" for never
 
     def access(self) -> Access:
-        """What its bearer may do."""
+        """Permissions of its bearer."""
         return Access(self.name, frozenset(self.scopes), frozenset(self.visibilities), self.id)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether its time has passed."""
+        """Whether the token has expired."""
         return bool(self.expires_at) and datetime.fromisoformat(self.expires_at) <= now
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token that was just made: the only time it is seen."""
+    """A new token, the only time that its text is visible."""
 
     token: str
     stored: StoredToken
 
 
 def digest(token: str) -> str:
-    """The hash a token is known by."""
+    """Hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class TokenFile:
-    """The tokens of one index. Thread-safe; several processes may change the file.
+    """Tokens of one index. Thread-safe. Several processes may change the file.
 
     Args:
-        path: of the file, which need not be there.
+        path: of the file, which may be missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,21 +89,24 @@ class TokenFile:
 
     @property
     def exists(self) -> bool:
-        """Whether tokens were ever made: from then on a server asks for one, also when all are revoked."""
+        """Whether tokens were ever created.
+
+        From then on a server requires one, even if all are revoked.
+        """
         return self.path.exists()
 
     def find(self, token: str, now: datetime | None = None) -> Access | None:
-        """What the bearer of a token may do; None when it is none of these, is revoked, or its time has passed."""
+        """Permissions of a token; None if it is unknown, revoked or expired."""
         parts = token.split("_", 2)
         with self._lock:
             self._look()
             stored = self._known.get(parts[1]) if len(parts) == 3 and parts[0] == PREFIX else None
-        # The same work for a token nobody knows.
+        # The same work for an unknown token.
         fits = hmac.compare_digest(digest(token), stored.hash if stored is not None else digest(""))
         return stored.access() if stored is not None and fits and not stored.is_over(now or datetime.now(UTC)) else None
 
     def stands(self, access: Access, now: datetime | None = None) -> bool:
-        """Whether a token that was good once still is."""
+        """Whether a formerly valid token is still valid."""
         if not access.token_id:
             return True
         with self._lock:
@@ -115,39 +118,39 @@ class TokenFile:
         """Every token, the newest last.
 
         Raises:
-            BadInputError: the file is none of ours.
+            BadInputError: the file is not a token file.
         """
         return self._read()
 
     def create(
         self, name: str, scopes: Iterable[str] = ("read",), visibilities: Iterable[str] = sorted(SHARED), days: int | None = None
     ) -> NewToken:
-        """Make a token.
+        """Create a token.
 
         Args:
             name: letters, digits, `.`, `_` and `-`, at most 40; the audit shows it.
             scopes: of `access.SCOPES`, or names of several in `access.GROUPS`.
-            visibilities: of `access.VISIBILITIES`: which memories it sees.
-            days: after which it is good no more; None for never.
+            visibilities: of `access.VISIBILITIES`, the visible memories.
+            days: until it expires; None for never.
 
         Raises:
-            BadInputError: an argument cannot be meant, the name is taken, or there are too many tokens.
+            BadInputError: an argument is invalid, the name is taken, or there are too many tokens.
         """
         if not _NAME.fullmatch(name):
             raise BadInputError(
-                f"{name[:60]!r} is no name of a token; use at most 40 letters, digits, dots, underlines and hyphens",
+                f"invalid token name {name[:60]!r}; use up to 40 letters, digits, dots, underscores or hyphens",
                 argument="name",
                 value=name[:60],
             )
         chosen = _chosen("scope", [one for given in scopes for one in GROUPS.get(given, (given,))], SCOPES)
         levels = _chosen("visibility", list(visibilities), VISIBILITIES)
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or leave it out", argument="days", value=days)
+            raise BadInputError(f"days is {days}; it must be 1 to {MOST_DAYS:,}, or leave it out", argument="days", value=days)
         now = datetime.now(UTC).replace(microsecond=0)
         with self._changing() as known:
             if any(one.name == name for one in known):
                 raise BadInputError(
-                    f"there is a token {name!r} already; revoke it first, or choose another name", argument="name", value=name
+                    f"the token {name!r} already exists; revoke it first, or choose another name", argument="name", value=name
                 )
             if len(known) >= MOST:
                 raise BadInputError(f"there are {len(known):,} tokens; revoke some first", argument="name", allowed=MOST)
@@ -160,21 +163,21 @@ class TokenFile:
         return NewToken(token, stored)
 
     def revoke(self, which: str) -> StoredToken:
-        """Take a token back, by name or id; from the next request on it is refused.
+        """Revoke a token by name or id, from the next request on.
 
         Raises:
-            BadInputError: there is none.
+            BadInputError: the token is unknown.
         """
         with self._changing() as known:
             found = next((one for one in known if which in (one.name, one.id)), None)
             if found is None:
-                names = ", ".join(one.name for one in known) or "none at all"
-                raise BadInputError(f"there is no token {which[:60]!r}; there are {names}", argument="token", value=which[:60])
+                names = ", ".join(one.name for one in known) or "none"
+                raise BadInputError(f"unknown token {which[:60]!r}; the tokens are {names}", argument="token", value=which[:60])
             known.remove(found)
         return found
 
     def _look(self) -> None:
-        """Read the file again when it has changed. A file that cannot be read opens nothing to anybody."""
+        """Read the file again if it changed. An unreadable file grants nothing."""
         try:
             about = self.path.stat()
             stamp = (about.st_mtime_ns, about.st_size, about.st_ino)
@@ -212,7 +215,7 @@ class TokenFile:
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[list[StoredToken]]:
-        """The list to change; written whole or not at all, one process at a time, readable by its user only."""
+        """Lock the list for a change; write it atomically as a private file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         turn = os.open(self.path.with_name(self.path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -234,13 +237,13 @@ class TokenFile:
 
 
 class Keys:
-    """Everything a server accepts: its owner's own token, the one it was told, and the named ones of its index.
+    """All credentials that a server accepts.
 
     Args:
-        token: what everybody may present for everything, from the settings; "" for none.
-        own: a secret of this server that its owner's other processes find in `owner.json`; "" for none.
-        tokens: the named ones; None for none.
-        required: whether a token is asked for in any case.
+        token: from the settings, with all permissions; "" for none.
+        own: a secret of this server, which the owner's other processes read from `owner.json`; "" for none.
+        tokens: named tokens; None for none.
+        required: always require a token.
     """
 
     def __init__(self, token: str = "", own: str = "", tokens: TokenFile | None = None, *, required: bool = False) -> None:
@@ -250,11 +253,14 @@ class Keys:
 
     @property
     def required(self) -> bool:
-        """Whether a token is asked for: when one was set, or named ones were ever made."""
+        """Whether a token is required: one is set, or some were ever created."""
         return self._required or (self._tokens is not None and self._tokens.exists)
 
     def access(self, authorization: str | None) -> Access | None:
-        """What an `Authorization` header gives; None when it is not good enough. Every wrong one takes the same time."""
+        """Permissions of an `Authorization` header, or None.
+
+        Every wrong header takes the same time.
+        """
         scheme, _, given = (authorization or "").partition(" ")
         token = given.strip() if scheme.lower() == "bearer" else ""
         presented = digest(token)
@@ -266,7 +272,7 @@ class Keys:
         return None if self.required else FULL
 
     def stands(self, access: Access) -> bool:
-        """Whether access that was given once would be given again."""
+        """Whether formerly granted permissions would be granted again."""
         return self._tokens.stands(access) if self._tokens is not None else not access.token_id
 
 
@@ -276,7 +282,7 @@ def _chosen(word: str, given: list[str], known: tuple[str, ...]) -> tuple[str, .
     for one in given:
         if one not in known:
             more = [*known, *(GROUPS if word == "scope" else ())]
-            raise BadInputError(f"{str(one)[:60]!r} is no {word}; there are {', '.join(more)}", argument=word, value=str(one)[:60])
+            raise BadInputError(f"unknown {word} {str(one)[:60]!r}; use one of {', '.join(more)}", argument=word, value=str(one)[:60])
     return tuple(one for one in known if one in given)
 
 

@@ -53,10 +53,8 @@ operations
 parsing
 project
 projection
-reports
 resolution
 search
-security
 store
 model.py
 errors.py

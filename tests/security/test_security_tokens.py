@@ -13,7 +13,6 @@ from websockets.sync.client import connect
 from graphmem.errors import BadInputError, ForbiddenError, MemoryNotFoundError
 from graphmem.operations.declare import Sight
 from graphmem.operations.registry import registry
-from graphmem.project.graphmem import GraphMem
 from graphmem.security.access import SCOPES, VISIBILITIES, Access, Guarded, rule_of
 from graphmem.security.access import guarded as held
 from graphmem.security.tokens import Keys, TokenFile
@@ -108,12 +107,6 @@ def test_many_at_once_lose_none(tmp_path) -> None:
 
 
 # ---- the table
-
-
-def test_every_operation_is_implemented() -> None:
-    assert [name for name in registry() if not callable(getattr(GraphMem, name, None))] == []
-    declared = {name: one.function for name, one in registry().items()}
-    assert [name for name, function in declared.items() if getattr(GraphMem, name) is function] == []
 
 
 def test_a_verb_nobody_thought_of_needs_everything(service) -> None:
