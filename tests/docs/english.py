@@ -64,28 +64,11 @@ language_model.py
 pytest_plugin.py
 __main__.py
 __init__.py
-CHANGELOG.md
-architecture.md
-cypher.md
-evidence.md
-explorer.md
 glossary.md
-history.md
-hooks.md
-injection.md
-learning.md
-memories.md
-observing.md
 reliability.md
 resolution.md
 security.md
 semantic.md
-0001-engine.md
-0003-projections.md
-0007-stale-at-once.md
-0008-history-as-a-log.md
-0009-explorer.md
-0011-semantic-layer.md
 """
 NOT_YET: Final = frozenset(_NOT_YET.split())
 """Rooms, files and pages whose texts were written before the style page. One that was rewritten leaves this list for good."""
