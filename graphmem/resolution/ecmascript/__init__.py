@@ -1,1 +1,1 @@
-"""The rules of JavaScript and TypeScript."""
+"""Resolution rules for JavaScript and TypeScript."""

@@ -1,1 +1,1 @@
-"""The rules of Go."""
+"""Resolution rules for Go."""

@@ -1,1 +1,1 @@
-"""The rules of Java."""
+"""Resolution rules for Java."""

@@ -1,1 +1,1 @@
-"""The rules of Python."""
+"""Resolution rules for Python."""

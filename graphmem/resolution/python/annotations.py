@@ -1,4 +1,4 @@
-"""Python's annotations: classes, aliases, generics, and the forms of `typing`."""
+"""Python annotations: classes, aliases, generics and `typing` forms."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ _VARIABLES: Final = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple"})
 
 
 class PythonTypes(PythonModules):
-    """What annotations declare."""
+    """Types that Python annotations declare."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Annotations: classes, aliases, the forms of `typing`."""
+        """Return the type of an annotation: a class, alias or `typing` form."""
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
             return self._named_type(inference, entry, scope, term)
@@ -89,7 +89,10 @@ class PythonTypes(PythonModules):
         return EMPTY if found[0] in (LITERAL, STRING) else one((UNTYPED,))
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
-        """A call is no type, what `Literal` has are texts, and what stands behind the first of `Annotated` may be anything."""
+        """Return the terms inside an annotation that are types themselves.
+
+        A call is not a type. The arguments of `Literal` are values. In `Annotated`, only the first argument must be a type.
+        """
         if found[0] == INDEX:
             _, base, key = found
             names = {
@@ -102,7 +105,10 @@ class PythonTypes(PythonModules):
         return () if found[0] == CALL else children(found)
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
-        """`Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`; a number, a text or a list is none."""
+        """Return whether a binding may define a type alias or type variable.
+
+        Examples: `Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`. A number, string or list does not define one.
+        """
         binding = entry.facts.bindings[position]
         if binding.value < 0 or binding.op != "assign":
             return False
@@ -122,7 +128,10 @@ class PythonTypes(PythonModules):
         return found
 
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """What a name in an annotation stands for: classes, modules, `EXT`; the types an alias stands for."""
+        """Return the objects that a name in an annotation refers to.
+
+        These are classes, modules and externals (`EXT`). An alias is replaced by the types it stands for.
+        """
         found = entry.terms[term]
         if found[0] == ATTR:
             _, base, name = found
@@ -178,7 +187,10 @@ class PythonTypes(PythonModules):
         return found
 
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, binding: Binding) -> Type:
-        """`Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`."""
+        """Return the types of an alias or type variable.
+
+        Examples: `Name = type expression`, `T = TypeVar("T")`, `Name: TypeAlias = …`.
+        """
         if binding.value < 0 or binding.op != "assign":
             return EMPTY
         value = entry.terms[binding.value]
@@ -199,7 +211,7 @@ class PythonTypes(PythonModules):
         return EMPTY
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """`Base[Key]`."""
+        """Return the type of `Base[Key]` in an annotation."""
         arguments = items_or_itself(entry.terms, key)
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):
@@ -264,7 +276,7 @@ def _is_typing(atom: Ext) -> bool:
 
 
 def _external_type(atom: Ext) -> Type:
-    """The instance type a class outside stands for in an annotation."""
+    """Return the instance type that an external class in an annotation means."""
     _, package, dotted, _ = atom
     name = dotted.rpartition(".")[2]
     if _is_typing(atom):

@@ -1,7 +1,7 @@
-"""What resolution knows of Python's builtins and of the libraries that only pass values along.
+"""Known Python builtins and library functions that pass values through.
 
-A function outside the project matters when something of the project comes out of it again: elements of
-containers, wrapped functions, partial applications, casts. Each is one line of a table.
+An external function matters if it can return a value from the project: an element of a container, a wrapped function, a partial
+application, a cast. Each such function is one entry of a table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 MAX_RENAMES: Final = 3
-"""Variables that are followed to find what a computed name begins with."""
+"""Maximum number of variables to follow when looking for the prefix of a computed name."""
 
 Known = Callable[["Inference", "Call"], Type]
 
@@ -60,14 +60,14 @@ BUILTIN_NAMES: Final = frozenset(name for name in dir(builtins) if not name.star
 _OWN_TYPES: Final = (str, bytes, bytearray, int, float, list, dict, set, frozenset, tuple, io.TextIOWrapper, io.BytesIO, BaseException)
 
 COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own)) | {
-    # of the standard library's most used types, whose receivers are often unknown
+    # methods of frequently used standard-library types; their receivers often have an unknown type
     *("put", "get_nowait", "acquire", "release", "group", "groups", "match", "search", "sub", "finditer", "findall", "fullmatch"),
     *("exists", "is_file", "is_dir", "mkdir", "unlink", "rmdir", "read_text", "write_text", "read_bytes", "write_bytes", "iterdir"),
     *("info", "debug", "warning", "error", "exception", "critical", "log", "submit", "result", "cancel", "done", "run", "start"),
     *("execute", "fetchone", "fetchall", "commit", "rollback", "cursor", "strftime", "isoformat", "total_seconds", "date", "time"),
     *("send", "recv", "connect", "bind", "listen", "accept", "shutdown", "wait", "notify", "set", "is_set", "add_argument"),
 }
-"""Method names that say nothing about who is meant when the receiver is unknown."""
+"""Method names too common to identify a target when the receiver's type is unknown."""
 
 
 REFLECTED: Final[Mapping[str, str]] = {
@@ -78,7 +78,10 @@ REFLECTED: Final[Mapping[str, str]] = {
     "__gt__": "__lt__",
     "__ge__": "__le__",
 }
-"""What the right operand is asked when the left one does not know; for the others it is `__r…__`."""
+"""Special method of the left operand -> the one Python tries on the right operand if the left does not support the operation.
+
+Other operators use `__r…__`.
+"""
 
 CALLED_THROUGH: Final[Mapping[str, tuple[str, ...]]] = {
     "len": ("__len__",),
@@ -184,7 +187,10 @@ def _getattr(inference: Inference, call: Call) -> Type:
 
 
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
-    """What a computed name begins with: `"do_" + name`, `"do_%s" % name`, `f"do_{name}"`, also through a variable."""
+    """Return the literal prefix of a computed name; "" if there is none.
+
+    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}"`. Variables are followed up to `MAX_RENAMES` times.
+    """
     found = entry.terms[term]
     if found[0] == OPERATOR:
         _, sign, left, _ = found
@@ -203,7 +209,10 @@ def _partial(inference: Inference, call: Call) -> Type:
 
 
 def _wraps(inference: Inference, call: Call) -> Type:
-    """`functools.wraps(f)` gives a decorator that gives back what it decorates: an identity."""
+    """Return the identity function.
+
+    `functools.wraps(f)` returns a decorator that returns the decorated function.
+    """
     return one((EXT, "graphmem", "identity", None))
 
 
@@ -295,11 +304,11 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     ("anyio", "run"): _run_function,
     ("trio", "run"): _run_function,
 }
-"""What calls of (package, name) give, where that can be something of the project."""
+"""(package, name) of an external function -> its result type, if the result can be a value from the project."""
 
 
 def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
-    """What a method of a list, tuple, set, dictionary or iterator gives."""
+    """Return the result of a method of a list, tuple, set, dict or iterator."""
     same: Type = frozenset((container,))
     kind = container[1] if container[0] == BOX else "tuple"
     if container[0] == BOX and kind == "dict":

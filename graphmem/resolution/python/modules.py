@@ -1,4 +1,4 @@
-"""Python's modules: which file an import names."""
+"""Python modules: resolve imports to files."""
 
 from __future__ import annotations
 
@@ -25,22 +25,28 @@ if TYPE_CHECKING:
 
 
 class PythonModules(Rules):
-    """Packages, import roots, relative and absolute imports."""
+    """Resolve packages, import roots, and relative and absolute imports."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
-        # Not a cache of the module: what outlives the resolver keeps the memory of all facts from being given back.
+        # Cached per instance, not per module: a cache that outlives the resolver would keep the memory of all facts from being freed.
         self._names: dict[str, Sequence[str]] = {}
 
     def module_names(self, path: str) -> Sequence[str]:
-        """Dotted names seen from every folder above the file, declared import roots first."""
+        """Return a file's dotted names relative to every folder above it.
+
+        Names relative to declared import roots come first.
+        """
         found = self._names.get(path)
         if found is None:
             found = self._names[path] = _module_names(path, self.layout.python_roots, self.layout.root_package)
         return found
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Commands and plug-ins of configuration files in a folder above the file."""
+        """Return function name -> kind of script for commands and plug-ins.
+
+        They come from configuration files in folders above the file.
+        """
         found: dict[str, str] = {}
         for script in self.layout.scripts:
             if script.module in self.module_names(facts.path) and facts.path.startswith(f"{script.folder}/" if script.folder else ""):
@@ -48,7 +54,10 @@ class PythonModules(Rules):
         return found
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """The modules of `import a.b` and `from ..a import b`; ties go to the one nearest to the importing file."""
+        """Return the modules that `import a.b` or `from ..a import b` names.
+
+        If several files match, the one nearest to the importing file is chosen.
+        """
         if not found.level:
             return self._absolute(inference, entry.path, found.module)
         folder = entry.path.split("/")[:-1]
@@ -61,7 +70,7 @@ class PythonModules(Rules):
         return self._at(inference, "/".join(folder))
 
     def _at(self, inference: Inference, place: str) -> Type:
-        """The module or package whose file or folder is at a path without suffix."""
+        """Return the module or package at a path that has no file suffix."""
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
                 return one((MODULE, path))
@@ -78,13 +87,14 @@ class PythonModules(Rules):
         return one((EXT, package, rest, None))
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
-        """True when the folder a dotted name would have to be looked up in is, or may be, on the import path.
+        """Return whether a file can be imported by a dotted name.
 
-        Declared roots are. Another folder is when it is no package itself, and either the importing file was
-        found through it too, or what lies in it is a package whose name the standard library does not have.
+        The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder
+        counts if it is not a package itself and one of two conditions holds: it is also the import root of the importing file, or
+        it contains the name's top-level package and that name is not in the standard library.
         """
         if self.layout.root_package:
-            return True  # every file has one name only
+            return True  # each file has exactly one name
         root = _root_of(path, dotted)
         if root in self.layout.python_roots:
             return True
@@ -99,14 +109,17 @@ class PythonModules(Rules):
         return inference.project.file(f"{folder}/__init__.py" if folder else "__init__.py") is not None
 
     def _import_root(self, inference: Inference, path: str) -> str:
-        """The nearest folder above a file that is no package."""
+        """Return the nearest folder above a file that is not a package."""
         folder = path.rpartition("/")[0]
         while folder and self._is_package(inference, folder):
             folder = folder.rpartition("/")[0]
         return folder
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """`package.name`, by the folder of the package's file or by its dotted name."""
+        """Return the submodule `package.name`.
+
+        It is found by the folder of the package's file, or by the dotted name.
+        """
         if module[0] == MODULE:
             if not module[1].endswith(("__init__.py", "__init__.pyi")):
                 return EMPTY
@@ -128,20 +141,29 @@ class PythonModules(Rules):
         return one((NAMESPACE, dotted_name, "python")) if inference.project.is_folder(dotted_name) else EMPTY
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """What `__all__` lists; in the `__init__` of a package without one every public name."""
+        """Return whether a module re-exports an imported name.
+
+        `__all__` decides. Without it, the `__init__` of a package re-exports every public name.
+        """
         if found.scope or found.name in ("", "*") or not found.alias:
             return False
         is_offered = entry.facts.exports is not None or entry.path.rpartition("/")[2].partition(".")[0] == "__init__"
         return is_offered and self.exported(entry, found.alias)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """What `import *` brings: `__all__`, else everything public."""
+        """Return whether `import *` imports a name.
+
+        `__all__` decides; without it, every public name is imported.
+        """
         exports = entry.facts.exports
         return name in exports if exports is not None else not name.startswith("_")
 
 
 def nearest(paths: Sequence[str], importer: str) -> str:
-    """The path that shares most folders with the importing file; the first of equals."""
+    """Return the path that shares the most leading folders with the importer.
+
+    Ties are broken in this order: `.py` before `.pyi`, the shorter path, the alphabetically first path.
+    """
     folders = importer.split("/")[:-1]
 
     def shared(path: str) -> int:
@@ -171,6 +193,6 @@ def _module_names(path: str, roots: Sequence[str], root_package: str) -> tuple[s
 
 
 def _root_of(path: str, dotted: str) -> str:
-    """The folder in which a dotted name leads to a path."""
+    """Return the folder relative to which a dotted name resolves to a path."""
     stem = path.rpartition(".")[0].removesuffix("/__init__")
     return stem[: -len(dotted)].rstrip("/")

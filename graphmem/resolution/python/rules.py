@@ -1,4 +1,7 @@
-"""Python's rules: receivers, operators, decorators, the library's functions, and pytest's fixtures."""
+"""Resolution rules for Python.
+
+They cover receivers, operators, decorators, functions of the standard library, and pytest fixtures.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ if TYPE_CHECKING:
 
 
 _PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
-"""Packages whose classes do not make objects of what derives from them."""
+"""Packages whose classes never instantiate the classes derived from them."""
 
 
 class PythonRules(PythonTypes):
-    """Python."""
+    """Resolution rules for Python."""
 
     constructors = ("__new__", "__init__")
     call_method = "__call__"
@@ -48,11 +51,14 @@ class PythonRules(PythonTypes):
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
     def builtin(self, name: str) -> Type:
-        """Names of the module `builtins`."""
+        """Return a name of the module `builtins`; empty if it is unknown."""
         return one((EXT, "builtins", name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """`self` is an instance, `cls` and the receiver of `__new__` is the class."""
+        """Return the type of a method's first parameter.
+
+        `self` is an instance. `cls` and the receiver of `__new__` are the class.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
@@ -63,21 +69,27 @@ class PythonRules(PythonTypes):
         return one((INST, owner, False))
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """`super()` and `super(Class, self)`."""
+        """Return whether a term is `super()` or `super(Class, self)`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """The tables of `python_library`."""
+        """Return the result type of an external call from the table in `library`.
+
+        None if the table has no entry.
+        """
         known = CALLS.get((atom[1], atom[2]))
         return known(inference, call) if known is not None else None
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods of lists, dictionaries and the like."""
+        """Return the result of a method of a list, dict or other container."""
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Coroutines must be awaited, context managers entered."""
+        """Wrap a function's result if it is a coroutine or context manager.
+
+        The value inside is available only after `await` or `with`.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         for decorator in definition.decorators:
@@ -89,7 +101,10 @@ class PythonRules(PythonTypes):
         return value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """What a decorator of the project gives for the function; those of libraries are taken to give it back."""
+        """Return what a decorator of the project returns for a function.
+
+        Decorators of libraries are assumed to return the decorated function.
+        """
         from graphmem.resolution.call import Call
 
         scope = entry.definitions[symbol.index].parent
@@ -102,12 +117,15 @@ class PythonRules(PythonTypes):
                 found = join(found, frozenset(inner for inner in inference.expanded(value) if inner[0] in (FUNC, INST)))
             elif atom[0] == CLASS:
                 found = join(found, one((INST, atom[1], True)))
-            elif atom[0] == BOX and atom[1] == "callable":  # declared to give objects of a class
+            elif atom[0] == BOX and atom[1] == "callable":  # its declared result is an instance of a class
                 found = join(found, frozenset(inner for inner in atom[2][0] if inner[0] == INST))
         return found
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """The fixture pytest passes to a test or to another fixture for a parameter of its name."""
+        """Return the type of the pytest fixture passed for a parameter.
+
+        A test or another fixture requests a fixture by naming a parameter after it.
+        """
         fixture = self._fixture(inference, symbol, index)
         if fixture is None:
             return EMPTY
@@ -118,7 +136,7 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """The fixtures a test asks for."""
+        """Return the fixtures that a test or a fixture requests."""
         if symbol.kind not in FUNCTION_KINDS:
             return ()
         parameters = inference.project.definition(symbol).parameters
@@ -126,7 +144,10 @@ class PythonRules(PythonTypes):
         return [fixture for fixture in found if fixture is not None]
 
     def _fixture(self, inference: Inference, symbol: Symbol, index: int) -> Symbol | None:
-        """The fixture of a parameter: of the test's class, its module, then the `conftest.py` files above it."""
+        """Return the fixture for a parameter; None if there is none.
+
+        Searched in this order: the test's class, its module, the `conftest.py` files in the folders above it.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         parameter = definition.parameters[index]
@@ -174,7 +195,10 @@ class PythonRules(PythonTypes):
         return None
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
-        """Members of enumerations are instances of their class; descriptors give what `__get__` returns."""
+        """Return the type of a class attribute's value when it is read.
+
+        Enum members are instances of their class. For a descriptor, it is the result of `__get__`.
+        """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
         found = EMPTY
@@ -186,7 +210,10 @@ class PythonRules(PythonTypes):
         return found
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
-        """The special methods behind loops, `with`, subscripts and operators."""
+        """Return (receiver term, special method) pairs that a term calls.
+
+        Loops, `with`, subscripts and operators call special methods.
+        """
         found = entry.terms[term]
         if found[0] == ITER:
             return ((found[1], "__iter__"), (found[1], "__aiter__"))
@@ -207,12 +234,12 @@ class PythonRules(PythonTypes):
         return ((found[2], name), (found[3], reflected))
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """What the special method of the left operand gives."""
+        """Return the result of the left operand's special method."""
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """What the next step of the iterator gives that a class makes."""
+        """Return the element type of the iterator that a class creates."""
         given = join(inference.method_result(receiver, "__iter__"), inference.method_result(receiver, "__aiter__"))
         found = EMPTY
         for inner in inference.expanded(given):
@@ -224,11 +251,17 @@ class PythonRules(PythonTypes):
         return found
 
     def next_step(self, name: str) -> str:
-        """Iterators are asked for the next element."""
+        """Return the method that fetches the next element of an iterator.
+
+        It is the counterpart of `__iter__` or `__aiter__`; "" for any other name.
+        """
         return {"__iter__": "__next__", "__aiter__": "__anext__"}.get(name, "")
 
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """The metaclass makes the class; `__init_subclass__` of a base hears of it."""
+        """Return the functions that Python runs when a class is defined.
+
+        These are `__new__` and `__init__` of the metaclass, and `__init_subclass__` of a base class.
+        """
         found: list[Symbol] = []
         for metaclass in self._metaclasses(inference, symbol):
             for name in ("__new__", "__init__"):
@@ -241,7 +274,10 @@ class PythonRules(PythonTypes):
         return found
 
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
-        """The metaclass the first class of the look-up order names; none when it is not of the project."""
+        """Return the metaclass that the first class in the MRO declares.
+
+        Empty if the metaclass is external.
+        """
         for candidate in inference.mro(symbol):
             if not isinstance(candidate, Symbol):
                 continue
@@ -254,21 +290,27 @@ class PythonRules(PythonTypes):
         return []
 
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
-        """A class that derives from a library's, or that a test file defines, may be made by somebody else."""
+        """Return whether instances of a class may exist.
+
+        A library may instantiate a class that derives from one of its own. A test runner may instantiate a class in a test file.
+        """
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
         return any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol))
 
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
-        """A class that names `typing.Protocol` as its base."""
+        """Return whether `typing.Protocol` is a direct base of a class."""
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def called_through(self, package: str, dotted: str) -> Sequence[str]:
-        """What `len`, `next`, `str` and their like call."""
+        """Return the special methods that a builtin such as `len` calls."""
         return CALLED_THROUGH.get(dotted, ()) if package == "builtins" else ()
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Whether the arguments fit: not too many, none unknown, none missing."""
+        """Return whether a function accepts these arguments.
+
+        It does if there are not too many, none is unknown and none is missing.
+        """
         parameters = list(definition.parameters)
         if bound and definition.kind == "method" and "static" not in definition.modifiers:
             parameters = parameters[1:]
@@ -286,12 +328,12 @@ class PythonRules(PythonTypes):
         return all(parameter.name in given for parameter in needed)
 
     def is_common_name(self, name: str) -> bool:
-        """Names of methods of the builtin types."""
+        """Return whether a name is a method of common types."""
         return name in COMMON_METHODS
 
 
 def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
-    """True for a function that pytest runs because tests ask for it by name."""
+    """Return whether a function is a pytest fixture."""
     return any(_last_name(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
 
 

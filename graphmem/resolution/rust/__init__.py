@@ -1,1 +1,1 @@
-"""The rules of Rust."""
+"""Resolution rules for Rust."""
