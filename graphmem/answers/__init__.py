@@ -1,10 +1,9 @@
-"""The answers of the service, as every door shows them.
+"""Answer types of all operations, shared by every interface.
 
-Plain frozen dataclasses of strings, numbers, lists and each other: `to_json` turns one into what
-`--json` prints and what the Python client rebuilds. Paths are from the repository's root with '/',
-lines are 1-based, confidences are in (0, 1]. What has a room of its own, `semantic`, `injection`,
-`upkeep`, and the rest of `sessions`, is imported from there. A module is loaded when the first of its names is asked for: a command
-needs few of them.
+They are frozen dataclasses of strings, numbers, lists and each other. `to_json` converts one to the output of `--json`, which
+the Python client decodes. Paths start at the repository's root and use '/', lines are 1-based, confidences are in (0, 1].
+Import the types of `semantic`, `injection` and `upkeep`, and the rest of `sessions`, from those modules. A module is loaded at
+the first use of one of its names, because a command needs few of them.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ _NAMES: Final = {
     "search": "Factor PathScore SearchAnswer SearchHit",
     "sessions": "Experiment FindingVerdict GroupMeasures PhaseWeight PhaseWeights Receipt SessionSummary",
 }
-"""Module -> the names that stand in it."""
+"""Module -> names defined in it."""
 _MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 

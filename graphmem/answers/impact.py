@@ -1,4 +1,4 @@
-"""What breaks when something changes."""
+"""Answers about impact: code that a change could break."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistem
 
 
 def odds(chance: float) -> str:
-    """A chance as people say it: "about 1 in 6"."""
+    """A probability in words: "about 1 in 6"."""
     if chance < 0.02:
         return "fewer than 1 in 50"
     return f"about 1 in {round(1 / chance)}" if chance < 0.4 else f"about {min(round(10 * chance), 9)} in 10"
@@ -21,16 +21,16 @@ def odds(chance: float) -> str:
 
 @answer
 class ImpactHit:
-    """Somebody who could behave differently."""
+    """A symbol that could behave differently after the change."""
 
     symbol: SymbolInfo
-    depth: Annotated[int, Doc("fewest steps from a target, from 1")]
+    depth: Annotated[int, Doc("minimum number of steps from a target, from 1")]
     verdict: Verdict
     confidence: Annotated[
-        float, Doc("product along the most confident path; of a test the chance that it runs the target, 1 when a run saw it do so")
+        float, Doc("product along the most confident path; for a test the chance that it runs the target, 1 when a recorded run did")
     ]
     path: Annotated[list[PathStep], Doc("the most confident path, from the target outwards"), Size(3)]
-    target: Annotated[str, Doc("The target the path ends at"), GlobalId(SYMBOL)]
+    target: Annotated[str, Doc("The target of the path"), GlobalId(SYMBOL)]
 
 
 @answer
@@ -55,7 +55,7 @@ class Cause:
 
 @answer
 class Possible:
-    """A call site that names a target but could not be resolved: kept apart from the hits."""
+    """An unresolved call site that names a target; it is not a hit."""
 
     caller: SymbolInfo
     name: str
@@ -65,19 +65,19 @@ class Possible:
 
 @answer
 class Risk:
-    """How careful to be, with the numbers that went in (docs/impact.md has the rule)."""
+    """The risk of a change and its factors; docs/impact.md has the rule."""
 
     level: RiskLevel
     score: Annotated[float, Doc("0 to 100")]
-    reasons: Annotated[list[str], Doc("the plainest first")]
+    reasons: Annotated[list[str], Doc("most important first")]
     at_least: Annotated[
-        bool, Doc("the level is not below this, and may be higher: as many call sites that may mean a target are unresolved as resolved")
+        bool, Doc("the level may be higher, because at least as many call sites of a target's name are unresolved as resolved")
     ] = False
 
 
 @answer
 class ImpactReport:
-    """Everything that could behave differently if the targets change."""
+    """Code that could behave differently when the targets change."""
 
     targets: list[SymbolInfo]
     direction: Direction
@@ -85,30 +85,30 @@ class ImpactReport:
     min_confidence: float
     kinds: list[EdgeKind]
     hits: Annotated[list[ImpactHit], Doc("without tests; by depth, then confidence, then path")]
-    tests: Annotated[list[ImpactHit], Doc("tests at any depth: those that a run saw first, then by their chance to run a target")]
+    tests: Annotated[list[ImpactHit], Doc("tests at any depth: those with a recorded run first, then by their chance to run a target")]
     total: Annotated[int, Doc("number of dependents within depth and confidence, and of tests at any depth")]
     by_depth: Annotated[list[int], Doc("totals by depth, from depth 1")]
     by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
     risk: Risk
-    epistemic: Annotated[Epistemic, Doc("of the tests: exact only when a run that still holds judged every test")]
+    epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
-    possible: Annotated[list[Possible], Doc("unresolved call sites that may be meant"), Size(20)]
+    possible: Annotated[list[Possible], Doc("unresolved call sites that may call a target"), Size(20)]
     truncated: Annotated[bool, Doc("`hits` and `tests` hold fewer than `total`, because of `limit`")]
     state: IndexState
-    missed: Annotated[list[Missed], Doc("targets the answer leaves out, when there are others"), Size(10)] = field(default_factory=list)
-    also_moves: Annotated[
-        list[CoAccessHit], Doc("files no edge joins with the targets' files, which moved with them all the same"), Size(5)
-    ] = field(default_factory=list)
+    missed: Annotated[list[Missed], Doc("targets that could not be resolved, when others could"), Size(10)] = field(default_factory=list)
+    also_moves: Annotated[list[CoAccessHit], Doc("files without an edge to the targets' files that often change with them"), Size(5)] = (
+        field(default_factory=list)
+    )
     miss_chance: Annotated[
         float | None,
-        Doc("the chance that a test outside `tests` runs a target, if any test does; none for dependencies and without tests"),
+        Doc("the chance that a test outside `tests` runs a target, if any test does; null for dependencies and without tests"),
     ] = None
 
 
 @answer
 class ChangedSymbol:
-    """A symbol a diff touches."""
+    """A symbol that a diff touches."""
 
     symbol: SymbolInfo
     change: ChangeKind
@@ -117,11 +117,11 @@ class ChangedSymbol:
 
 @answer
 class DiffImpact:
-    """Impact of a diff: its symbols and the united impact of those that existed before."""
+    """The impact of a diff: its symbols, and the impact of the existing ones."""
 
-    base: Annotated[str, Doc("revision, or diff for a given text")]
+    base: Annotated[str, Doc("the base revision, or `diff` for a given text")]
     head: str
     files: list[str]
-    changed: Annotated[list[ChangedSymbol], Doc("symbols the diff touches"), Size(50)]
-    unmapped: Annotated[list[str], Doc("changed files without any known symbol")]
+    changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]
+    unmapped: Annotated[list[str], Doc("changed files without a known symbol")]
     impact: ImpactReport

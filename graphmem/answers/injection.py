@@ -1,4 +1,4 @@
-"""The answers of what is put in front of an agent, beside those of `graphmem.answers`."""
+"""Answers about injected context; other types are in `graphmem.answers`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from graphmem.answers.plain import answer
 
 @answer
 class InjectedItem:
-    """One thing that is shown."""
+    """One injected item."""
 
-    id: Annotated[str, Doc("of the memory; a name for rules, notes and files")]
-    short_id: Annotated[str, Doc("of a memory")]
+    id: Annotated[str, Doc("id of the memory; a name for rules, notes and files")]
+    short_id: Annotated[str, Doc("short id of a memory")]
     kind: Annotated[str, Doc("memory, code, rule, summary, note or file")]
-    type: Annotated[str, Doc("of a memory")]
+    type: Annotated[str, Doc("type of a memory")]
     section: Annotated[str, Doc("always, editor, retrieval or summaries")]
     title: str
     score: float
@@ -25,43 +25,46 @@ class InjectedItem:
 
 @answer
 class Injection:
-    """What to put in front of an agent now. An empty text means nothing: there is nothing to say, or it would have come too late."""
+    """Context to inject now.
+
+    An empty text means that there is nothing to show, or that the deadline passed.
+    """
 
     point: Annotated[str, Doc("start | prompt | tool | step | take | plan | relay | search")]
     session: str
     format: Annotated[str, Doc("xml | markdown | text | json")]
     text: str
-    tokens: Annotated[int, Doc("of the text")]
-    budget: Annotated[int, Doc("tokens it could have had")]
+    tokens: Annotated[int, Doc("tokens of the text")]
+    budget: Annotated[int, Doc("maximum number of tokens of the text")]
     items: Annotated[list[InjectedItem], Doc("in the order of the text"), Size(20)]
-    left_out: Annotated[dict[str, int], Doc("reason to number of items")]
-    late: Annotated[bool, Doc("it was not ready by the deadline")]
-    group: Annotated[str, Doc("control, passive or full: what this session is shown at all")]
-    level: Annotated[str, Doc("of trust")]
-    why: Annotated[str, Doc("what fired, between steps")]
+    left_out: Annotated[dict[str, int], Doc("number of omitted items by reason")]
+    late: Annotated[bool, Doc("it was not ready before the deadline")]
+    group: Annotated[str, Doc("experiment group of the session: control, passive or full")]
+    level: Annotated[str, Doc("trust level of the project")]
+    why: Annotated[str, Doc("the trigger of an injection between steps")]
     notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)]
     seconds: float
 
 
 @answer
 class ContextAccepted:
-    """A context was taken in; what is known of it is made ready behind this answer."""
+    """A reported context; related knowledge is prepared in the background."""
 
     session: str
-    turn: Annotated[int, Doc("from 1")]
+    turn: Annotated[int, Doc("number of the turn, from 1")]
 
 
 @answer
 class ContextReady:
-    """What is known of a context is ready to be taken."""
+    """Notice that the knowledge about a context is ready to be taken."""
 
     session: str
-    candidates: Annotated[int, Doc("that were not shown yet")]
+    candidates: Annotated[int, Doc("candidates that were not shown yet")]
 
 
 @answer
 class ContextBudget:
-    """Tokens that may be put in front of an agent, in all and at most by section."""
+    """Tokens that may be injected, in total and by section."""
 
     total: int
     always: int
@@ -72,64 +75,67 @@ class ContextBudget:
 
 @answer
 class PrefetchedFile:
-    """A file worth reading first."""
+    """A file to read first."""
 
     path: str
-    share: Annotated[float, Doc("of past sessions of the module that read it")]
+    share: Annotated[float, Doc("share of the module's past sessions that read it")]
     tokens: int
     why: Annotated[str, Doc("read always | read often | moves with it")]
 
 
 @answer
 class Prefetch:
-    """Files to read before work on a module begins, most needed first."""
+    """Files to read before work on a module, most needed first."""
 
     module: str
     files: Annotated[list[PrefetchedFile], Doc("at most 12"), Size(12)]
-    tokens: Annotated[int, Doc("of all")]
-    left_out: Annotated[int, Doc("files that found no room")]
+    tokens: Annotated[int, Doc("tokens of all files")]
+    left_out: Annotated[int, Doc("number of files omitted because of the limits")]
     notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)] = field(default_factory=list)
 
 
 @answer
 class StepLimit:
-    """How many steps work on a module may take."""
+    """The number of steps that work on a module may take."""
 
     module: str
     base: int
-    ratio: Annotated[float, Doc("actual over planned, of past work there; 1 when nobody knows")]
+    ratio: Annotated[float, Doc("actual over planned steps of past work there; 1 when unknown")]
     limit: Annotated[int, Doc("base × ratio, at most twice the base")]
     samples: int
 
 
 @answer
 class TrustState:
-    """How sure a memory must be to be shown unasked, and why."""
+    """The confidence that a memory needs to be injected, and why."""
 
     level: Annotated[str, Doc("cautious, standard, confident or autonomous")]
     chosen: Annotated[str, Doc("auto, or the level a person chose")]
-    threshold: Annotated[float, Doc("confidence in use")]
-    sessions: Annotated[int, Doc("that this project has had")]
-    corrections: Annotated[float, Doc("of what the last sessions were shown: the part that was flagged wrong")]
-    offer: Annotated[str, Doc("a step back that is offered, or empty")]
+    threshold: Annotated[float, Doc("minimum confidence in use")]
+    sessions: Annotated[int, Doc("number of sessions of the project")]
+    corrections: Annotated[float, Doc("share of the items shown in the last sessions that were marked as wrong")]
+    offer: Annotated[str, Doc("a suggested lower level, or empty")]
 
 
 @answer
 class HookAnswer:
-    """What an agent's hook prints."""
+    """The output of an agent's hook."""
 
-    output: Annotated[str, Doc('"" for nothing')]
-    point: Annotated[str, Doc('which moment it was; "" when nothing is injected there')]
-    events: Annotated[int, Doc("that were taken")]
+    output: Annotated[str, Doc('the text to print; "" for none')]
+    point: Annotated[str, Doc('the injection point; "" when this event injects nothing')]
+    events: Annotated[int, Doc("number of recorded events")]
     late: bool
 
 
 @answer
 class PackedText:
-    """Hits of a search as one text within a budget: pieces of one file together, memories with their citations."""
+    """Hits of a search as one text within a token budget.
+
+    Pieces of one file are together, and memories have their citations.
+    """
 
     text: str
     format: str
     tokens: int
     budget: int
-    left_out: Annotated[dict[str, int], Doc("reason to number of hits")]
+    left_out: Annotated[dict[str, int], Doc("number of omitted hits by reason")]

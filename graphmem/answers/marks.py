@@ -1,6 +1,7 @@
-"""What a type hint of an answer or an operation says beside the type: documentation, ids, sizes, closed vocabularies.
+"""Marks of type hints: documentation, ids, sizes, closed vocabularies.
 
-They stand in `Annotated[...]`. The interfaces read them: GraphQL takes types, descriptions and sizes from here, the client decodes by them.
+They are used in `Annotated[...]` by answers and operations. GraphQL derives types, descriptions and sizes from them.
+The client derives its decoders.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ class Doc(NamedTuple):
 
 
 class Size(NamedTuple):
-    """About how many objects a list holds; what an answer may cost is worked out from it."""
+    """The typical length of a list, used to compute the cost of a query."""
 
     objects: int
 
 
 class GlobalId(NamedTuple):
-    """An id of a node. GraphQL shows it as a global id of this type; every interface accepts both forms.
+    """An id of a node, which GraphQL shows as a global id.
+
+    Every interface accepts both forms.
 
     Args:
         type: the name of the GraphQL type, or the name of the sibling field that holds it.
@@ -41,25 +44,25 @@ class GlobalId(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """The name and description of a closed set of words, which is an enum in GraphQL."""
+    """The name and description of a closed set of words, an enum in GraphQL."""
 
     name: str
     description: str
 
 
 class Time(NamedTuple):
-    """A time as ISO 8601 with its zone; "" where there is none. GraphQL shows it as a DateTime, or null.
+    """A time as ISO 8601 with its zone, or ""; in GraphQL a DateTime or null.
 
     Args:
-        always: there is always one.
+        always: it is never "".
     """
 
     always: bool = False
 
 
 class Big(NamedTuple):
-    """A whole number that may pass 32 bits, such as bytes; GraphQL shows it as a Float."""
+    """An integer that may exceed 32 bits, such as bytes; in GraphQL a Float."""
 
 
 class Hidden(NamedTuple):
-    """A field that GraphQL does not show as it is: a resolver of the interface stands for it."""
+    """A field that GraphQL shows through a handwritten resolver."""

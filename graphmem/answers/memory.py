@@ -1,4 +1,4 @@
-"""Memories, as they are shown, and what writing one came to."""
+"""Answers about memories: their content, and the outcome of writes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from graphmem.answers.plain import Unpacks, answer
 from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 ANCHORS: Final = {"valid": "", "moved": "moved since", "suspect": "written before this changed", "orphaned": "gone, or not indexed"}
-"""What an anchor says of a link from a memory to code, for readers."""
-_TELLING: Final = ("suspect", "orphaned", "moved", "valid")  # anchors, the one that says most first
-_NAMED: Final = 2  # pieces of code in one mark
+"""Anchor state of a link from a memory to code -> text for readers."""
+_TELLING: Final = ("suspect", "orphaned", "moved", "valid")  # states of anchors, the most informative first
+_NAMED: Final = 2  # maximum number of names in one mark
 
 
 @answer
 class MemoryAnchor:
-    """What a memory is about, and how that has fared since."""
+    """A link from a memory to code, with the state of that code."""
 
     id: Annotated[
         str,
-        Doc("of the node"),
+        Doc("id of the node"),
         GlobalId("label", sibling=True, types=(("Symbol", SYMBOL), ("External", SYMBOL), ("File", FILE), ("Module", MODULE))),
     ]
     label: Annotated[str, Doc("File, Symbol, External or Module")]
-    name: Annotated[str, Doc("`path:qualname`, path or module; an id for what the index does not know")]
+    name: Annotated[str, Doc("`path:qualname`, path or module; an id for code that is not in the index")]
     role: Annotated[str, Doc("about, target or impacts")]
     confidence: float
     anchor: Annotated[str, Doc("valid, moved, suspect (the code changed) or orphaned (it is gone)")]
@@ -43,25 +43,25 @@ class MemoryRelation:
     kind: Annotated[str, Doc("required_with, conflicts_with, validates, supersedes or derived_from")]
     outgoing: Annotated[bool, Doc("false when the other memory points here")]
     confidence: float
-    auto: Annotated[bool, Doc("found by graphmem, not said by anybody")]
+    auto: Annotated[bool, Doc("found by graphmem, and not given by a caller")]
 
 
 @answer(name="Memory", node=True)
 class MemoryInfo:
-    """A memory with everything a reader needs to trust it. Times are ISO 8601 in UTC, "" for never."""
+    """A memory with its provenance. Times are ISO 8601 in UTC, "" for never."""
 
     id: Annotated[str, Doc("Opaque and stable"), GlobalId(MEMORY)]
-    short_id: Annotated[str, Doc("what people type and read")]
+    short_id: Annotated[str, Doc("the short form for people")]
     type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
     title: str
     citation: str
     content: str
     confidence: float
-    confidence_in_use: Annotated[float, Doc("faded by time, lowered where disputed or where its code changed")]
+    confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
     importance: float
-    strength: Annotated[int, Doc("independent confirmations")]
+    strength: Annotated[int, Doc("number of independent confirmations")]
     source: str
-    trust: Annotated[float, Doc("of the source, in ranking")]
+    trust: Annotated[float, Doc("ranking weight of the source")]
     scope: str
     visibility: str
     status: Annotated[str, Doc("candidate, confirmed, pinned, superseded or deprecated")]
@@ -85,16 +85,19 @@ class MemoryInfo:
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
-    files: Annotated[list[str], Doc("paths it names")]
+    files: Annotated[list[str], Doc("paths that it names")]
     about: Annotated[list[MemoryAnchor], Doc("the code it is about"), Size(4)]
-    relations: Annotated[list[MemoryRelation], Doc("other memories it has to do with"), Size(3)]
-    sessions: Annotated[list[str], Doc("in which it was learnt or confirmed")]
-    aliases: Annotated[list[str], Doc("other ids the same text was given under")]
-    embedded: Annotated[bool, Doc("it has a vector of the model in use")]
+    relations: Annotated[list[MemoryRelation], Doc("links to other memories"), Size(3)]
+    sessions: Annotated[list[str], Doc("sessions in which it was learnt or confirmed")]
+    aliases: Annotated[list[str], Doc("other ids under which the same text was stored")]
+    embedded: Annotated[bool, Doc("it has a vector of the current model")]
 
 
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
-    """What a memory is about, each name once: overloads share one. Of their anchors the one that says most counts."""
+    """The links of a memory to code, one for each name.
+
+    Overloads share a name; the most informative anchor is kept.
+    """
     found: dict[str, MemoryAnchor] = {}
     for one in info.about:
         known = found.get(one.name)
@@ -104,9 +107,9 @@ def about_once(info: MemoryInfo) -> list[MemoryAnchor]:
 
 
 def code_since(info: MemoryInfo) -> str:
-    """What has become of the code a memory is about, as every hit says it in one line; "" while it is as it was.
+    """One line on changes of a memory's code since; "" when it is unchanged.
 
-    A file that is not there may never have been indexed, which is told where the memory is shown in full.
+    It omits missing files, which may never have been indexed. The full view of a memory lists them.
     """
     changed = [one.name for one in about_once(info) if one.anchor == "suspect"]
     gone = list(
@@ -126,21 +129,21 @@ def _several(names: list[str]) -> str:
 
 @answer
 class Remembered:
-    """What became of one text that was to be remembered."""
+    """The outcome of storing one text."""
 
-    id: Annotated[str, Doc("Global id of the memory that now says it"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory that contains the text now"), GlobalId(MEMORY)]
     short_id: str
     outcome: Annotated[str, Doc("added, duplicate, consolidated, replaced, superseded or conflicting")]
-    given_id: Annotated[str, Doc("the caller's own id, empty when none was given")]
-    others: Annotated[list[str], Doc("raw ids of the memories it met")]
-    redacted: Annotated[list[str], Doc("kinds of secrets that were taken out")]
-    unresolved: Annotated[list[str], Doc("names in it that fit several symbols, and so were not linked")]
-    note: Annotated[str, Doc("one sentence when the outcome is not `added`")] = ""
+    given_id: Annotated[str, Doc("the caller's own id; empty when none was given")]
+    others: Annotated[list[str], Doc("raw ids of the memories that decided the outcome")]
+    redacted: Annotated[list[str], Doc("kinds of secrets that were removed")]
+    unresolved: Annotated[list[str], Doc("ambiguous names in it, which were not linked")]
+    note: Annotated[str, Doc("a sentence when the outcome is not `added`")] = ""
 
 
 @answer
 class RememberAnswer:
-    """A memory as it now is, and what became of the text."""
+    """A memory in its current state, and the outcome of storing its text."""
 
     memory: MemoryInfo
     result: Remembered
@@ -148,9 +151,9 @@ class RememberAnswer:
 
 @answer
 class Refusal:
-    """An item of a bulk write that was not taken."""
+    """An item of a bulk write that was rejected."""
 
-    index: Annotated[int, Doc("its place, from 0")]
+    index: Annotated[int, Doc("its position, from 0")]
     given_id: str
     message: str
     facts: dict[str, Any]
@@ -158,17 +161,17 @@ class Refusal:
 
 @answer
 class RememberManyAnswer:
-    """What one bulk write did, in the order of its items."""
+    """The outcome of a bulk write, in the order of its items."""
 
-    results: Annotated[list[Remembered], Doc("of the items that were taken"), Size(100)]
-    refused: Annotated[list[Refusal], Doc("of the others"), Size(10)]
+    results: Annotated[list[Remembered], Doc("outcomes of the stored items"), Size(100)]
+    refused: Annotated[list[Refusal], Doc("the rejected items"), Size(10)]
     counts: Annotated[dict[str, int], Doc("Items by outcome"), Size(6)]
     seconds: float
 
 
 @answer(page="memories")
 class MemoryPage:
-    """A page of memories and how many there are."""
+    """A page of memories, and their total number."""
 
     memories: list[MemoryInfo]
     total: int
@@ -176,7 +179,7 @@ class MemoryPage:
 
 @answer
 class Timeline:
-    """A memory between its neighbours in time, oldest first."""
+    """A memory with those made before and after it, oldest first."""
 
     before: list[MemoryInfo]
     memory: MemoryInfo
@@ -193,7 +196,7 @@ class ReviewItem:
 
 @answer(page="items")
 class ReviewQueue:
-    """A page of the review queue, most pressing first."""
+    """A page of the review queue, most urgent first."""
 
     items: list[ReviewItem]
     total: int
@@ -201,19 +204,19 @@ class ReviewQueue:
 
 @answer
 class Forgotten:
-    """What a removal took."""
+    """The outcome of a removal."""
 
-    ids: Annotated[list[str], Doc("Global ids of what was taken"), GlobalId(MEMORY)]
-    hard: Annotated[bool, Doc("gone from graph and journal, not only out of search")]
+    ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
+    hard: Annotated[bool, Doc("deleted from graph and journal, not only hidden from search")]
     dry_run: bool
-    kept: Annotated[
-        list[str], Doc("Global ids of what was in question and stays, because it has another origin as well"), GlobalId(MEMORY)
-    ] = field(default_factory=list)
+    kept: Annotated[list[str], Doc("Global ids of memories that stay because they also have another origin"), GlobalId(MEMORY)] = field(
+        default_factory=list
+    )
 
 
 @answer
 class TermAlias:
-    """Words a search for a term also looks for."""
+    """Words that a search for a term also looks for."""
 
     term: str
     means: list[str]
@@ -221,14 +224,14 @@ class TermAlias:
 
 @answer
 class Noted:
-    """Uses of memories that were counted."""
+    """The uses of memories that were counted."""
 
-    ids: Annotated[list[str], Doc("as they were given")]
+    ids: Annotated[list[str], Doc("ids as given by the caller")]
 
 
 @answer
 class Rule:
-    """A text that is always put in front of an agent, verbatim."""
+    """A text that is injected verbatim into every session."""
 
     name: str
     scope: Annotated[str, Doc("a glob of paths; empty for everywhere")]
@@ -238,10 +241,13 @@ class Rule:
 
 @answer
 class RuleSet(Unpacks):
-    """The rules that apply, the most specific last. Unpacks into the rules and the notes."""
+    """The rules that apply, the most specific last.
 
-    rules: Annotated[list[Rule], Doc("the user's first"), Size(20)]
-    notes: Annotated[list[str], Doc("what could not be read")]
+    Unpacks into the rules and the notes.
+    """
+
+    rules: Annotated[list[Rule], Doc("the user's rules first"), Size(20)]
+    notes: Annotated[list[str], Doc("rules that could not be read")]
 
 
 @answer
@@ -249,6 +255,6 @@ class MemoryChange:
     """One accepted write of memories."""
 
     changed: Annotated[
-        list[str], Doc("Global ids of memories that are new, changed or linked otherwise; `nodes` gives them"), GlobalId(MEMORY)
+        list[str], Doc("Global ids of memories that are new, changed or have new links; `nodes` returns them"), GlobalId(MEMORY)
     ]
-    removed: Annotated[list[str], Doc("Global ids of memories that are gone for good"), GlobalId(MEMORY)]
+    removed: Annotated[list[str], Doc("Global ids of memories that were deleted permanently"), GlobalId(MEMORY)]

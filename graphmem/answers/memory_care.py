@@ -1,4 +1,4 @@
-"""What looking after memories came to: pruning, auditing, secrets, files of people."""
+"""Answers about maintenance of memories: pruning, audit, secrets, imports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class Pruned:
-    """A memory that pruning retires, and the rule."""
+    """A memory that pruning retires, and the rule for it."""
 
     id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
     short_id: str
@@ -23,26 +23,26 @@ class Pruned:
 
 @answer
 class PruneAnswer:
-    """What pruning did, or with a dry run would do."""
+    """The outcome of pruning, or of a dry run."""
 
-    pruned: Annotated[list[Pruned], Doc("by rule and id"), Size(100)]
-    kept: Annotated[int, Doc("live memories afterwards")]
+    pruned: Annotated[list[Pruned], Doc("retired memories, by rule and id"), Size(100)]
+    kept: Annotated[int, Doc("number of live memories afterwards")]
     dry_run: bool
 
 
 @answer
 class RebuildAnswer:
-    """What came of making every memory from the journal alone."""
+    """The outcome of rebuilding every memory from the journal."""
 
     memories: int
-    restored: Annotated[int, Doc("that the graph had lost or had otherwise")]
-    removed: Annotated[int, Doc("that the journal does not know")]
-    notes: Annotated[list[str], Doc("what of the journal could not be read")]
+    restored: Annotated[int, Doc("memories that were missing or different in the graph")]
+    removed: Annotated[int, Doc("memories that are not in the journal")]
+    notes: Annotated[list[str], Doc("parts of the journal that could not be read")]
 
 
 @answer
 class AuditEntry:
-    """One line of the audit: who did what to which memory."""
+    """One entry of the audit log: actor, action and memory."""
 
     number: int
     at: Moment
@@ -50,7 +50,7 @@ class AuditEntry:
     action: Annotated[
         str, Doc("add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …")
     ]
-    memory_id: Annotated[str, Doc("raw id; empty when it is about no single one")]
+    memory_id: Annotated[str, Doc("raw id; empty when the entry does not concern a single memory")]
     before: Annotated[str, Doc("fingerprint")]
     after: str
     note: str
@@ -58,18 +58,18 @@ class AuditEntry:
 
 @answer
 class AuditPage:
-    """A page of the audit, newest first."""
+    """A page of the audit log, newest first."""
 
     entries: list[AuditEntry]
-    total: Annotated[int, Doc("entries that are kept")]
-    head: Annotated[str, Doc("hash of the newest entry, which seals all before it")]
-    sound: Annotated[bool, Doc("false when an entry was changed or taken out; `notes` says where")]
+    total: Annotated[int, Doc("number of entries in the log")]
+    head: Annotated[str, Doc("hash of the newest entry, which covers all entries before it")]
+    sound: Annotated[bool, Doc("false when an entry was changed or removed; `notes` has the place")]
     notes: list[str]
 
 
 @answer
 class SecretsFound:
-    """A memory in which a later scan found a secret; never the secret."""
+    """A memory in which a scan found a secret; the secret is not included."""
 
     id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
     short_id: str
@@ -79,37 +79,40 @@ class SecretsFound:
 
 @answer
 class FileSecrets:
-    """A file of the index, or one in a backup, in which a scan found secrets; never a secret."""
+    """A file of the index or of a backup in which a scan found secrets.
+
+    The secrets are not included.
+    """
 
     file: str
-    kinds: Annotated[list[str], Doc("of secrets; `too_large`, `unreadable` or `damaged` for what was not looked through or not cleaned")]
+    kinds: Annotated[list[str], Doc("kinds of secrets; `too_large`, `unreadable` or `damaged` when a file was not scanned or not cleaned")]
     cleaned: bool
 
 
 @answer
 class ScanAnswer:
-    """What a scan of everything stored found, and whether it was taken out."""
+    """Secrets found in stored data, and whether they were removed."""
 
     scanned: int
     found: Annotated[list[SecretsFound], Doc("by id"), Size(20)]
     dry_run: bool
-    files: Annotated[list[FileSecrets], Doc("of the index and its backups, by name"), Size(20)] = field(default_factory=list)
+    files: Annotated[list[FileSecrets], Doc("files of the index and its backups, by name"), Size(20)] = field(default_factory=list)
 
 
 @answer
 class DeleteAnswer:
-    """What deleting everything deleted."""
+    """The outcome of deleting everything."""
 
     memories: int
     sessions: int
-    files: Annotated[list[str], Doc("names of files that are gone")]
+    files: Annotated[list[str], Doc("names of deleted files")]
 
 
 @answer
 class ImportAnswer:
-    """What reading a document of memories, or a file of another tool, did."""
+    """The outcome of importing an export or a file of another tool."""
 
-    source: Annotated[str, Doc("what it was taken for")]
+    source: Annotated[str, Doc("the detected format")]
     counts: Annotated[dict[str, int], Doc("Memories by outcome"), Size(6)]
     ids: Annotated[list[str], Doc("Global ids of the memories that are new or changed"), GlobalId(MEMORY)]
     notes: list[str]
@@ -117,23 +120,26 @@ class ImportAnswer:
 
 @answer
 class SyncConflict:
-    """A memory that was changed in the file and in the graph; both are kept."""
+    """A memory that was changed in the file and in the graph.
+
+    Both versions are kept.
+    """
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     in_file: Annotated[str, Doc("empty when its line was deleted")]
     in_graph: str
-    kept_as: Annotated[str, Doc("Global id of the memory that holds what the file said"), GlobalId(MEMORY)]
+    kept_as: Annotated[str, Doc("Global id of the memory with the text of the file"), GlobalId(MEMORY)]
 
 
 @answer
 class SyncAnswer:
-    """What carrying changes between MEMORY.md and the graph did."""
+    """The outcome of synchronizing MEMORY.md and the graph."""
 
     path: str
-    added: Annotated[list[str], Doc("Global ids of memories that are new from the file"), GlobalId(MEMORY)]
+    added: Annotated[list[str], Doc("Global ids of memories added from the file"), GlobalId(MEMORY)]
     changed: Annotated[list[str], Doc("Global ids of memories whose text the file changed"), GlobalId(MEMORY)]
     forgotten: Annotated[list[str], Doc("Global ids of memories whose line was deleted"), GlobalId(MEMORY)]
-    written: Annotated[int, Doc("lines the file has now")]
-    conflicts: Annotated[list[SyncConflict], Doc("changed on both sides"), Size(5)]
+    written: Annotated[int, Doc("lines in the file now")]
+    conflicts: Annotated[list[SyncConflict], Doc("memories changed on both sides"), Size(5)]
     notes: list[str]
     dry_run: bool = False

@@ -1,4 +1,4 @@
-"""What answers are made of, and an answer as plain values: what `--json` prints and what the Python client rebuilds."""
+"""Base of the answer types, and their conversion to plain JSON values."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ def answer(cls: _Class, /) -> _Class: ...
 def answer(*, name: str = "", node: bool = False, page: str = "") -> Callable[[_Class], _Class]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str = "") -> Any:
-    """A frozen dataclass with slots, like `dataclass(frozen=True, slots=True)`.
+    """Make a class a frozen dataclass with slots, compiled on first use.
 
-    All share one way to be compared and shown, and `__init__` is compiled when the first object is made. `dataclass` compiles four
-    functions for each class at once; there are a hundred classes, and a command needs few of them.
+    It equals `dataclass(frozen=True, slots=True)`, which compiles four functions for each class at once. Here all classes share
+    their comparison and `repr`, and `__init__` is compiled for the first object. There are a hundred classes, and a command
+    needs few of them.
 
     Args:
         cls: the class.
-        name: of the GraphQL type; default the class's own.
-        node: GraphQL's `node` finds the object again by its `id`.
+        name: name of the GraphQL type; default: the name of the class.
+        node: GraphQL's `node` finds the object by its `id`.
         page: the field with the rows of a page; GraphQL shows the page as a connection.
     """
     if cls is None:
@@ -42,7 +43,7 @@ def _answer(cls: Any, name: str, node: bool, page: str) -> Any:
 
 
 def _made_when_needed(cls: type) -> Callable[..., None]:
-    """An `__init__` that puts the compiled one in its place."""
+    """An `__init__` that replaces itself with the compiled one."""
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         compiled = _compiled_init(cls)
@@ -75,12 +76,12 @@ def _compiled_init(cls: type) -> Callable[..., None]:
 
 
 def _refused(self: object, name: str, *value: object) -> None:
-    """Answers do not change."""
+    """Reject changes, because answers are frozen."""
     raise dataclasses.FrozenInstanceError(f"cannot change field {name!r}")
 
 
 def _filled(self: object, state: tuple[Any, ...]) -> None:
-    """Give a copied or unpickled object its values."""
+    """Set the fields of a copied or unpickled object."""
     for field, value in zip(dataclasses.fields(self), state, strict=True):  # type: ignore[arg-type]
         object.__setattr__(self, field.name, value)
 
@@ -95,7 +96,7 @@ class Shape:
 
 
 class Unpacks:
-    """An answer that unpacks into its fields, as the tuple did that was answered before."""
+    """An answer that unpacks into its fields, like the tuple it replaced."""
 
     __slots__ = ()
 
@@ -124,7 +125,7 @@ def _shown(self: object) -> str:
 
 
 def to_json(answer: Any) -> Any:
-    """Dataclasses, lists and dicts as plain JSON values; field order is kept."""
+    """Convert dataclasses, lists and dicts to JSON values, in field order."""
     if dataclasses.is_dataclass(answer) and not isinstance(answer, type):
         return {f.name: to_json(getattr(answer, f.name)) for f in dataclasses.fields(answer)}
     if isinstance(answer, (list, tuple)):

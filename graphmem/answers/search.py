@@ -1,4 +1,4 @@
-"""What was found, and what each path of searching said of it."""
+"""Answers of search: hits, and the score of each candidate path."""
 
 from __future__ import annotations
 
@@ -16,70 +16,71 @@ from graphmem.answers.vocabulary import SearchKind
 
 @answer
 class PathScore:
-    """What one candidate path said of a hit."""
+    """The score of a hit on one candidate path."""
 
     path: Annotated[str, Doc("words, names, dense, graph or exact")]
-    rank: Annotated[int, Doc("from 1, in that way's list")]
-    raw: Annotated[float, Doc("BM25, cosine, …")]
-    normalised: Annotated[float, Doc("0 to 1 among that way's candidates")]
+    rank: Annotated[int, Doc("rank on that path, from 1")]
+    raw: Annotated[float, Doc("the path's own score: BM25, cosine, …")]
+    normalised: Annotated[float, Doc("0 to 1 among the path's candidates")]
     weight: float
 
 
 @answer
 class Factor:
-    """One more thing that made the score of a memory."""
+    """A further factor in the score of a memory."""
 
     name: Annotated[str, Doc("relevance | recency | frequency | phase | trust | confidence | …")]
     value: float
-    weight: Annotated[float, Doc("of what is added; 0 for what is multiplied with")]
+    weight: Annotated[float, Doc("weight of an added factor; 0 for a multiplied one")]
 
 
 @answer
 class SearchHit:
-    """A search result, as what one can ask on about it."""
+    """A search result, with a reference for further queries."""
 
     id: Annotated[
         str,
         Doc(
-            "how one asks on about it: of a symbol `path::qualname`, of the second of that name there `path::qualname#2`; "
-            "of other text its path; of a memory its id"
+            "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second one with that name; "
+            "the path for other text; the id for a memory"
         ),
     ]
     kind: SearchKind
     path: str
-    qualname: Annotated[str, Doc("of the symbol; empty for prose")]
+    qualname: Annotated[str, Doc("qualified name of the symbol; empty for prose")]
     symbol_kind: str
     start_line: int
     end_line: int
     title: str
     snippet: str
     score: float
-    parts: Annotated[list[PathScore], Doc("how the score came about; empty without `explain`"), Size(3)]
+    parts: Annotated[list[PathScore], Doc("parts of the score; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("id in the graph of the neighbour that raised it most; empty for none")] = ""
+    boosted_by: Annotated[str, Doc("graph id of the neighbour that raised its score most; empty for none")] = ""
     node: Annotated[
         str,
-        Doc("id in the graph: of the symbol, the chunk or the memory"),
+        Doc("graph id of the symbol, chunk or memory"),
         GlobalId("kind", sibling=True, types=(("symbol", SYMBOL), ("memory", MEMORY), ("code", CHUNK), ("prose", CHUNK), ("data", CHUNK))),
     ] = ""
-    factors: Annotated[list[Factor], Doc("of a memory: what its score is made of beside the paths"), Size(6)] = field(default_factory=list)
-    memory: Annotated[MemoryInfo | None, Doc("the memory that was found")] = None
-    memories: Annotated[list[MemoryInfo], Doc("what is known about the code that was found, most important first"), Size(2)] = field(
-        default_factory=list
-    )
+    factors: Annotated[list[Factor], Doc("for a memory: factors of its score besides the paths"), Size(6)] = field(default_factory=list)
+    memory: Annotated[MemoryInfo | None, Doc("the memory, when the hit is one")] = None
+    memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
 
 
 @answer
 class SearchAnswer:
-    """Hits, best first, ties by id; and which paths answered. Iterates over the hits."""
+    """Hits, best first, then by id, with the paths that answered.
+
+    Iterates over the hits.
+    """
 
     query: str
     query_type: Annotated[str, Doc("identifier, semantic or structural")]
     hits: list[SearchHit]
     answered: Annotated[list[str], Doc("paths that answered")]
-    missing: Annotated[dict[str, str], Doc("Which did not, and why"), Size(3)]
+    missing: Annotated[dict[str, str], Doc("Paths that did not answer, and why"), Size(3)]
     state: IndexState
-    notes: Annotated[list[str], Doc("what was made of the query: words left out or replaced")] = field(default_factory=list)
+    notes: Annotated[list[str], Doc("changes of the query, such as omitted or replaced words")] = field(default_factory=list)
     packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None
 
     def __iter__(self) -> Iterator[SearchHit]:
@@ -90,7 +91,7 @@ class SearchAnswer:
 
 
 def unanswered(missing: Mapping[str, str]) -> list[str]:
-    """A sentence for each path of a search that did not answer, or only in part."""
+    """A sentence for each search path that failed or answered in part."""
     return [_unanswered(path, reason) for path, reason in sorted(missing.items())]
 
 

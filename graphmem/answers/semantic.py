@@ -1,7 +1,7 @@
-"""The answers of the semantic layer: what an architect asks about the whole, not about one symbol.
+"""Answers about the architecture: modules, flows, cycles, findings, drift.
 
-The same conventions as in `graphmem.answers`: frozen dataclasses of plain values, paths with '/' from the root, 1-based lines.
-Modules here are groups of files that belong together, found by `graphmem.analysis.semantic`, not Python's modules.
+The conventions are those of `graphmem.answers`: frozen dataclasses of plain values, paths with '/' from the root, 1-based lines.
+A module here is a group of files found by `graphmem.analysis.semantic`, and not a Python module.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Mom
 class ModuleInfo:
     """A group of files that belong together."""
 
-    id: Annotated[str, Doc("Stable as long as most of its files stay together"), GlobalId(MODULE)]
-    name: Annotated[str, Doc("unique; a reference to the module as well")]
-    path: Annotated[str, Doc("deepest folder that holds all its files; empty for the root")]
-    layer: Annotated[int, Doc("0 depends on no other module; dependencies that are not upward lead to lower layers")]
+    id: Annotated[str, Doc("Stable while most of its files stay together"), GlobalId(MODULE)]
+    name: Annotated[str, Doc("unique; also a reference to the module")]
+    path: Annotated[str, Doc("deepest directory that contains all its files; empty for the root")]
+    layer: Annotated[int, Doc("0: depends on no other module; dependencies lead to lower layers, except upward ones")]
     files: int
     symbols: int
     lines: int
     test_files: int
-    heat: Annotated[float, Doc("0 to 1: how much its hottest files hurt, the hottest module being 1")]
-    cohesion: Annotated[float, Doc("0 to 1: share of its dependencies that stays inside")]
+    heat: Annotated[float, Doc("0 to 1: heat of its hottest files; the hottest module has 1")]
+    cohesion: Annotated[float, Doc("0 to 1: share of its dependencies inside the module")]
     languages: Annotated[dict[str, int], Doc("Files by language, most first"), Size(5)]
     entry_points: Annotated[dict[str, int], Doc("Entry points by kind"), Size(6)]
-    central: Annotated[list[SymbolInfo], Doc("at most 5, the most depended upon first"), Size(5)]
+    central: Annotated[list[SymbolInfo], Doc("at most 5 symbols, those with the most dependents first"), Size(5)]
     x: Annotated[float, Doc("centre in the map's layout, 0 to 1 from the left")]
     y: Annotated[float, Doc("0 to 1 from the top; high layers are on top")]
-    summary: Annotated[str, Doc("what it is for, from its files' documentation")]
+    summary: Annotated[str, Doc("its purpose, from the documentation of its files")]
     paragraph: Annotated[str, Doc("what a language model says of it; empty while none has")] = ""
 
 
@@ -44,9 +44,9 @@ class ModuleDependency:
     """All edges from the files of one module to those of another."""
 
     src: Annotated[str, Doc("The module that depends"), GlobalId(MODULE)]
-    dst: Annotated[str, Doc("The module depended on"), GlobalId(MODULE)]
-    src_name: Annotated[str, Doc("of the module that depends")]
-    dst_name: Annotated[str, Doc("of the module depended on")]
+    dst: Annotated[str, Doc("The module it depends on"), GlobalId(MODULE)]
+    src_name: Annotated[str, Doc("name of the module that depends")]
+    dst_name: Annotated[str, Doc("name of the module it depends on")]
     weight: Annotated[int, Doc("number of edges")]
     kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
     upward: Annotated[bool, Doc("against the layers: it closes a cycle")]
@@ -55,12 +55,12 @@ class ModuleDependency:
 
 @answer
 class ModuleMap:
-    """What the system is made of."""
+    """The modules of the system and their dependencies."""
 
     modules: Annotated[list[ModuleInfo], Doc("most lines first"), Size(100)]
     dependencies: Annotated[list[ModuleDependency], Doc("heaviest first"), Size(500)]
-    modularity: Annotated[float, Doc("of the partition over the dependencies, -0.5 to 1")]
-    notes: Annotated[list[str], Doc("what the map is made without")]
+    modularity: Annotated[float, Doc("modularity of the partition by dependencies, -0.5 to 1")]
+    notes: Annotated[list[str], Doc("missing inputs of the map")]
     state: IndexState
 
 
@@ -73,7 +73,7 @@ class ModuleFile:
     lines: int
     symbols: int
     is_test: bool
-    heat: Annotated[float, Doc("0 to 1, the hottest file of the index being 1")]
+    heat: Annotated[float, Doc("0 to 1; the hottest file of the index has 1")]
     x: Annotated[float, Doc("centre in the module's layout, 0 to 1")]
     y: float
 
@@ -90,38 +90,38 @@ class FileLink:
 
 @answer
 class ModuleDetail:
-    """One module, opened."""
+    """One module with its files and dependencies."""
 
     module: ModuleInfo
     files: Annotated[list[ModuleFile], Doc("by path"), Size(200)]
     links: Annotated[list[FileLink], Doc("between its files, heaviest first"), Size(1000)]
-    dependencies: Annotated[list[ModuleDependency], Doc("what it depends on"), Size(30)]
-    dependents: Annotated[list[ModuleDependency], Doc("what depends on it"), Size(30)]
+    dependencies: Annotated[list[ModuleDependency], Doc("dependencies on other modules"), Size(30)]
+    dependents: Annotated[list[ModuleDependency], Doc("dependencies of other modules on it"), Size(30)]
     state: IndexState
 
 
 @answer
 class CycleCut:
-    """An edge to remove so that a cycle opens."""
+    """An edge whose removal breaks a cycle."""
 
     src: Annotated[str, Doc("path, or name of a module")]
     dst: str
-    weight: Annotated[int, Doc("edges that have to go")]
-    frees: Annotated[int, Doc("members that are in no cycle once it is gone")]
+    weight: Annotated[int, Doc("number of edges to remove")]
+    frees: Annotated[int, Doc("number of members that are then in no cycle")]
     sites: Annotated[list[PathStep], Doc("every edge, at most 20"), Size(5)]
 
 
 @answer
 class Cycle:
-    """Files, or modules, that all depend on each other."""
+    """Files, or modules, that depend on each other in a cycle."""
 
     level: CycleLevel
     members: Annotated[list[str], Doc("paths or names of modules, ascending")]
-    example: Annotated[list[str], Doc("a shortest round trip through the cheapest edge")]
-    deferred: Annotated[bool, Doc("every way round passes an import made inside a function, so loading works")]
+    example: Annotated[list[str], Doc("a shortest cycle through the cheapest edge")]
+    deferred: Annotated[bool, Doc("every cycle passes an import inside a function, so loading works")]
     cheapest: Annotated[CycleCut, Doc("the edge to cut first: it frees the most for its weight")]
-    cuts: Annotated[list[CycleCut], Doc("edges that together leave no cycle, at most 20"), Size(10)]
-    cut_count: Annotated[int, Doc("how many there are")]
+    cuts: Annotated[list[CycleCut], Doc("edges whose removal leaves no cycle, at most 20"), Size(10)]
+    cut_count: Annotated[int, Doc("number of edges to cut")]
 
 
 @answer
@@ -130,31 +130,31 @@ class CyclesAnswer:
 
     level: CycleLevel
     cycles: list[Cycle]
-    total: Annotated[int, Doc("exact; every cycle of the level is counted")]
+    total: Annotated[int, Doc("exact number of cycles of the level")]
     state: IndexState
 
 
 @answer
 class FrameworkName:
-    """A name under which a framework knows a function: an edge HANDLES and the key it leads to."""
+    """A name under which a framework knows a function, from an edge HANDLES."""
 
     kind: Annotated[str, Doc("route, event, command or task")]
-    name: Annotated[str, Doc("as it is written; of an event the variable that is it")]
-    framework: Annotated[str, Doc("as the table that knows it calls it; empty when that is not told")]
+    name: Annotated[str, Doc("as written in the code; for an event the variable that holds it")]
+    framework: Annotated[str, Doc("name of the framework; empty when unknown")]
     confidence: float
     rule: str
-    line: Annotated[int, Doc("where it is said in the file of the function; 0 when another file says it")]
+    line: Annotated[int, Doc("line of the registration; 0 when it is in another file than the function")]
 
 
 @answer
 class EntryPoint:
-    """An entry point: where execution may begin from outside."""
+    """An entry point, where callers outside the code start execution."""
 
     symbol: SymbolInfo
     kind: EntryKind
-    module: Annotated[str, Doc("name of the module it is in")]
-    reach: Annotated[int, Doc("symbols within eight confident calls")]
-    names: Annotated[list[FrameworkName], Doc("under which frameworks know it, by kind and name")]
+    module: Annotated[str, Doc("name of its module")]
+    reach: Annotated[int, Doc("number of symbols within eight confident calls")]
+    names: Annotated[list[FrameworkName], Doc("its names in frameworks, by kind and name")]
 
 
 @answer
@@ -163,29 +163,29 @@ class EntryPointPage:
 
     entry_points: list[EntryPoint]
     total: int
-    by_kind: Annotated[dict[str, int], Doc("How many there are of each kind, whatever was asked"), Size(6)]
+    by_kind: Annotated[dict[str, int], Doc("Total number of each kind, without the filter"), Size(6)]
     state: IndexState
 
 
 @answer
 class Flow:
-    """A way through the code from an entry point, along confident calls."""
+    """A path of confident calls from an entry point."""
 
     id: str
     name: str
-    kind: Annotated[EntryKind, Doc("of its entry point")]
+    kind: Annotated[EntryKind, Doc("kind of its entry point")]
     entry: SymbolInfo
     steps: Annotated[list[PathStep], Doc("consecutive calls, at most 8"), Size(6)]
-    modules: Annotated[list[str], Doc("names of modules, in the order they are passed")]
+    modules: Annotated[list[str], Doc("names of the modules on the path, in order")]
     confidence: Annotated[float, Doc("product along the steps")]
-    variants: Annotated[list[str], Doc("other entry points that go on the same way from the second step, at most 10")]
+    variants: Annotated[list[str], Doc("other entry points with the same path from the second step, at most 10")]
     variant_count: int
     paragraph: Annotated[str, Doc("what a language model says of it; empty while none has")] = ""
 
 
 @answer
 class FlowPage:
-    """Flows, those through the most modules first."""
+    """Flows, most modules first."""
 
     flows: list[Flow]
     total: int
@@ -194,12 +194,12 @@ class FlowPage:
 
 @answer
 class Hotspot:
-    """Where change hurts: often changed, complex, and depended upon."""
+    """A risky place: it changes often, is complex and has many dependents."""
 
-    symbol: Annotated[SymbolInfo, Doc("a file on the level of files")]
-    churn: Annotated[float, Doc("commits that touched the file, old ones counting less; 0 without history")]
-    complexity: Annotated[int, Doc("1 + branching points, summed over a file")]
-    dependents: Annotated[int, Doc("other symbols, on the level of files other files, that depend on it directly")]
+    symbol: Annotated[SymbolInfo, Doc("the symbol, or the file at the level of files")]
+    churn: Annotated[float, Doc("commits to the file, with less weight for old ones; 0 without history")]
+    complexity: Annotated[int, Doc("1 + number of branches; the sum for a file")]
+    dependents: Annotated[int, Doc("number of other symbols (at the level of files: files) that depend on it directly")]
     score: Annotated[float, Doc("0 to 100")]
 
 
@@ -209,7 +209,7 @@ class HotspotPage:
 
     level: HotspotLevel
     hotspots: list[Hotspot]
-    total: Annotated[int, Doc("how many have a score above 0")]
+    total: Annotated[int, Doc("number of hot spots with a score above 0")]
     churn_known: bool
     notes: list[str]
     state: IndexState
@@ -217,11 +217,11 @@ class HotspotPage:
 
 @answer
 class CentralSymbol:
-    """A symbol much of the rest leans on."""
+    """A symbol that much other code depends on."""
 
     symbol: SymbolInfo
     rank: Annotated[float, Doc("PageRank, as a multiple of the average symbol's")]
-    dependents: Annotated[int, Doc("direct ones")]
+    dependents: Annotated[int, Doc("number of direct dependents")]
 
 
 @answer
@@ -234,13 +234,13 @@ class CentralPage:
 
 @answer
 class DeadSymbol:
-    """A definition nothing seems to need."""
+    """A definition that appears to be unused."""
 
     symbol: SymbolInfo
     reason: Annotated[str, Doc("unreferenced, only_itself, only_dead or only_tests")]
-    confidence: Annotated[float, Doc("that it can go, in (0, 1]")]
+    confidence: Annotated[float, Doc("confidence that it can be removed, in (0, 1]")]
     lines: int
-    why: Annotated[list[str], Doc("what was weighed")]
+    why: Annotated[list[str], Doc("the evidence")]
 
 
 @answer
@@ -248,9 +248,9 @@ class DeadCodePage:
     """Dead code, most certain first, then largest."""
 
     symbols: list[DeadSymbol]
-    total: Annotated[int, Doc("above the asked confidence")]
-    lines: Annotated[int, Doc("of all of them")]
-    notes: Annotated[list[str], Doc("what was left out, with counts")]
+    total: Annotated[int, Doc("number of definitions above the requested confidence")]
+    lines: Annotated[int, Doc("lines of all of them")]
+    notes: Annotated[list[str], Doc("omitted definitions, with counts")]
     state: IndexState
 
 
@@ -261,73 +261,73 @@ class Duplicate:
     path: str
     start_line: int
     end_line: int
-    qualname: Annotated[str, Doc("of the definition it is in; empty for none")]
+    qualname: Annotated[str, Doc("qualified name of the enclosing definition; empty for none")]
 
 
 @answer
 class DuplicateGroup:
-    """Pieces of code that say the same."""
+    """A group of duplicate pieces of code."""
 
     kind: Annotated[str, Doc("exact, renamed or near")]
-    similarity: Annotated[float, Doc("lowest to the first place; 1 for the same")]
-    lines: Annotated[int, Doc("that could go")]
+    similarity: Annotated[float, Doc("lowest similarity to the first place; 1 when identical")]
+    lines: Annotated[int, Doc("lines that could be saved")]
     places: Annotated[list[Duplicate], Doc("by path and line"), Size(4)]
 
 
 @answer
 class DuplicatePage:
-    """Duplicates, those with the most lines to save first."""
+    """Duplicates, most lines to save first."""
 
     groups: list[DuplicateGroup]
     total: int
-    lines: Annotated[int, Doc("that could go, over all groups")]
+    lines: Annotated[int, Doc("lines that all groups could save")]
     state: IndexState
 
 
 @answer
 class ModuleChange:
-    """What became of a module between two revisions."""
+    """The change of a module between two revisions."""
 
     name: str
     change: Annotated[str, Doc("added, removed or changed")]
     files_before: int
     files_after: int
-    came: Annotated[list[str], Doc("files that are new in it, at most 20")]
-    left: Annotated[list[str], Doc("files that were in it, at most 20")]
+    came: Annotated[list[str], Doc("files that joined it, at most 20")]
+    left: Annotated[list[str], Doc("files that left it, at most 20")]
 
 
 @answer
 class DependencyChange:
-    """What became of a dependency between two modules."""
+    """The change of a dependency between two modules."""
 
-    src: Annotated[str, Doc("names as in the head, or in the base when the module is gone")]
+    src: Annotated[str, Doc("name in the head; in the base when the module was removed")]
     dst: str
     change: Annotated[str, Doc("added, removed, heavier or lighter")]
     before: Annotated[int, Doc("edges")]
     after: int
-    sites: Annotated[list[PathStep], Doc("of an added one, the first few"), Size(3)]
+    sites: Annotated[list[PathStep], Doc("the first few edges of an added dependency"), Size(3)]
 
 
 @answer
 class ApiChange:
-    """What became of a public definition."""
+    """The change of a public definition between two revisions."""
 
-    symbol: Annotated[SymbolInfo, Doc("as in the head, or in the base when it is gone")]
+    symbol: Annotated[SymbolInfo, Doc("the definition in the head; in the base when it was removed")]
     change: Annotated[str, Doc("added, removed, signature or moved")]
-    before: Annotated[str, Doc("its signature, or where it was")]
+    before: Annotated[str, Doc("its previous signature or place")]
 
 
 @answer
 class Drift:
-    """How the architecture changed from one revision to another."""
+    """Changes of the architecture between two revisions."""
 
     base: Annotated[str, Doc("full commit id")]
-    head: Annotated[str, Doc("full commit id, or what the index is of")]
-    modules: Annotated[list[ModuleChange], Doc("those that changed"), Size(20)]
-    dependencies: Annotated[list[DependencyChange], Doc("those that changed"), Size(50)]
-    new_cycles: Annotated[list[Cycle], Doc("that were not there"), Size(3)]
-    resolved_cycles: Annotated[list[Cycle], Doc("that are not there any more"), Size(3)]
-    api: Annotated[list[ApiChange], Doc("of public definitions, at most 500"), Size(100)]
+    head: Annotated[str, Doc("full commit id, or the state that was indexed")]
+    modules: Annotated[list[ModuleChange], Doc("changed modules"), Size(20)]
+    dependencies: Annotated[list[DependencyChange], Doc("changed dependencies"), Size(50)]
+    new_cycles: Annotated[list[Cycle], Doc("cycles that are only in the head"), Size(3)]
+    resolved_cycles: Annotated[list[Cycle], Doc("cycles that are only in the base"), Size(3)]
+    api: Annotated[list[ApiChange], Doc("changes of public definitions, at most 500"), Size(100)]
     api_counts: Annotated[dict[str, int], Doc("Changes of public definitions by kind, exact"), Size(4)]
     modularity_before: float
     modularity_after: float
@@ -336,22 +336,22 @@ class Drift:
 
 @answer
 class Document:
-    """A text to be kept as a file."""
+    """A text to save as a file."""
 
     text: str
     media_type: str
-    name: Annotated[str, Doc("of a file it may be kept as")]
+    name: Annotated[str, Doc("suggested file name")]
 
 
 @answer
 class ParagraphState:
-    """How far a language model has come with its paragraphs about modules and flows."""
+    """Progress of a language model's paragraphs on modules and flows."""
 
-    model: Annotated[str, Doc("its name and host; empty when none is configured")]
-    total: Annotated[int, Doc("modules, and the flows that are listed first")]
+    model: Annotated[str, Doc("name and host of the model; empty when none is configured")]
+    total: Annotated[int, Doc("number of modules, plus the flows that are listed first")]
     written: int
-    refused: Annotated[int, Doc("of what it said nothing could be kept")]
-    running: Annotated[bool, Doc("it is at it")]
+    refused: Annotated[int, Doc("number of paragraphs without a usable sentence")]
+    running: Annotated[bool, Doc("the model is writing now")]
     notes: list[str] = field(default_factory=list)
 
 
@@ -360,37 +360,35 @@ class Sentence:
     """A sentence of a reply."""
 
     text: str
-    cites: Annotated[list[int], Doc("numbers of the hits it stands on, the first hit of the evidence being 1")]
+    cites: Annotated[list[int], Doc("numbers of the hits that support it; the first hit of the evidence is 1")]
 
 
 @answer
 class Reply:
-    """What is known about a question: the evidence, and what a language model makes of it."""
+    """The reply to a question: sentences of a language model, and evidence."""
 
     question: str
-    sentences: Annotated[list[Sentence], Doc("none without a model, or when nothing it said stands"), Size(12)]
-    evidence: Annotated[SearchAnswer, Doc("its hits are what the numbers mean, the first being 1")]
-    model: Annotated[str, Doc("who wrote the sentences; empty for nobody")]
-    notes: Annotated[list[str], Doc("why there are no sentences, or fewer")] = field(default_factory=list)
+    sentences: Annotated[list[Sentence], Doc("empty without a model, or when no sentence is supported by the evidence"), Size(12)]
+    evidence: Annotated[SearchAnswer, Doc("the hits that `cites` counts, from 1")]
+    model: Annotated[str, Doc("the model that wrote the sentences; empty for none")]
+    notes: Annotated[list[str], Doc("why sentences are missing")] = field(default_factory=list)
 
 
 @answer(name="Commit")
 class CommitInfo:
-    """A commit, as what it did to files."""
+    """A commit and the files it changed."""
 
     sha: str
     at: Moment
     subject: str
     files: Annotated[int, Doc("exact")]
-    paths: Annotated[list[str], Doc("the first of them, at most 30")]
-    modules: Annotated[
-        list[str], Doc("names of the modules all those files are in now, ascending; [] of a commit of more than 2,000 files")
-    ]
+    paths: Annotated[list[str], Doc("paths of the first changed files, at most 30")]
+    modules: Annotated[list[str], Doc("names of the modules of all its files now, ascending; [] for a commit of more than 2,000 files")]
 
 
 @answer
 class CommitPage:
-    """Commits, newest first; merges are left out."""
+    """Commits, newest first, without merges."""
 
     commits: list[CommitInfo]
-    notes: Annotated[list[str], Doc("why there are none, or not all")]
+    notes: Annotated[list[str], Doc("why the list is empty or incomplete")]

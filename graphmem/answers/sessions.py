@@ -1,4 +1,4 @@
-"""The answers of observing sessions, beside those of `graphmem.answers`. Times are ISO 8601 in UTC, "" for never."""
+"""Answers about sessions. Times are ISO 8601 in UTC, "" for never."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from graphmem.answers.vocabulary import MomentOrNone
 
 @answer(name="Session")
 class SessionInfo:
-    """One session, in a list."""
+    """A session in a list."""
 
-    id: Annotated[str, Doc("the agent's own id of it; not a global id")]
+    id: Annotated[str, Doc("the agent's own id; not a global id")]
     kind: Annotated[str, Doc("build, insights, roadmap, terminal, changelog, spec or pr_review")]
     agent: str
     title: str
     state: Annotated[str, Doc("running or ended")]
     outcome: Annotated[str, Doc("validated, failed, accepted, abandoned or empty")]
-    ending: Annotated[str, Doc("ended by its own word, recovered from its trail, merged with its companions; empty while it runs")]
-    parent: Annotated[str, Doc("session it was forked from")]
-    group: Annotated[str, Doc("shared by sessions of agents side by side")]
+    ending: Annotated[str, Doc("ended (by the agent), recovered (from its checkpoint log) or merged (with its group); empty while it runs")]
+    parent: Annotated[str, Doc("the session it was forked from")]
+    group: Annotated[str, Doc("name shared by sessions of agents that work in parallel")]
     methodology: str
     work_unit: str
     phase: Annotated[str, Doc("define, implement, validate, refine, explore, reflect or empty")]
@@ -32,7 +32,7 @@ class SessionInfo:
     events: Annotated[int, Doc("taken")]
     steps: int
     tokens: int
-    duration_s: Annotated[float, Doc("without breaks of over an hour")]
+    duration_s: Annotated[float, Doc("without pauses of over an hour")]
     files_edited: int
     findings: int
     contaminated: Annotated[bool, Doc("something was read from the web")]
@@ -40,39 +40,39 @@ class SessionInfo:
 
 @answer
 class SessionFinding:
-    """What one signal saw in a session; a candidate for a memory, not yet one."""
+    """A finding of a detector in a session, a candidate for a memory."""
 
-    signal: Annotated[str, Doc("docs/observing.md lists the seventeen")]
+    signal: Annotated[str, Doc("the detector; docs/observing.md lists all seventeen")]
     key: Annotated[str, Doc("the same in every session that finds the same")]
     memory_type: str
     value: float
     priority: float
-    early: Annotated[bool, Doc("stands out so far that other sessions are not waited for")]
-    min_sessions: Annotated[int, Doc("in which it has to be found before it is learnt")]
+    early: Annotated[bool, Doc("strong enough to be learnt without waiting for other sessions")]
+    min_sessions: Annotated[int, Doc("number of sessions in which it must be found before it is learnt")]
     contaminated: bool
-    failed_approach: Annotated[bool, Doc("of an approach that was given up")]
+    failed_approach: Annotated[bool, Doc("it belongs to an approach that was abandoned")]
     quorum: Annotated[bool, Doc("two agents found it independently")]
     files: list[str]
     steps: Annotated[list[int], Doc("evidence")]
-    facts: Annotated[dict[str, Any], Doc("what a sentence about it is made of")]
+    facts: Annotated[dict[str, Any], Doc("values for a sentence about it")]
 
 
 @answer
 class SessionFile:
-    """What a session did with one file."""
+    """The activity of a session on one file."""
 
     path: str
     reads: int
     edits: int
     lines_added: int
     lines_removed: int
-    reverted: Annotated[int, Doc("edits that were undone")]
-    tokens: Annotated[int, Doc("that reading it cost")]
+    reverted: Annotated[int, Doc("number of reverted edits")]
+    tokens: Annotated[int, Doc("tokens spent on reading it")]
 
 
 @answer
 class SessionCommand:
-    """A command line and how its runs ended."""
+    """A command line and the results of its runs."""
 
     command: str
     action: Annotated[str, Doc("run, test, search, read, list, edit or web")]
@@ -84,7 +84,7 @@ class SessionCommand:
 
 @answer
 class SessionError:
-    """An error of a session, and whether it was overcome."""
+    """An error in a session, and whether it was fixed."""
 
     message: str
     times: int
@@ -94,26 +94,26 @@ class SessionError:
 
 @answer
 class SessionDeadEnd:
-    """An approach that was given up."""
+    """An approach that was abandoned."""
 
     approach: str
     why: str
-    reverted: Annotated[list[str], Doc("files whose edits were undone")]
+    reverted: Annotated[list[str], Doc("files with reverted edits")]
 
 
 @answer
 class SessionDetail:
-    """One session, and what was seen of it."""
+    """One session with its recorded activity."""
 
     session: SessionInfo
     findings: Annotated[list[SessionFinding], Doc("most urgent first"), Size(30)]
     files: Annotated[list[SessionFile], Doc("read or edited, the most edited first"), Size(30)]
     commands: Annotated[list[SessionCommand], Doc("in the order of their first run"), Size(20)]
-    errors: Annotated[list[SessionError], Doc("in the order of their first sight"), Size(10)]
-    dead_ends: Annotated[list[SessionDeadEnd], Doc("in order"), Size(3)]
+    errors: Annotated[list[SessionError], Doc("in the order of their first occurrence"), Size(10)]
+    dead_ends: Annotated[list[SessionDeadEnd], Doc("in order of time"), Size(3)]
     web_sources: list[str]
     ignored: Annotated[dict[str, int], Doc("Events that were not taken, or were taken with a remark, by reason"), Size(5)]
-    cut: Annotated[dict[str, int], Doc("How many more there are of each list than are shown"), Size(5)]
+    cut: Annotated[dict[str, int], Doc("Number of omitted entries by list"), Size(5)]
 
 
 @answer
@@ -126,130 +126,130 @@ class SessionPage:
 
 @answer
 class SessionStarted:
-    """What became of a session's start."""
+    """The outcome of starting a session."""
 
-    id: Annotated[str, Doc("that its events have to name; another than was asked for when that one was taken")]
+    id: Annotated[str, Doc("the id for its events; it differs from the requested id when that was taken")]
     resumed: Annotated[bool, Doc("it was running already")]
     kind: str
     methodology: str
     work_unit: str
     phase: str
-    note: Annotated[str, Doc("why the id is another; empty")]
+    note: Annotated[str, Doc("why the id differs from the requested one; else empty")]
 
 
 @answer
 class ObserveAnswer:
-    """What became of a batch of events."""
+    """The outcome of recording a batch of events."""
 
     taken: int
     ignored: Annotated[dict[str, int], Doc("Events that were not taken, or were taken with a remark, by reason"), Size(5)]
-    sessions: Annotated[list[str], Doc("touched")]
-    ended: Annotated[list[str], Doc("with this batch; what they teach is learnt behind this answer")]
-    early: Annotated[list[str], Doc("keys of what stands out already, of the sessions touched")]
+    sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
+    ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
+    early: Annotated[list[str], Doc("keys of findings in these sessions that are already strong enough to be learnt")]
 
 
 @answer
 class SessionEnded:
-    """What became of a session at its end."""
+    """The outcome of ending a session."""
 
     session: SessionInfo
-    receipt: Annotated[Receipt | None, Doc("what was learnt; null while agents it works with still run")]
+    receipt: Annotated[Receipt | None, Doc("what was learnt; null while other sessions of its group still run")]
     note: str
 
 
 @answer
 class FindingVerdict:
-    """What became of one finding of a session."""
+    """The outcome of one finding of a session."""
 
     key: Annotated[str, Doc("the same in every session that finds the same")]
-    signal: Annotated[str, Doc("that made it")]
+    signal: Annotated[str, Doc("the detector that made it")]
     memory_type: str
     outcome: Annotated[str, Doc("learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused")]
     why: Annotated[str, Doc("one sentence")]
-    text: Annotated[str, Doc("as it would be remembered; empty when nobody came to word it")]
-    memory_id: Annotated[str, Doc("raw id of the memory it became, or that says it already; empty")]
+    text: Annotated[str, Doc("text of the memory; empty when it was not written")]
+    memory_id: Annotated[str, Doc("raw id of the memory made from it, or of the memory that already contains it; else empty")]
     short_id: str
-    sessions: Annotated[int, Doc("independent ones that found it")]
-    min_sessions: Annotated[int, Doc("asked for")]
-    score: Annotated[float, Doc("0 to 1; 0 when it was not reached")]
-    points: Annotated[list[str], Doc("what spoke for it")]
+    sessions: Annotated[int, Doc("number of independent sessions that found it")]
+    min_sessions: Annotated[int, Doc("required number of sessions")]
+    score: Annotated[float, Doc("0 to 1; 0 when it was not computed")]
+    points: Annotated[list[str], Doc("reasons for it")]
     contaminated: Annotated[bool, Doc("strangers' words had a part in it")]
     files: list[str]
 
 
 @answer
 class Receipt:
-    """What became of all findings of a session, or of one unit of work in it."""
+    """The outcomes of all findings of a session, or of a unit of work in it."""
 
     session: str
     part: Annotated[str, Doc("label of the unit of work; empty for the session")]
     kind: str
-    is_open: Annotated[bool, Doc("its gate")]
-    gate: Annotated[str, Doc("why")]
+    is_open: Annotated[bool, Doc("the gate is open: the session meets the threshold for learning")]
+    gate: Annotated[str, Doc("why the gate is open or closed")]
     at: MomentOrNone
-    verdicts: Annotated[list[FindingVerdict], Doc("learnt ones first"), Size(30)]
+    verdicts: Annotated[list[FindingVerdict], Doc("learnt findings first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Verdicts by outcome"), Size(6)]
-    notes: Annotated[list[str], Doc("what could not be done, and why")]
+    notes: Annotated[list[str], Doc("steps that failed, and why")]
     undone: bool = False
 
     @property
     def learnt(self) -> list[str]:
-        """Ids of the memories that were made."""
+        """Ids of the memories made from the findings."""
         return [one.memory_id for one in self.verdicts if one.outcome == "learnt"]
 
 
 @answer
 class GroupMeasures:
-    """Sessions of one group of the experiment together; None where there is nothing to divide by."""
+    """Measures of one group of the experiment; None without data."""
 
-    group: Annotated[str, Doc("control is shown nothing, passive what comes at the start, full everything")]
-    percent: Annotated[int, Doc("of all sessions that fall into it")]
+    group: Annotated[str, Doc("control: nothing is injected; passive: only at the start; full: everything")]
+    percent: Annotated[int, Doc("percentage of all sessions assigned to it")]
     sessions: int
-    calls_per_task: Annotated[float | None, Doc("calls of tools for a unit of work, or for the session")]
-    rereads: Annotated[float | None, Doc("share of reads that were of a file that was read before")]
-    first_pass: Annotated[float | None, Doc("share of the command lines of tests that never failed")]
-    dead_end_reentry: Annotated[float | None, Doc("share of dead ends that another session had been in before")]
-    shown: Annotated[int, Doc("memories, each once a session")]
-    corrections: Annotated[float | None, Doc("share of those that are disputed now")]
-    boosts: Annotated[float | None, Doc("share of those that were used or agreed with since")]
+    calls_per_task: Annotated[float | None, Doc("tool calls for each unit of work, or for the session")]
+    rereads: Annotated[float | None, Doc("share of reads of a file that was already read")]
+    first_pass: Annotated[float | None, Doc("share of test command lines that never failed")]
+    dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found")]
+    shown: Annotated[int, Doc("number of shown memories, each counted once in a session")]
+    corrections: Annotated[float | None, Doc("share of shown memories that are disputed now")]
+    boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed since")]
 
 
 @answer
 class Experiment:
-    """What putting memory in front of agents brings: groups that a hash divides sessions into, side by side."""
+    """The effect of injection, by groups that a hash assigns to sessions."""
 
     groups: Annotated[list[GroupMeasures], Doc("control, passive, full"), Size(3)]
-    notes: Annotated[list[str], Doc("why differences may be chance")]
+    notes: Annotated[list[str], Doc("why differences may be due to chance")]
 
 
 @answer
 class PhaseWeight:
-    """What one type of memory counts in one phase of work."""
+    """The ranking weight of one type of memory in one phase of work."""
 
     phase: str
     type: str
-    shown: Annotated[int, Doc("memories of the type, each once a session, in the phase it was first shown in")]
-    used: Annotated[int, Doc("of those: used in the session that was shown them")]
+    shown: Annotated[int, Doc("number of shown memories of the type, each counted once in a session, in the phase of its first showing")]
+    used: Annotated[int, Doc("number of shown memories that were used in the same session")]
     built_in: float
-    weight: Annotated[float, Doc("in force")]
-    proposed: Annotated[float | None, Doc("null while too little is known")]
+    weight: Annotated[float, Doc("the weight in use")]
+    proposed: Annotated[float | None, Doc("null while there is too little data")]
 
 
 @answer
 class PhaseWeights:
-    """What types of memories count in phases of work, and what the sessions of the project speak for."""
+    """Ranking weights of memory types in phases of work, with proposals."""
 
-    sessions: Annotated[int, Doc("that ended, in which a memory was shown in a phase")]
-    missing: Annotated[int, Doc("sessions, before anything is proposed")]
-    accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in force")]
-    accepted_sessions: Annotated[int, Doc("that the accepted weights were estimated from")]
-    weights: Annotated[list[PhaseWeight], Doc("by phase, then by built-in weight, most first"), Size(60)]
+    sessions: Annotated[int, Doc("number of ended sessions in which a memory was shown in a phase")]
+    missing: Annotated[int, Doc("number of further sessions before weights are proposed")]
+    accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in use")]
+    accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were estimated")]
+    weights: Annotated[list[PhaseWeight], Doc("by phase, then by built-in weight, highest first"), Size(60)]
     notes: Annotated[list[str], Doc("why nothing is proposed")]
 
 
 @answer
 class SessionSummary:
-    """What a session did, taken from its events."""
+    """The summary of a session, made from its events."""
 
     session: str
     agent: str

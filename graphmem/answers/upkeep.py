@@ -1,4 +1,4 @@
-"""Answers about the index itself: backups, checks, repairs, health."""
+"""Answers about the index: backups, checks, repairs, health."""
 
 from __future__ import annotations
 
@@ -11,83 +11,83 @@ from graphmem.answers.vocabulary import Moment
 
 @answer
 class BackupInfo:
-    """One backup, which was read back and opened when it was made."""
+    """A backup that was verified when it was made."""
 
-    path: Annotated[str, Doc("on the server's machine")]
+    path: Annotated[str, Doc("path on the server's machine")]
     made_at: Moment
     project: str
-    engine: Annotated[str, Doc("that can open it; `any` when it is portable")]
+    engine: Annotated[str, Doc("the engine that can open it; `any` when it is portable")]
     bytes: Annotated[int, Big()]
-    generation: Annotated[int, Doc("of the code graph in it")]
-    memories: Annotated[int, Doc("in it")]
-    entries: Annotated[int, Doc("of the memories' journal in it")]
-    seconds: Annotated[float, Doc("that making and checking it took")]
+    generation: Annotated[int, Doc("generation of its code graph")]
+    memories: Annotated[int, Doc("number of memories in it")]
+    entries: Annotated[int, Doc("number of journal entries in it")]
+    seconds: Annotated[float, Doc("time to make and verify it")]
 
 
 @answer
 class RestoreAnswer:
-    """What a restore brought back."""
+    """The outcome of a restore."""
 
     path: str
     made_at: Moment
     files: int
     memories: int
-    before: Annotated[str, Doc("backup of what was there; empty when nothing was")]
+    before: Annotated[str, Doc("backup of the previous state; empty when there was none")]
     notes: list[str]
-    rules: Annotated[list[str], Doc("rules it brings that are not here already, by file")]
+    rules: Annotated[list[str], Doc("rules in the backup that are not in the project, by file")]
     rules_taken: bool
 
 
 @answer
 class CypherAnswer:
-    """Rows of a query that a person wrote."""
+    """Rows of a Cypher query."""
 
-    columns: Annotated[list[str], Doc("their names, in order")]
+    columns: Annotated[list[str], Doc("names of the columns, in order")]
     rows: Annotated[list[list[Any]], Doc("A list of rows, each a list with a value for each column")]
-    cut: Annotated[bool, Doc("there are more rows than were wanted")]
-    limit: Annotated[int, Doc("rows that were wanted")]
+    cut: Annotated[bool, Doc("there are more rows than the limit")]
+    limit: Annotated[int, Doc("maximum number of rows")]
     seconds: float
 
 
 @answer
 class CompactAnswer:
-    """What a compaction gave back."""
+    """The outcome of a compaction."""
 
-    before: Annotated[int, Doc("bytes of the database file"), Big()]
+    before: Annotated[int, Doc("bytes of the database file before"), Big()]
     after: Annotated[int, Big()]
     seconds: float
 
 
 @answer
 class RebuildAllAnswer:
-    """What came of making everything anew from the files and the journal."""
+    """The outcome of rebuilding everything from the files and the journal."""
 
     files: int
     symbols: int
     edges: int
     memories: int
-    restored: Annotated[int, Doc("memories the graph had lost or had otherwise")]
-    removed: Annotated[int, Doc("memories the journal does not know")]
+    restored: Annotated[int, Doc("memories that were missing or different in the graph")]
+    removed: Annotated[int, Doc("memories that are not in the journal")]
     notes: list[str]
     seconds: float
 
 
 @answer
 class Check:
-    """One thing that was looked at."""
+    """One check of the index."""
 
     name: str
     level: Annotated[str, Doc("ok, note or bad")]
     said: str
-    fix: Annotated[str, Doc("what to do about it; empty when there is nothing to do")]
+    fix: Annotated[str, Doc("the remedy; empty when none is needed")]
 
 
 @answer
 class VerifyAnswer:
-    """Whether the index says what its sources say."""
+    """Whether the index agrees with its sources."""
 
-    sound: Annotated[bool, Doc("nothing is bad")]
-    checks: Annotated[list[Check], Doc("in the order they were made"), Size(12)]
+    sound: Annotated[bool, Doc("every check passed")]
+    checks: Annotated[list[Check], Doc("in the order of execution"), Size(12)]
     seconds: float
 
 
@@ -97,32 +97,32 @@ class Part:
 
     name: str
     ready: bool
-    degraded: Annotated[str, Doc("what answers do without it, and why; empty when it is whole")]
+    degraded: Annotated[str, Doc("how answers are limited without it, and why; empty when it works")]
 
 
 @answer
 class Searches:
-    """What searches were like since the index was opened."""
+    """Statistics of searches since the index was opened."""
 
     count: int
-    p50_ms: Annotated[float, Doc("of the last thousand")]
+    p50_ms: Annotated[float, Doc("median of the last thousand searches")]
     p95_ms: float
-    boosted: Annotated[float, Doc("share of all with a hit that its neighbourhood in the graph raised, 0 to 1")]
+    boosted: Annotated[float, Doc("share of searches with a hit that its graph neighbourhood raised, 0 to 1")]
 
 
 @answer
 class Health:
-    """How an open index is: alive, ready to answer, and what it does without."""
+    """The health of an open index, and its missing abilities."""
 
     status: Annotated[str, Doc("ok, degraded or starting")]
-    ready: Annotated[bool, Doc("questions about what is stored can be answered")]
+    ready: Annotated[bool, Doc("queries about stored data can be answered")]
     parts: Annotated[list[Part], Doc("each ability"), Size(8)]
-    notes: Annotated[list[str], Doc("what had to be put aside or mended since it was opened")]
+    notes: Annotated[list[str], Doc("files that were quarantined or repaired since it was opened")]
     rss_mb: float
     uptime_s: float
     queued_writes: int
     wal_bytes: Annotated[int, Big()]
     database_bytes: Annotated[int, Big()]
-    waste_bytes: Annotated[int, Doc("that a compaction would give back, about"), Big()]
-    last_backup: Annotated[str, Doc('path; "" when there is none')]
+    waste_bytes: Annotated[int, Doc("estimate of the bytes that a compaction would free"), Big()]
+    last_backup: Annotated[str, Doc('path of the newest backup; "" when there is none')]
     searches: Searches

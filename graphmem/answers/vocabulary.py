@@ -1,4 +1,7 @@
-"""The closed sets of words of answers and operations. GraphQL shows each as an enum; all else uses the words themselves."""
+"""Closed sets of words in answers and operations.
+
+GraphQL shows each as an enum; other interfaces use the words themselves.
+"""
 
 from __future__ import annotations
 
@@ -11,43 +14,43 @@ MomentOrNone: TypeAlias = Annotated[str, Time()]
 
 SymbolKind: TypeAlias = Annotated[
     Literal["module", "class", "interface", "enum", "type", "function", "method", "variable", "file", "external"],
-    Vocabulary("SymbolKind", "What a symbol is, in one vocabulary for all languages."),
+    Vocabulary("SymbolKind", "Kinds of symbols, the same for all languages."),
 ]
 EdgeKind: TypeAlias = Annotated[
     Literal["DEFINES", "IMPORTS", "CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"],
-    Vocabulary("EdgeKind", "Kinds of edges; the edge points from who depends to what is depended upon."),
+    Vocabulary("EdgeKind", "Kinds of edges. An edge points from the dependent to its dependency."),
 ]
 EdgeSource: TypeAlias = Annotated[
-    Literal["ast", "scip", "runtime", "git", "llm", "agent"], Vocabulary("EdgeSource", "Who says that an edge exists.")
+    Literal["ast", "scip", "runtime", "git", "llm", "agent"], Vocabulary("EdgeSource", "The source of the evidence for an edge.")
 ]
 Relation: TypeAlias = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
-Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "Which way an impact is followed.")]
+Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "The direction of an impact.")]
 Epistemic: TypeAlias = Annotated[
     Literal["exact", "lower_bound", "unknown"],
-    Vocabulary("Epistemic", "How far an answer can be relied upon: exact, at least this much, or unknown."),
+    Vocabulary("Epistemic", "The certainty of an answer: exact, a lower bound, or unknown."),
 ]
 Verdict: TypeAlias = Annotated[
     Literal["will break", "likely", "possible", "affected"],
-    Vocabulary("Verdict", "How likely a hit is to notice the change: one step away, two, more; a test is affected."),
+    Vocabulary("Verdict", "How likely a hit is to break: one step away, two, more; `affected` is for tests."),
 ]
-RiskLevel: TypeAlias = Annotated[Literal["unknown", "low", "medium", "high", "critical"], Vocabulary("RiskLevel", "How careful to be.")]
+RiskLevel: TypeAlias = Annotated[Literal["unknown", "low", "medium", "high", "critical"], Vocabulary("RiskLevel", "The risk of a change.")]
 ChangeKind: TypeAlias = Annotated[
-    Literal["added", "removed", "signature", "body", "moved"], Vocabulary("ChangeKind", "What a diff does to a symbol.")
+    Literal["added", "removed", "signature", "body", "moved"], Vocabulary("ChangeKind", "How a diff changes a symbol.")
 ]
 IndexStatus: TypeAlias = Annotated[
     Literal["empty", "fresh", "indexing", "stale"],
-    Vocabulary("IndexStatus", "Whether the index equals the files: empty before the first run, indexing while one is under way."),
+    Vocabulary("IndexStatus", "Whether the index matches the files. It is `empty` before the first run and `indexing` during a run."),
 ]
 SearchKind: TypeAlias = Annotated[
-    Literal["code", "prose", "data", "symbol", "memory"], Vocabulary("SearchKind", "What kind of text a search hit is.")
+    Literal["code", "prose", "data", "symbol", "memory"], Vocabulary("SearchKind", "Kinds of text that a search finds.")
 ]
-CycleLevel: TypeAlias = Annotated[Literal["files", "modules"], Vocabulary("CycleLevel", "Between what cycles are looked for.")]
-HotspotLevel: TypeAlias = Annotated[Literal["files", "symbols"], Vocabulary("HotspotLevel", "What is ranked.")]
+CycleLevel: TypeAlias = Annotated[Literal["files", "modules"], Vocabulary("CycleLevel", "The level at which cycles are searched.")]
+HotspotLevel: TypeAlias = Annotated[Literal["files", "symbols"], Vocabulary("HotspotLevel", "The level at which hot spots are ranked.")]
 EntryKind: TypeAlias = Annotated[
     Literal["main", "command", "route", "event", "task", "export", "test", "fixture"],
     Vocabulary("EntryKind", "Kinds of entry points."),
 ]
-ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "What is drawn.")]
+ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "The content of a view.")]
 ViewFormat: TypeAlias = Annotated[
     Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The format of a drawn view.")
 ]
@@ -55,30 +58,28 @@ MemorySort: TypeAlias = Annotated[
     Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used"],
     Vocabulary("MemorySort", "Order of a list of memories."),
 ]
-MemoryUse: TypeAlias = Annotated[Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "What somebody did with a memory.")]
+MemoryUse: TypeAlias = Annotated[Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used.")]
 ExportFormat: TypeAlias = Annotated[
-    Literal["json", "markdown", "claude"], Vocabulary("ExportFormat", "How memories are written down: json loses nothing.")
+    Literal["json", "markdown", "claude"], Vocabulary("ExportFormat", "The format of exported memories; json is lossless.")
 ]
 InjectionFormat: TypeAlias = Annotated[
-    Literal["xml", "markdown", "text", "json"], Vocabulary("InjectionFormat", "How the text for an agent is written.")
+    Literal["xml", "markdown", "text", "json"], Vocabulary("InjectionFormat", "The format of the text for an agent.")
 ]
 InjectionPoint: TypeAlias = Annotated[
     Literal["start", "prompt", "tool", "step"],
-    Vocabulary("InjectionPoint", "A moment of a session at which something may be put in front of an agent."),
+    Vocabulary("InjectionPoint", "A moment of a session at which context may be injected."),
 ]
 TrustLevel: TypeAlias = Annotated[
     Literal["auto", "cautious", "standard", "confident", "autonomous"],
-    Vocabulary("TrustLevel", "How sure a memory must be to be shown unasked."),
+    Vocabulary("TrustLevel", "How much confidence a memory needs to be injected."),
 ]
-PhaseChoice: TypeAlias = Annotated[
-    Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "Which weights of phases are to be in force.")
-]
+PhaseChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "The weights of phases to use.")]
 SessionKind: TypeAlias = Annotated[
     Literal["build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review"],
-    Vocabulary("SessionKind", "What a session is for; it decides how much may be learnt from it."),
+    Vocabulary("SessionKind", "The purpose of a session, which decides how much may be learnt from it."),
 ]
 SessionOutcome: TypeAlias = Annotated[
     Literal["", "validated", "failed", "accepted", "abandoned"],
-    Vocabulary("SessionOutcome", "How a session, or a unit of work in it, came out."),
+    Vocabulary("SessionOutcome", "The outcome of a session, or of a unit of work in it."),
 ]
-SessionState: TypeAlias = Annotated[Literal["", "running", "ended"], Vocabulary("SessionState", "Whether a session still runs.")]
+SessionState: TypeAlias = Annotated[Literal["", "running", "ended"], Vocabulary("SessionState", "Whether a session is running.")]

@@ -1,1 +1,1 @@
-"""Operations: what one can ask of an open project, each declared once. Every interface is derived from these declarations."""
+"""Declarations of all operations, from which every interface is derived."""

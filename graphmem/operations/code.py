@@ -1,4 +1,4 @@
-"""Operations on the code: the project, its symbols and files, impact, paths, pictures, search, index runs."""
+"""Operations on code: symbols, impact, paths, maps, search, indexing."""
 
 from __future__ import annotations
 
@@ -32,54 +32,63 @@ Share = Annotated[float, Bounds(0, 1)]
 
 
 class CodeOperations:
-    """Questions about the code, and the run that indexes it."""
+    """Queries about the code, and index runs."""
 
     @operation("query", needs="", shows=Sight.PLAIN)
     def project(self) -> Project:
-        """The project this database belongs to."""
+        """The project that this database belongs to."""
 
     @operation("query", needs="", shows=Sight.PLAIN)
     def state(self) -> IndexState:
-        """How far the answers equal the files as they are now."""
+        """Whether the index matches the current files."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="own")
     def symbol(self, ref: Annotated[str, Ref()], source: bool = False) -> SymbolDetail:
-        """A symbol and what is around it; at most 1,000 edges of each relation.
+        """A symbol with its edges, at most 1,000 of each relation.
 
-        `ref` is an id, `path:name`, `path:line[:column]`, a qualified or a bare name.
+        `ref` is an id, `path:name`, `path:line[:column]`, a qualified name or a bare name.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def resolve(self, ref: str) -> SymbolInfo:
-        """The symbol a reference means; of twins with one path and name the first."""
+        """The symbol that a reference means.
+
+        Of definitions that share path and name, such as overloads, it is the first.
+        """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def file_info(self, paths: Sequence[str]) -> list[FileInfo | None]:
-        """Files by path, in the order asked; None where there is none."""
+        """Files by path, in the order of the request; None for an unknown path."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def symbol_info(self, ids: Sequence[str]) -> list[SymbolInfo | None]:
-        """Symbols by id, in the order asked; None where there is none."""
+        """Symbols by id, in the order of the request; None for an unknown id."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def symbols(self, query: str = "", kinds: Sequence[SymbolKind] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
-        """Symbols whose name matches, best match first; several words are looked for in name, class and path."""
+        """Symbols whose name matches the query, best match first.
+
+        Each of several words may match the name, the class or the path.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
-        """Files of the index whose path begins with `prefix` and holds every word of `query`."""
+        """Indexed files whose path starts with `prefix`.
+
+        With `query` the path must also contain each of its words.
+        """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
-        """For each id the first `limit` edges of a relation."""
+        """The first `limit` edges of a relation, for each id."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-        """For each id `doc`, `modifiers`, `complexity` and `parent` (an id or "")."""
+        """`doc`, `modifiers`, `complexity` and `parent` (an id or "") by id."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
-        """The text of a symbol as it was indexed."""
+        """The source text of a symbol, as indexed."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits", "tests")})
     def impact(
@@ -91,7 +100,10 @@ class CodeOperations:
         kinds: Sequence[EdgeKind] | None = None,
         limit: Annotated[int, Within("hits")] = 1000,
     ) -> ImpactReport:
-        """Who could behave differently if the targets change; targets are references or ids, as in `symbol`."""
+        """Code that could behave differently when the targets change.
+
+        Targets are references or ids, as in `symbol`.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("impact.hits", "impact.tests")})
     def impact_of_diff(
@@ -103,7 +115,10 @@ class CodeOperations:
         min_confidence: Share = 0.3,
         limit: Annotated[int, Within("hits")] = 1000,
     ) -> DiffImpact:
-        """What a change breaks: a unified diff, or what lies between two revisions (the working tree without `head`)."""
+        """Code that a change could break.
+
+        The change is a unified diff, or the difference between two revisions. Without `head` the working tree is the second.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="path")
     def path(
@@ -117,10 +132,10 @@ class CodeOperations:
         """Find the most confident path from one symbol to another.
 
         Args:
-            source: the one that depends.
-            target: the one depended upon.
-            max_depth: follow at most this many steps.
-            min_confidence: of the whole path.
+            source: the symbol that depends on the other.
+            target: the symbol that the other depends on.
+            max_depth: the maximum number of steps.
+            min_confidence: the minimum confidence of the whole path.
             kinds: follow only these edges.
         """
 
@@ -132,15 +147,18 @@ class CodeOperations:
         kinds: Sequence[EdgeKind] | None = None,
         limit: Annotated[int, Within("hits")] = 500,
     ) -> Subgraph:
-        """The piece of the graph around some symbols, in both directions."""
+        """The part of the graph around some symbols, in both directions."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def atlas(self, edges: int = 6000) -> Picture:
-        """The map of the project: `modules`, `files` in them, `moduleEdges` and the heaviest `fileEdges`."""
+        """The map of the project, with positions.
+
+        Its columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def atlas_symbols(self, paths: Annotated[Sequence[str], Within("targets")], limit: Annotated[int, Within("hits")] = 5000) -> Picture:
-        """The `symbols` of some files where they lie on the map, and the `edges` among them."""
+        """The `symbols` of files with their map positions, and their `edges`."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def neighbourhood(
@@ -151,7 +169,10 @@ class CodeOperations:
         min_confidence: float = 0.0,
         limit: Annotated[int, Within("hits")] = 200,
     ) -> Picture:
-        """Symbols, what they depend on and who depends on them: `nodes` by side (steps to the right, negative to the left), `edges`."""
+        """Symbols with their dependencies and dependents.
+
+        The columns are `nodes` and `edges`. Each node has a side: the number of steps to the right, negative to the left.
+        """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="search", searches=True)
     def search(
@@ -171,17 +192,17 @@ class CodeOperations:
         """Find code, prose and memories by words, meaning and name.
 
         Args:
-            query: names, words, or a question.
-            limit: at most this many hits.
-            files: files you work on; they lift what is near them.
-            within: only in this file or below this directory.
+            query: names, words or a question.
+            limit: the maximum number of hits.
+            files: files you are working on; hits near them rank higher.
+            within: search only this file or directory.
             kinds: only code, prose, data, symbols or memories.
             types: only memories of this type.
-            phase: of work: define, implement, validate, refine, explore or reflect; decides which types of memories rise.
-            retired: also memories that were superseded or deprecated.
-            as_of: only memories that were believed then, ISO 8601.
-            explain: say how each score came about.
-            budget_tokens: answer with one text of at most so many tokens, in `packed`: code by file, memories with citations.
+            phase: phase of work (define, implement, validate, refine, explore or reflect), which decides how types of memories rank.
+            retired: include superseded and deprecated memories.
+            as_of: only memories that were believed at this time, ISO 8601.
+            explain: show how each score was computed.
+            budget_tokens: return one text of at most this many tokens: code by file, and memories with citations.
         """
 
     @operation(needs="index", shows=Sight.PLAIN, slow=True, client="own")
@@ -192,16 +213,19 @@ class CodeOperations:
         on_progress: Annotated[Callable[[IndexProgress], None] | None, Local()] = None,
         cancelled: Annotated[Callable[[], bool] | None, Local()] = None,
     ) -> IndexSummary:
-        """Bring the index up to date, or rebuild it with `full`; returns when it is done."""
+        """Update the index, or rebuild it with `full`. Returns when done."""
 
     @operation(needs="index", shows=Sight.PLAIN, client="none")
     def start_index(self, repo: str | None = None, full: bool = False) -> str:
-        """Index in the background; the id of the run."""
+        """Index in the background and return the id of the run."""
 
     @operation(needs="read", shows=Sight.WHOLE, client="own")
     def export(self) -> Iterator[dict[str, Any]]:
-        """Every node and edge, one JSON object each."""
+        """Every node and edge, as one JSON object each."""
 
     @operation(needs="", shows=Sight.PLAIN, client="none")
     def subscribe_progress(self) -> AbstractContextManager[Iterator[IndexProgress]]:
-        """Listen to index runs; leaving the context ends the iteration in any thread."""
+        """Subscribe to the progress of index runs.
+
+        Leaving the context ends the iteration in any thread.
+        """

@@ -1,4 +1,4 @@
-"""Operations on what is put in front of an agent: context at moments of a session, budgets, trust, hooks."""
+"""Operations that inject context into an agent's session, with budgets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Begun = Annotated[float | None, Filled("clock")]
 
 
 class ContextOperations:
-    """Moments of a session. They are changes, because what was shown once is not shown again."""
+    """Injection of context. Most calls are mutations: no item is shown twice."""
 
     @operation("mutation", needs="read", shows=Sight.WHOLE)
     def context(
@@ -40,16 +40,20 @@ class ContextOperations:
         deadline_s: Deadline = None,
         begun: Begun = None,
     ) -> Injection:
-        """What to put in front of an agent at a point of its session; empty when it would come too late.
+        """Context to inject at a point of a session; empty after the deadline.
 
-        START has 500 ms, PROMPT 2 s, TOOL 100 ms, STEP 50 ms, counted from when the request came; `deadlineS` gives other seconds.
+        The deadlines are 500 ms for START, 2 s for PROMPT, 100 ms for TOOL and 50 ms for STEP.
+        They count from the arrival of the request. `deadlineS` sets another deadline in seconds.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN)
     def context_update(
         self, session: str, messages: Annotated[Sequence[str], Within("targets")] = (), files: Files = (), phase: str = ""
     ) -> ContextAccepted:
-        """Say what a conversation is about; answers at once, `contextReady` tells when what is known of it can be taken."""
+        """Report the topic of a conversation, so that its context is prepared.
+
+        The call returns at once. `contextReady` reports when the context can be taken.
+        """
 
     @operation("mutation", needs="read", shows=Sight.WHOLE)
     def context_take(
@@ -60,11 +64,17 @@ class ContextOperations:
         deadline_s: Deadline = None,
         begun: Begun = None,
     ) -> Injection:
-        """What was made ready for a session since the last time; nothing is given twice within a topic."""
+        """Context prepared for a session since the last call.
+
+        No item is returned twice within a topic.
+        """
 
     @operation(needs="read", shows=Sight.WHOLE, client="none")
     def subscribe_context(self) -> AbstractContextManager[Iterator[ContextReady]]:
-        """Listen to contexts that become ready; leaving the context ends the iteration in any thread."""
+        """Subscribe to contexts that become ready.
+
+        Leaving the context ends the iteration in any thread.
+        """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="plan", searches=True)
     def plan_context(
@@ -77,14 +87,14 @@ class ContextOperations:
     ) -> Injection:
         """Show what past work says about a task.
 
-        How long such work took, dead ends, what moves together, outcomes, recipes.
+        It covers the duration of similar work, dead ends, files that change together, outcomes and recipes.
 
         Args:
-            task: what is to be done.
-            modules: directories or files it is about.
-            format: of the text.
-            remaining: tokens of context that are left; default 100,000.
-            session: remember under this name what was shown, and do not show it again.
+            task: the task, in words.
+            modules: directories or files that the task is about.
+            format: the format of the text.
+            remaining: tokens left in the context; default 100,000.
+            session: record the shown items under this name, and do not show them again.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE)
@@ -97,28 +107,40 @@ class ContextOperations:
         format: InjectionFormat = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """What one phase of work hands the next."""
+        """Context that one phase of work passes to the next."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:
-        """Files to read before work on a module begins, at most 12 and 32,000 tokens."""
+        """Files to read before work on a module, at most 12 and 32,000 tokens."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """How many steps work on a module may take: the base times what such work took before, at most twice."""
+        """The number of steps that work on a module may take.
+
+        It is the base times the ratio of actual to planned steps of past work, at most twice the base.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
-        """Tokens that may be put in front of an agent when so many are left; without a number 100,000 are assumed."""
+        """Tokens that may be injected, by the tokens left in the context.
+
+        The default of `remaining` is 100,000.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def trust(self) -> TrustState:
-        """How sure a memory must be to be shown unasked, and why."""
+        """The confidence that a memory needs to be injected, and why."""
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN)
     def set_trust_level(self, level: TrustLevel) -> TrustState:
-        """Choose how sure a memory must be to be shown unasked; AUTO gives the choice back to experience."""
+        """Set the confidence that a memory needs to be injected.
+
+        AUTO derives the level from the corrections of past sessions.
+        """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)
     def hook(self, agent: str, payload: str, begun: Begun = None) -> HookAnswer:
-        """A coding agent's hook: its JSON as it came, and what the hook prints. Deadlines are those of `context`."""
+        """Run an agent's hook on its JSON payload; returns the text to print.
+
+        The deadlines are those of `context`.
+        """

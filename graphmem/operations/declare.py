@@ -1,7 +1,8 @@
-"""How an operation is declared: a method with `@operation`, whose signature, docstring and answer are the contract.
+"""The decorator `@operation` and marks, which declare operations.
 
-From it follow the root field of GraphQL, the client's request and decoder, the access rule and the reference pages. The marks
-below say what a type hint cannot; they stand in `Annotated[...]` beside those of `graphmem.answers.marks`.
+Signature, docstring and answer type are the contract. The GraphQL root field, the client's request and decoder, the access rule
+and the reference pages are derived from it. The marks below add facts that a type hint cannot express. They are used in
+`Annotated[...]`, like those of `graphmem.answers.marks`.
 """
 
 from __future__ import annotations
@@ -25,14 +26,18 @@ R = TypeVar("R")
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest value of a number, both allowed. Others are refused before the implementation is called."""
+    """Inclusive bounds of a number, checked before the implementation runs."""
 
     low: float
     high: float
 
 
 class Within(NamedTuple):
-    """A number, or the length of a list, that the server's limit of this name bounds as well."""
+    """A number, or length of a list, that a limit of the server also bounds.
+
+    Args:
+        limit: the name of the limit.
+    """
 
     limit: str
 
@@ -41,27 +46,29 @@ class Ref(NamedTuple):
     """A reference to a node: what a person types, a raw id, or a global id.
 
     Args:
-        to: the type of the node where only one is meant, such as `Memory`.
+        to: the type of the node, such as `Memory`; "" for any.
     """
 
     to: str = ""
 
 
 class Words(NamedTuple):
-    """A text that a person types as several words."""
+    """A text that a command accepts as several words."""
 
 
 class Argument(NamedTuple):
-    """A parameter with a default that a command takes by its place, as it takes those without one."""
+    """An optional parameter that is positional in a command."""
 
 
 class Spelled(NamedTuple):
-    """How a command spells a parameter, where the rule does not say it (see `graphmem.cli.derived`).
+    """The form of a parameter in a command, where it differs from the rule.
+
+    `graphmem.cli.derived` has the rule.
 
     Args:
-        flags: of the option.
-        default: for people, who want to see less at once than programs.
-        metavar: what stands for the value in the help.
+        flags: flags of the option.
+        default: the command's default; people want fewer results than programs.
+        metavar: placeholder of the value in the help.
         was: earlier flags, which work for one more release.
     """
 
@@ -75,52 +82,54 @@ class Filled(NamedTuple):
     """A parameter that an interface fills in itself.
 
     Args:
-        by: `actor`: who asks, for the audit. `clock`: when the request came, on the clock of `time.monotonic`. `network`: whether the
-            caller is on the other side of a connection.
+        by: `actor`: the caller, for the audit. `clock`: the arrival of the request, by `time.monotonic`. `network`: whether the
+            caller is remote.
     """
 
     by: Literal["actor", "clock", "network"]
 
 
 class Local(NamedTuple):
-    """A parameter of callers in the same process, such as a callback or a path. GraphQL does not have it.
+    """A parameter for callers in the same process, such as a callback.
+
+    GraphQL does not have it.
 
     Args:
-        by_command: a derived command has it.
+        by_command: a derived command has it too.
     """
 
     by_command: bool = False
 
 
 class FileName(NamedTuple):
-    """A file by its path; over the network by its name alone, in the index's own directory."""
+    """A file by path; over the network by name, in the index's directory."""
 
 
 class Sight(StrEnum):
-    """How memories of other visibilities are kept out of an answer."""
+    """How an operation hides memories that the caller may not see."""
 
     PLAIN = "plain"
-    """No memory comes into it."""
+    """The answer contains no memories."""
     SEEN = "seen"
-    """The operation reads memories through their index alone, in the thread that calls it: `projection.sight`."""
+    """The operation reads memories only through their index, in the calling thread; see `projection.sight`."""
     NAMED = "named"
-    """It changes memories it is given by id, or adds some: those are checked first, the answer is read again."""
+    """It changes memories given by id, or adds some. They are checked first, and the answer is read again."""
     WHOLE = "whole"
-    """It touches or shows memories in other ways: only for those who see all of them."""
+    """It uses memories in other ways, so the caller must be allowed to see all of them."""
 
 
 Scope = Literal["", "read", "remember", "curate", "index", "admin"]
-"""What a token needs: "" is what every token may."""
+"""The scope that a token needs; "" allows every token."""
 
 Root = Literal["query", "mutation", ""]
-"""Under which root GraphQL has the operation; "": GraphQL reaches it by a resolver of its own, or not at all."""
+"""The GraphQL root type of the operation; "" when GraphQL has a separate resolver for it, or none."""
 
 MARK: Final = "__operation__"
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the decorator is told; see `operation`."""
+    """The arguments of the decorator `operation`."""
 
     root: Root
     needs: Scope
@@ -136,7 +145,7 @@ class Hints:
 
     @classmethod
     def closed(cls) -> Hints:
-        """What holds for a method that nothing is known of."""
+        """The most restrictive hints, for a method without a declaration."""
         return cls("", "admin", Sight.WHOLE, False, False, {}, None, {}, "none", "", False)
 
 
@@ -154,20 +163,22 @@ def operation(
     command: str = "",
     searches: bool = False,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a method as an operation. What is left out fails closed: an administrator who sees every memory.
+    """Declare a method as an operation.
+
+    The defaults fail closed: only an administrator who sees every memory may call it.
 
     Args:
-        root: GraphQL's root type that has it.
-        needs: the scope of a token that may call it.
-        shows: how memories are kept from those who may not see them.
-        also_reads: it answers with what is known, so a token needs `read` as well.
-        slow: it may take minutes, so the deadline of a request does not hold for it.
-        sizes: parameter that bounds lists of the answer -> those lists, deeper ones with dots; () is the answer itself.
-        packed: a TypedDict that holds its parameters by name; GraphQL takes one argument `input` of it.
-        renamed: earlier name of a parameter -> its name; in Python the earlier one still works, with a DeprecationWarning.
-        client: `derived`: the remote client calls the root field. `own`: it has a method of its own. `none`: it has not got it.
-        command: the name of the command that is derived from it; `memory show` is one of the family `memory`.
-        searches: it searches by words and by meaning, so a command waits until both are ready.
+        root: the GraphQL root type.
+        needs: the scope that a token needs.
+        shows: how memories are hidden from callers who may not see them.
+        also_reads: the answer contains stored knowledge, so a token also needs `read`.
+        slow: it may take minutes, so the deadline of a request does not apply.
+        sizes: parameter -> the lists of the answer that it bounds, nested ones with dots; () is the answer itself.
+        packed: a TypedDict of its parameters; GraphQL has one argument `input` of this type.
+        renamed: earlier name of a parameter -> current name. In Python the earlier name works with a DeprecationWarning.
+        client: `derived`: the remote client calls the root field. `own`: the client has a handwritten method. `none`: it has none.
+        command: the name of the derived command; `memory show` belongs to the family `memory`.
+        searches: it searches by words and by meaning, so a command waits until both indexes are ready.
     """
     hints = Hints(root, needs, shows, also_reads, slow, sizes, packed, renamed, client, command, searches)
 
@@ -186,19 +197,19 @@ class Parameter(NamedTuple):
     marks: tuple[Any, ...]
     default: Any  # inspect.Parameter.empty: it has none
     is_mapping: bool  # `**changes: Unpack[…]`: its fields are parameters of the call
-    described: str  # by the docstring's section `Args`, or by a `Doc`
+    described: str  # the text of the docstring's section `Args`, or of a `Doc`
 
     def has(self, kind: type) -> bool:
         """Whether it has a mark of a kind."""
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Its mark of a kind; of several the last, which stands nearest."""
+        """Its mark of a kind; the last, outermost one of several."""
         return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property
     def is_required(self) -> bool:
-        """Whether a caller has to give it."""
+        """Whether a caller must give it."""
         return self.default is inspect.Parameter.empty and not self.is_mapping
 
     @property
@@ -217,7 +228,7 @@ class Operation:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """Of the declaration, with `self`."""
+        """The signature of the declaration, with `self`."""
         return inspect.signature(self.function)
 
     @cached_property
@@ -226,7 +237,10 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those a caller gives, in order; `**given: Unpack[TypedDict]` is a parameter by its own name."""
+        """Its parameters in order, without `self`.
+
+        `**given: Unpack[TypedDict]` is one parameter with its own name.
+        """
         found = []
         for name, one in list(self.signature.parameters.items())[1:]:
             hint, marks = split(self._types[name])
@@ -239,7 +253,7 @@ class Operation:
 
     @cached_property
     def bounds(self) -> dict[str, Bounds]:
-        """Bounds of its numbers, by parameter."""
+        """The bounds of numbers, by parameter."""
         return {one.name: bounds for one in self.parameters if (bounds := one.mark(Bounds)) is not None}
 
     @cached_property
@@ -249,7 +263,7 @@ class Operation:
 
     @cached_property
     def _described(self) -> dict[str, str]:
-        """What the docstring's section `Args` says of parameters."""
+        """Descriptions of parameters, from the docstring's section `Args`."""
         section = (inspect.getdoc(self.function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
         found: dict[str, str] = {}
         name = ""
@@ -263,7 +277,7 @@ class Operation:
 
     @property
     def doc(self) -> str:
-        """What it does, for people: the docstring up to its sections."""
+        """The description of the operation: the docstring up to its sections."""
         text = inspect.getdoc(self.function) or ""
         for section in ("\nArgs:", "\nRaises:", "\nReturns:"):
             text = text.partition(section)[0]
@@ -271,7 +285,7 @@ class Operation:
 
 
 def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Callable[..., Any]:
-    """The function, called by earlier names of its parameters as well."""
+    """Wrap a function so that it accepts earlier names of its parameters."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -281,12 +295,12 @@ def accepting(function: Callable[..., Any], renamed: Mapping[str, str]) -> Calla
 
 
 def by_new_names(called: str, given: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
-    """Arguments by the names of now, with a warning for each earlier one.
+    """Arguments by their current names, with a warning for each earlier name.
 
     Args:
-        called: what they are given to, for the warning.
+        called: the function's name, for the warning.
         given: the arguments.
-        renamed: earlier name -> name.
+        renamed: earlier name -> current name.
     """
     for old in renamed.keys() & given.keys():
         warnings.warn(f"{called}({old}=…) is now {renamed[old]}=…", DeprecationWarning, stacklevel=3)
@@ -294,7 +308,11 @@ def by_new_names(called: str, given: Mapping[str, Any], renamed: Mapping[str, st
 
 
 def within_bounds(function: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
-    """The function, which refuses numbers outside their `Bounds` with a BadInputError."""
+    """Wrap a function to reject numbers outside their bounds.
+
+    Raises:
+        BadInputError: from the wrapped function, for a number outside its `Bounds`.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -311,7 +329,7 @@ def within_bounds(function: Callable[..., Any], operation: Operation) -> Callabl
 
 
 def held_to(operation: Operation, method: Callable[..., Any]) -> Callable[..., Any]:
-    """The bound method that implements an operation, with what its declaration promises of parameters."""
+    """Wrap an implementation with its bounds and earlier parameter names."""
     if operation.bounds:
         method = within_bounds(method, operation)
     return accepting(method, operation.hints.renamed) if operation.hints.renamed else method
@@ -326,19 +344,22 @@ def split(hint: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def camel(name: str) -> str:
-    """The GraphQL name of a Python name: `max_depth` is `maxDepth`, `from_` is `from`."""
+    """The GraphQL name of a Python name: `max_depth` is `maxDepth`.
+
+    A trailing underscore is dropped: `from_` is `from`.
+    """
     head, *tail = name.rstrip("_").split("_")
     return head + "".join(part.capitalize() for part in tail)
 
 
 def pascal(name: str) -> str:
-    """The name of the ready-made document of an operation: `co_access` is `CoAccess`."""
+    """The name of an operation's document: `co_access` is `CoAccess`."""
     text = camel(name)
     return text[:1].upper() + text[1:]
 
 
 def operations_of(*declared: type) -> dict[str, Operation]:
-    """The operations that classes declare, by name, in the order of declaration."""
+    """The operations that classes declare by name, in declaration order."""
     found: dict[str, Operation] = {}
     for cls in declared:
         for name, value in vars(cls).items():

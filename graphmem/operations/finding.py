@@ -1,4 +1,7 @@
-"""One operation by its name. A command that asks a server one question loads only the declarations up to that operation."""
+"""Find one operation by name, loading as few declarations as possible.
+
+A command that sends a server one request starts faster this way.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Final
 
 from graphmem.operations.declare import Operation, operations_of
 
-# Module and class, the most often asked first. `registry.DECLARED` has the same classes in the order in which they are documented.
+# Module and class, the most often used first. `registry.DECLARED` has the same classes in the order of the documentation.
 DECLARED_IN: Final = (
     ("code", "CodeOperations"),
     ("memory", "MemoryOperations"),
@@ -21,7 +24,7 @@ DECLARED_IN: Final = (
 )
 
 
-# Module -> derived commands that it declares, so that only this one is loaded. A command that is not named here is found too, later.
+# Module -> its derived commands, so that only this module is loaded. Commands missing here are still found, but later.
 COMMANDS_IN: Final = {
     "code": "path search",
     "memory": "rules sync-file",
@@ -34,12 +37,12 @@ FAMILIES_IN: Final = {"memory": "memory", "session": "sessions"}
 
 
 def find(name: str) -> Operation | None:
-    """The operation of that name; None when none is declared."""
+    """The operation with this name; None when it is not declared."""
     return next((found for module, cls in _in_order() if (found := _declared(module, cls).get(name)) is not None), None)
 
 
 def find_command(name: str) -> Operation | None:
-    """The operation that is the command of that name; None when none is."""
+    """The operation that a command is derived from; None when there is none."""
     family, _, rest = name.partition(" ")
     likely = FAMILIES_IN.get(family, "") if rest else next((one for one, names in COMMANDS_IN.items() if name in names.split()), "")
     every = (one for module, cls in _in_order(likely) for one in _declared(module, cls).values())
@@ -47,7 +50,7 @@ def find_command(name: str) -> Operation | None:
 
 
 def _in_order(likely: str = "") -> list[tuple[str, str]]:
-    """Where to look: in the likely module, then in those that are loaded, then in the others."""
+    """Modules to search: the likely one, then loaded ones, then others."""
     return sorted(DECLARED_IN, key=lambda one: (one[0] != likely, f"graphmem.operations.{one[0]}" not in sys.modules))
 
 

@@ -1,4 +1,4 @@
-"""Operations on history: which files change together, in commits and in sessions of agents."""
+"""Operations on history: files that change together, and their authors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from graphmem.operations.declare import Bounds, Sight, Spelled, operation
 
 
 class HistoryOperations:
-    """What changed together."""
+    """Queries about the history of files, and records of changes."""
 
     @operation(
         "query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="coaccess", searches=True
@@ -27,37 +27,39 @@ class HistoryOperations:
     ) -> CoAccessAnswer:
         """Find the files that change together with these.
 
-        What commits and sessions of agents show, best first.
+        The evidence is commits and sessions of agents. The best come first.
 
         Args:
-            files: from the project's root.
-            limit: how many files.
-            depth: 2 also follows what changes with those.
-            min_sessions: leave out what changed with them in fewer sessions and commits; 0 keeps what names or code speak for.
+            files: paths from the project's root.
+            limit: the maximum number of files.
+            depth: 2 also follows files that change with the found ones.
+            min_sessions: omit files that changed with them in fewer sessions and commits; 0 also keeps files related by names or code only.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """What history knows of each file: how often, how recently and by how many people it was changed."""
+        """How often, how recently and by how many people each file changed."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("people",)}, command="reviewers")
     def reviewers(self, file: str, limit: Annotated[int, Bounds(1, 200)] = 10) -> Reviewers:
-        """Find the people who know a file, best first: their commits to it, each halved for every year of its age.
+        """Find the people who know a file best.
+
+        They are ranked by their commits to it. The weight of a commit halves every year.
 
         Args:
-            file: from the project's root.
-            limit: how many people.
+            file: path from the project's root.
+            limit: the maximum number of people.
         """
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)
     def record_co_access(
         self, files: Sequence[str], at: datetime | str | None = None, *, session: str = "", offsets: Sequence[float] = ()
     ) -> Recorded:
-        """Record that files were touched together: in one session, task or commit.
+        """Record that files changed together in a session, task or commit.
 
-        `offsets` are the seconds from the beginning, one for each file, from which who leads and who follows is told.
+        `offsets` are seconds from the start, one for each file. They show which file is changed first.
         """
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Record that a file goes on under another name: what it did before counts for the new one."""
+        """Record a rename; the file's history then counts for the new name."""

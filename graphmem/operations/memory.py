@@ -1,4 +1,4 @@
-"""Operations on memories: keeping them, reading them, looking after them, and people's files."""
+"""Operations on memories: write, read, curate, import and export."""
 
 from __future__ import annotations
 
@@ -32,48 +32,48 @@ from graphmem.answers.marks import MEMORY, Doc, Time
 from graphmem.answers.vocabulary import ExportFormat, MemorySort, MemoryUse
 from graphmem.operations.declare import Argument, Filled, Local, Ref, Sight, Spelled, Within, Words, operation
 
-Limit = Annotated[int, Doc("at most this many")]
-Offset = Annotated[int, Doc("leave out the first ones")]
+Limit = Annotated[int, Doc("the maximum number of results")]
+Offset = Annotated[int, Doc("skip this many results")]
 Actor = Annotated[str, Filled("actor")]
 Id = Annotated[str, Ref(MEMORY), Doc("a memory's id or short id")]
 
 
 class RememberExtras(TypedDict, total=False):
-    """What can be said of a piece of knowledge beside its text and type."""
+    """Optional fields of a new memory, besides its text and type."""
 
-    title: Annotated[str | None, Doc("default the first sentence")]
-    source: Annotated[str | None, Doc("who says so; default agent_explicit")]
-    origin: Annotated[str | None, Doc("where the words come from: user, repository, agent, tool or web; default the source's")]
+    title: Annotated[str | None, Doc("default: the first sentence")]
+    source: Annotated[str | None, Doc("how the memory was made; default: agent_explicit")]
+    origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: by the source")]
     scope: Annotated[str | None, Doc("global, module, work_unit or session")]
     visibility: Annotated[str | None, Doc("personal, project, team or organization")]
     tags: Annotated[Sequence[str] | None, Doc("at most 64")]
-    files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown ones are linked when they appear")]
-    symbols: Annotated[Sequence[str] | None, Doc("references of what it is about, besides those named in the content")]
-    confidence: Annotated[float | None, Doc("0 to 1; default the source's")]
+    files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown paths are linked when they appear")]
+    symbols: Annotated[Sequence[str] | None, Doc("references of symbols it is about, besides those named in the content")]
+    confidence: Annotated[float | None, Doc("0 to 1; default: by the source")]
     importance: Annotated[float | None, Doc("0 to 1")]
-    details: Annotated[Mapping[str, Any] | None, Doc("typed extras of its type")]
+    details: Annotated[Mapping[str, Any] | None, Doc("extra fields of its type")]
     work_unit: Annotated[Mapping[str, Any] | None, Doc("methodology, hierarchy, label")]
-    session: Annotated[str | None, Doc("the run, commit or page it was learnt in")]
-    commit_sha: Annotated[str | None, Doc("the commit it was learnt at")]
-    created_at: Annotated[datetime | str | None, Doc("aware time or ISO 8601; default now")]
-    half_life_days: Annotated[float | None, Doc("instead of the type's")]
-    contaminated: Annotated[bool | None, Doc("strangers' words had a part in it; default by origin and by what it is derived from")]
-    derived_from: Annotated[Sequence[str] | None, Doc("ids of memories it was made of")]
-    required_with: Annotated[Sequence[str] | None, Doc("ids of memories that belong with it")]
-    id: Annotated[str | None, Doc("your own id; default a UUIDv7")]
-    vector: Annotated[Sequence[float] | None, Doc("of the contextual text, with `embedding_model`")]
+    session: Annotated[str | None, Doc("the session, commit or page it was learnt from")]
+    commit_sha: Annotated[str | None, Doc("the commit at which it was learnt")]
+    created_at: Annotated[datetime | str | None, Doc("time with a zone, or ISO 8601; default: now")]
+    half_life_days: Annotated[float | None, Doc("overrides the half-life of its type")]
+    contaminated: Annotated[bool | None, Doc("it contains text from untrusted sources; default: by its origin and `derived_from`")]
+    derived_from: Annotated[Sequence[str] | None, Doc("ids of memories it is derived from")]
+    required_with: Annotated[Sequence[str] | None, Doc("ids of memories that must be shown with it")]
+    id: Annotated[str | None, Doc("your own id; default: a UUIDv7")]
+    vector: Annotated[Sequence[float] | None, Doc("vector of the contextual text; requires `embedding_model`")]
     embedding_model: Annotated[str | None, Doc("model id of `vector`")]
 
 
 class RememberInput(RememberExtras, total=False):
-    """A piece of knowledge to keep."""
+    """A memory to write."""
 
     content: Required[Annotated[str, Doc("1 to 8,000 characters; 500 or fewer are best")]]
-    type: Annotated[str | None, Doc("a memory type; default by its words")]
+    type: Annotated[str | None, Doc("a memory type; default: inferred from the text")]
 
 
 class MemoryChanges(TypedDict, total=False):
-    """Fields of a memory to change; those left out stay."""
+    """Fields of a memory to change; omitted fields keep their values."""
 
     content: str | None
     title: str | None
@@ -89,11 +89,11 @@ class MemoryChanges(TypedDict, total=False):
 
 
 class MemoryFilter(TypedDict, total=False):
-    """Which memories; every field that is given must hold, lists are alternatives."""
+    """A filter of memories: all given fields must match, any value of a list."""
 
     types: Sequence[str] | None
     sources: Sequence[str] | None
-    statuses: Annotated[Sequence[str] | None, Doc("default candidate, confirmed and pinned")]
+    statuses: Annotated[Sequence[str] | None, Doc("default: candidate, confirmed and pinned")]
     tags: Sequence[str] | None
     files: Sequence[str] | None
     symbols: Annotated[Sequence[str] | None, Ref()]
@@ -107,11 +107,14 @@ class MemoryFilter(TypedDict, total=False):
     disputed: bool | None
     contaminated: bool | None
     user_verified: bool | None
-    as_of: Annotated[str | None, Time(), Doc("what was believed then")]
+    as_of: Annotated[str | None, Time(), Doc("only memories that were believed at this time")]
 
 
 class MemoryOperations:
-    """Memories. A change is kept on disk when the answer is there. Ids are full ids, short ids, or beginnings that fit one memory."""
+    """Operations on memories.
+
+    A change is on disk when the call returns. An id is a full id, a short id, or an unambiguous prefix.
+    """
 
     @operation("mutation", needs="remember", shows=Sight.NAMED, packed=RememberInput, renamed={"related_files": "files"})
     def remember(
@@ -122,7 +125,7 @@ class MemoryOperations:
         actor: Actor = "",
         **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Keep a piece of knowledge; says whether it was new, a duplicate, or contradicts something."""
+        """Store a memory and report whether it is new, a duplicate or a conflict."""
 
     @operation("mutation", needs="remember", shows=Sight.NAMED, slow=True, sizes={"items": ("results",)}, client="own")
     def remember_many(
@@ -134,32 +137,44 @@ class MemoryOperations:
         skip_invalid: bool = False,
         actor: Actor = "",
     ) -> RememberManyAnswer:
-        """Keep many in one write; without `skipInvalid` nothing is kept when one of them cannot be."""
+        """Store many memories in one write.
+
+        Without `skipInvalid` one invalid item rejects the whole write.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.NAMED, renamed={"related_files": "files"})
     def update_memory(self, id: Id, *, actor: Actor = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
-        """Change fields of a memory; a changed content is a new version, the old one stays as superseded."""
+        """Change fields of a memory.
+
+        A new content makes a new version; the old version stays as superseded.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.NAMED)
     def forget(self, id: Id, hard: bool = False, actor: Actor = "") -> Forgotten:  # noqa: A002
-        """Take a memory out of search; with `hard` also out of the graph and the journal, for good."""
+        """Remove a memory from search.
+
+        With `hard` it is also deleted permanently from the graph and the journal.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.NAMED)
     def pin(self, id: Id, on: bool = True, actor: Actor = "") -> MemoryInfo:  # noqa: A002
-        """Keep a memory in use: it never fades and is never pruned; with `on: false` it is an ordinary one again."""
+        """Pin a memory, so that it never fades and is never pruned.
+
+        `on: false` unpins it.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.NAMED)
     def verify(self, id: Id, actor: Actor = "") -> MemoryInfo:  # noqa: A002
-        """A person says that it is true."""
+        """Mark a memory as verified by a person."""
 
     @operation("mutation", needs="curate", shows=Sight.NAMED, command="memory dispute")
     def dispute(self, id: Id, reason: Annotated[str, Words(), Argument()] = "", actor: Actor = "") -> MemoryInfo:  # noqa: A002
-        """Say that a memory is not true.
+        """Mark a memory as disputed.
 
-        It counts less until that is resolved.
+        It ranks lower until the dispute is resolved.
 
         Args:
-            reason: why it is not true.
+            reason: why it is wrong.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, command="memory resolve")
@@ -170,33 +185,39 @@ class MemoryOperations:
         note: str = "",
         actor: Actor = "",
     ) -> MemoryInfo:
-        """Decide between memories that conflict, or end a dispute.
+        """Resolve a conflict between memories, or end a dispute.
 
-        The winner stays, the loser is superseded.
+        The winner stays; the loser is superseded.
 
         Args:
-            winner: the memory that stays.
-            loser: the one that gives way; all it conflicts with when left out.
-            note: why.
+            winner: the memory to keep.
+            loser: the memory to supersede; default: all that conflict with the winner.
+            note: the reason.
         """
 
     @operation("mutation", needs="remember", shows=Sight.NAMED)
     def note_use(
         self, ids: Annotated[Sequence[str], Ref(), Within("targets")], use: MemoryUse = "used", session: str | None = None
     ) -> Noted:
-        """Count that memories were shown, used or agreed with; use is evidence, showing is not."""
+        """Count that memories were shown, used or confirmed.
+
+        Use and confirmation count as evidence; being shown does not.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.PLAIN)
     def set_alias(self, term: str, means: Sequence[str], actor: Actor = "") -> TermAlias:
-        """Words that a search for a term also looks for; none removes the alias."""
+        """Set the words that a search for a term also looks for.
+
+        An empty list removes the alias.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def aliases(self) -> list[TermAlias]:
-        """What searches also look for, by term."""
+        """Aliases: the words that a search for a term also looks for."""
 
     @operation("query", needs="read", shows=Sight.SEEN, command="memory show")
     def memory(self, id: Id) -> MemoryInfo:  # noqa: A002
-        """Show everything about a memory."""
+        """Show a memory with all its details."""
 
     @operation("query", needs="read", shows=Sight.SEEN, renamed={"query": "filter"})
     def memories(
@@ -206,21 +227,21 @@ class MemoryOperations:
         limit: int = 50,
         offset: Offset = 0,
     ) -> MemoryPage:
-        """Memories that pass a filter; default every live one."""
+        """Memories that match a filter; default: every live one."""
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")}, command="memory timeline")
     def timeline(self, id: Id, n: Annotated[int, Within("results"), Spelled(("-n",))] = 5) -> Timeline:  # noqa: A002
-        """Show what was learnt before and after a memory.
+        """Show the memories made before and after a memory.
 
         Args:
-            n: how many before and after.
+            n: the number of memories on each side.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, command="memory review")
     def review_queue(self, limit: Annotated[Limit, Spelled(default=20)] = 50, offset: Offset = 0) -> ReviewQueue:
-        """List memories that need review by a person.
+        """List memories that a person should review.
 
-        The most pressing come first. They are disputed, contradicting, or older than a change of their code.
+        They are disputed, conflicting, or older than a change of their code. The most urgent come first.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ("entries",)}, command="memory audit")
@@ -230,28 +251,28 @@ class MemoryOperations:
         limit: Annotated[Limit, Within("page"), Spelled(default=50)] = 100,
         offset: Offset = 0,
     ) -> AuditPage:
-        """Show who did what, and whether the record is whole.
+        """Show the audit log of memories, and check that it is intact.
 
-        The newest comes first.
+        The newest entry comes first.
 
         Args:
-            memory: what was done with this memory; with all when left out.
+            memory: only entries about this memory; default: all.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
     def prune(self, dry_run: bool = False, actor: Actor = "") -> PruneAnswer:
-        """Retire what has faded, expired, or is too much."""
+        """Retire memories that have faded, expired or exceed a limit."""
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, command="memory retract")
     def retract(self, origin: str, hard: bool = False, dry_run: bool = False, actor: Actor = "") -> Forgotten:
-        """Take back everything that came from one origin.
+        """Retract all memories that came from one origin.
 
-        What was derived from it goes too.
+        Memories derived from them are retracted too.
 
         Args:
             origin: a session, a page, or a kind of origin: user, repository, web, tool, agent.
-            hard: for good: out of the graph and the journal too.
-            dry_run: only say what would happen.
+            hard: delete permanently, from the graph and the journal too.
+            dry_run: only report what would be retracted.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="memory rebuild")
@@ -260,28 +281,40 @@ class MemoryOperations:
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
     def scan_secrets(self, dry_run: bool = True, actor: Actor = "") -> ScanAnswer:
-        """Look for secrets in everything stored; without `dryRun` they are taken out of graph and journal."""
+        """Scan all stored data for secrets.
+
+        Without `dryRun` they are removed from the graph and the journal.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
     def delete_all(self, confirm: str, actor: Actor = "") -> DeleteAnswer:
-        """Delete every memory, session and journal, for good; `confirm` is the project's name."""
+        """Permanently delete every memory, session and journal.
+
+        `confirm` must be the project's name.
+        """
 
     @operation(needs="read", shows=Sight.WHOLE, client="none")
     def subscribe_memories(self) -> AbstractContextManager[Iterator[MemoryChange]]:
-        """Listen to changes of memories; leaving the context ends the iteration in any thread."""
+        """Subscribe to changes of memories.
 
-    # ---- people's files
+        Leaving the context ends the iteration in any thread.
+        """
+
+    # ---- import and export
 
     @operation("query", needs="read", shows=Sight.WHOLE, slow=True)
     def export_memories(self, format: ExportFormat = "json", personal: bool = True) -> str:  # noqa: A002
-        """Everything that is known, as text; JSON loses nothing, and `importMemories` reads it back.
+        """All memories as text. JSON is lossless; `importMemories` reads it.
 
-        Without `personal` no personal memory is in it.
+        Without `personal` it omits personal memories.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", renamed={"text": "content"})
     def import_memories(self, content: str, path: str = "", format: str = "", actor: Actor = "") -> ImportAnswer:  # noqa: A002
-        """Read memories from an export or a file of another tool; `path` is the file's name, by which it is recognised."""
+        """Import memories from an export or a file of another tool.
+
+        `path` is the file's name, which decides the format.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", command="sync-file")
     def sync_file(
@@ -293,22 +326,22 @@ class MemoryOperations:
         personal: Annotated[bool, Local(by_command=True)] = False,
         remote: Annotated[bool, Filled("network")] = False,
     ) -> SyncAnswer:
-        """Carry changes between MEMORY.md and the memories, both ways.
+        """Synchronize MEMORY.md and the stored memories, in both directions.
 
-        Over a connection no other `path` is taken.
+        Over a connection `path` must be the default.
 
         Args:
-            path: default MEMORY.md in the project's root.
-            dry_run: only say what would happen.
-            personal: write personal memories into the file too; all who have the repository read them.
+            path: default: MEMORY.md in the project's root.
+            dry_run: only report what would change.
+            personal: also write personal memories into the file; everyone who has the repository can read them.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="rules")
     def rules(self, files: Annotated[Sequence[str] | None, Argument()] = None) -> RuleSet:
-        """Show the rules that are always put in front of an agent.
+        """Show the rules that are injected into every session.
 
-        The most specific comes last. Without files they are shown whatever their scope.
+        The most specific comes last. Without files rules of every scope are shown.
 
         Args:
-            files: only rules that apply while these are worked on.
+            files: only rules that apply to work on these files.
         """

@@ -35,7 +35,7 @@ class Operations(
     SessionOperations,
     UpkeepOperations,
 ):
-    """An open project, as every interface knows it. All are synchronous and may be called from any thread."""
+    """The type of an open project. All calls are synchronous and thread-safe."""
 
 
 @cache
@@ -45,13 +45,15 @@ def registry() -> dict[str, Operation]:
 
 
 def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
-    """The method that implements each operation, held to the declared bounds; earlier names of parameters work as well.
+    """The method that implements each operation, by name.
+
+    Each checks the declared bounds, and accepts earlier names of parameters.
 
     Args:
         parts: objects whose own methods implement the operations of the same names.
 
     Raises:
-        LookupError: an operation has two implementations, or none.
+        LookupError: an operation has two implementations or none.
     """
     found: dict[str, Callable[..., Any]] = {}
     for part in parts:

@@ -1,4 +1,4 @@
-"""Operations on sessions of agents: what happens in them, and what is learnt of them."""
+"""Operations on sessions of agents: their events, and learning from them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded
 from graphmem.answers.vocabulary import PhaseChoice, SessionKind, SessionOutcome, SessionState
 from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
 
-Limit = Annotated[int, Within("results"), Doc("at most this many")]
-Offset = Annotated[int, Doc("leave out the first ones")]
-Session = Annotated[str, Doc("its id, or the beginning of it")]
+Limit = Annotated[int, Within("results"), Doc("the maximum number of results")]
+Offset = Annotated[int, Doc("skip this many results")]
+Session = Annotated[str, Doc("the session's id, or a prefix of it")]
 
 
 class SessionOperations:
-    """Sessions. Nothing is written to the graph while one runs."""
+    """Operations on sessions. A running session writes nothing to the graph."""
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("sessions",)}, command="session running")
     def sessions(
@@ -30,12 +30,12 @@ class SessionOperations:
         """List sessions, running ones first, then the newest.
 
         Args:
-            state: only sessions of this state.
+            state: only sessions in this state.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session look")
     def session_detail(self, id: Annotated[str, Spelled(metavar="SESSION")]) -> SessionDetail:  # noqa: A002 - the word of the domain
-        """Show what was seen of a session so far, or in all.
+        """Show the recorded activity of a session.
 
         Args:
             id: the session's id.
@@ -59,29 +59,30 @@ class SessionOperations:
         commit_sha: str = "",
         cwd: str = "",
     ) -> SessionStarted:
-        """Begin a session, or go on with the one of that id.
+        """Start a session, or resume the session with this id.
 
         Args:
-            id: the session's id; default a new one.
-            kind: what it is for.
+            id: the session's id; default: a new id.
+            kind: the purpose of the session.
             agent: name of the agent.
-            parent: session it is forked from; it starts from all that one knows.
-            group: shared by agents side by side.
-            work_unit: what is worked on.
-            phase: in the words of the methodology.
+            parent: the session it is forked from; it starts with all knowledge of that session.
+            group: name shared by agents that work in parallel.
+            work_unit: the unit of work, such as a ticket.
+            phase: the phase of work, as the methodology names it.
             methodology: native, tdd, bmad, or an installed one.
-            title: what it is about.
-            planned_steps: steps that are planned.
-            branch: the git branch it works on.
-            commit_sha: the commit it begins at.
-            cwd: the directory it works in.
+            title: the topic of the session.
+            planned_steps: the number of planned steps.
+            branch: its git branch.
+            commit_sha: the commit at its start.
+            cwd: its working directory.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN, client="own")
     def observe(self, events: Annotated[Iterable[Mapping[str, Any]], Within("events")], session: str = "") -> ObserveAnswer:
-        """Tell what happened: events as objects with `session_id`, `step`, `at`, `kind`, `tool`, `args`, `ok`, `text`, `tokens`.
+        """Record events of sessions.
 
-        They are plain JSON so that one that cannot be meant costs itself alone: it is counted in `ignored`.
+        An event is an object with `session_id`, `step`, `at`, `kind`, `tool`, `args`, `ok`, `text` and `tokens`.
+        An invalid event is counted in `ignored`; the others are recorded.
         """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True, slow=True, command="session end")
@@ -91,52 +92,64 @@ class SessionOperations:
         outcome: SessionOutcome = "",
         learn: bool = True,
     ) -> SessionEnded:
-        """End a session and learn from it; to end it twice changes nothing.
+        """End a session and learn from it. Idempotent.
 
         Args:
             id: the session's id.
-            outcome: how its work came out.
+            outcome: the outcome of its work.
             learn: learn from it.
         """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)
     def learn_from(self, record: Mapping[str, Any], unit: str | None = None) -> Receipt:
-        """Learn from the record of a session that has ended; one that was learnt from before changes nothing."""
+        """Learn from the record of an ended session. Idempotent."""
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def session_receipts(self, session: str) -> Annotated[list[Receipt], Size(2)]:
-        """The outcome of each finding of a session, by its id or the beginning of it."""
+        """The outcome of each finding of a session.
+
+        `session` is its id or a prefix of it.
+        """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, command="session undo")
     def undo_session(self, session: Session, actor: Annotated[str, Filled("actor")] = "") -> Forgotten:
-        """Take back what a session taught.
+        """Retract the memories learnt from a session.
 
-        It is not learnt again by itself. What a person has vouched for stays.
+        They are not learnt again automatically. Memories that a person has verified stay.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session summary")
     def session_summary(self, session: Session) -> SessionSummary:
-        """Print what a session did, as Markdown."""
+        """Print a summary of a session as Markdown."""
 
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ()}, command="session list")
     def session_summaries(self, limit: Annotated[Limit, Spelled(was=("--k", "-k"))] = 20, offset: Offset = 0) -> list[SessionSummary]:
-        """List the sessions that were learnt from, newest first."""
+        """List summaries of the sessions that were learnt from, newest first."""
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def recent_summaries(self, now: datetime | str | None = None) -> Annotated[list[SessionSummary], Size(2)]:
-        """The last two sessions of the last seven days; they may be outdated."""
+        """Summaries of the last two sessions of the last seven days.
+
+        They may be outdated.
+        """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session groups")
     def experiment(self) -> Experiment:
-        """Compare sessions with and without memories.
+        """Compare sessions with and without injected memories.
 
-        The control group, the passive one and the rest stand side by side: calls, re-reads, checks, dead ends, corrections.
+        The groups are control, passive and full. The measures are calls, repeated reads, checks, dead ends and corrections.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def phase_weights(self) -> PhaseWeights:
-        """What types of memories count in phases of work, how often they were shown there and used, and what that speaks for."""
+        """The ranking weights of memory types in each phase of work.
+
+        They include how often each type was shown and used, and the weights this proposes.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE)
     def choose_phase_weights(self, choice: PhaseChoice) -> PhaseWeights:
-        """Decide what types count in phases of work: PROPOSED puts what is proposed now in force, BUILT_IN goes back."""
+        """Choose the ranking weights of memory types in phases of work.
+
+        PROPOSED applies the weights proposed now; BUILT_IN restores the defaults.
+        """

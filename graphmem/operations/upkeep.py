@@ -1,4 +1,4 @@
-"""Operations on the index itself: health, checks, backups, repairs, people's own queries."""
+"""Operations on the index: health, checks, backups, repairs, Cypher."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ from graphmem.operations.declare import FileName, Local, Sight, operation
 
 
 class UpkeepOperations:
-    """Upkeep. Over the network no operation takes a path: backups are in the index's own directory."""
+    """Maintenance operations. Over the network none of them accepts a path.
+
+    Backups are in the index's own directory.
+    """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def health(self) -> Health:
-        """Whether the index answers, and what it does without meanwhile."""
+        """Whether the index can answer, and which abilities are missing."""
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
     def doctor(self) -> dict[str, Any]:
-        """What the index is made of and what is missing from it, by name; the names change with what there is to report."""
+        """Components of the index and missing abilities, by name.
+
+        The names depend on the findings.
+        """
 
     @operation("query", needs="admin", shows=Sight.WHOLE)
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
-        """Rows of a read-only Cypher query over the graph; off unless the settings allow it, and for administrators.
+        """Rows of a read-only Cypher query on the graph, for administrators.
 
-        `params` is an object with the values of `$name`; docs/cypher.md says what may be written.
+        It is off unless the settings allow it. `params` is an object with the values of `$name`.
+        docs/cypher.md describes the supported queries.
         """
 
     @operation("query", needs="admin", shows=Sight.PLAIN)
@@ -36,13 +43,16 @@ class UpkeepOperations:
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True, client="own")
     def backup(self, dest: Annotated[str | Path | None, Local()] = None, portable: bool = False) -> BackupInfo:
-        """Write a backup into the index's own directory, read it back and open it; `portable` for every engine."""
+        """Write a backup into the index's own directory, and verify it.
+
+        The backup is read back and opened. A `portable` backup works with every engine.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")
     def restore(self, file: Annotated[str | Path, FileName()], rules: bool = False) -> RestoreAnswer:
-        """Go back to a backup in the index's own directory, by its file name; what is here now is backed up first.
+        """Restore a backup from the index's own directory, by its file name.
 
-        `rules` also takes its rules: texts that are put in front of every agent.
+        The current state is backed up first. `rules` also restores rules, the texts injected into every session.
         """
 
     @operation("query", needs="admin", shows=Sight.PLAIN, slow=True, command="verify")
@@ -52,7 +62,7 @@ class UpkeepOperations:
         Graph, journal, files and projections are compared with each other.
 
         Args:
-            deep: also index the tree again, and compare node by node, edge by edge.
+            deep: also index the tree again, and compare all nodes and edges.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")
@@ -61,13 +71,16 @@ class UpkeepOperations:
         repo: Annotated[str | Path | None, Local()] = None,
         on_progress: Annotated[Callable[[IndexProgress], None] | None, Local()] = None,
     ) -> RebuildAllAnswer:
-        """Rebuild every memory from the journal, and the code graph from the files; `indexProgress` tells how it goes."""
+        """Rebuild every memory from the journal and the code graph from the files.
+
+        `indexProgress` reports the progress.
+        """
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True, command="compact")
     def compact(self) -> CompactAnswer:
-        """Give back the room that deleted rows take.
+        """Reclaim the disk space of deleted rows.
 
         The database is written into a new file.
 
-        An idle server does so by itself when half of the file would be given back.
+        An idle server compacts automatically when that would free half of the file.
         """

@@ -39,7 +39,6 @@ STOP_LIST: Final = {
 
 _NOT_YET: Final = """
 analysis
-answers
 api
 cli
 client
@@ -49,7 +48,6 @@ maintenance
 mcp_server
 memory
 observe
-operations
 parsing
 project
 projection
