@@ -326,7 +326,7 @@ class MemoryOperations:
         personal: Annotated[bool, Local(by_command=True)] = False,
         remote: Annotated[bool, Filled("network")] = False,
     ) -> SyncAnswer:
-        """Synchronize MEMORY.md and the stored memories, in both directions.
+        """Synchronize MEMORY.md and the memories, in both directions.
 
         Over a connection `path` must be the default.
 
