@@ -1,4 +1,7 @@
-"""The rules of Go: packages are folders, methods have receivers, interfaces are satisfied by having their methods."""
+"""Resolution rules for Go.
+
+Packages are folders and methods have receivers. A type satisfies an interface by having its methods.
+"""
 
 # ruff: noqa: SIM905
 
@@ -31,7 +34,7 @@ _GENERIC: Final = frozenset("iter maps slices sync sync/atomic unique weak".spli
 
 
 class GoRules(PackageRules):
-    """Go, with modules as their `go.mod` files name them."""
+    """Resolution rules for Go; `go.mod` files give the names of modules."""
 
     name = "go"
     builtin_package = "builtin"
@@ -55,7 +58,10 @@ class GoRules(PackageRules):
     # packages
 
     def module_names(self, path: str) -> Sequence[str]:
-        """The import path of the file's folder; the folder itself where no `go.mod` says more."""
+        """Return the import path of a file's folder.
+
+        Without a `go.mod` above the file, it is the path of the folder ("." for the root).
+        """
         folder = path.rpartition("/")[0]
         above = folder
         while above not in self._modules and above:
@@ -66,12 +72,15 @@ class GoRules(PackageRules):
         return (f"{self._modules[above]}/{below}" if below else self._modules[above],)
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """Files see each other when their package clauses agree; what tests define is for tests."""
+        """Return whether a file sees the top-level names of another.
+
+        Their package clauses must agree. Definitions in test files are visible only to test files.
+        """
         clause = inference.project.package_clause
         return clause(entry) == clause(other) and super().sees(inference, entry, other)
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """A package of the project or one outside."""
+        """Return the package that an import names, in the project or external."""
         if found.kind == "package" or not found.module:
             return EMPTY
         if inference.project.modules(found.module):
@@ -81,7 +90,7 @@ class GoRules(PackageRules):
     # methods
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """What the receiver is declared to be."""
+        """Return the declared type of a method's receiver."""
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         if entry.definitions[definition.parent].kind in CLASS_KINDS:
@@ -89,17 +98,23 @@ class GoRules(PackageRules):
         return inference.declared(entry, definition.parent, definition.parameters[0].annotation) if definition.parameters else EMPTY
 
     def is_virtual(self, symbol: Symbol) -> bool:
-        """Only interfaces leave open whose method runs."""
+        """Return whether a method call on a type is dynamically dispatched.
+
+        In Go, this holds only for interfaces.
+        """
         return symbol.kind == "interface"
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As many arguments as parameters; one call may give them all."""
+        """Return whether a function accepts this number of arguments.
+
+        A single argument always fits: it may be a call that returns the values of all parameters.
+        """
         return super().takes(definition, positional, keywords, bound=bound) or positional == 1
 
     # interfaces
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """The interfaces of the project whose methods the type has."""
+        """Return the interfaces of the project that a type satisfies."""
         if symbol.kind == "interface":
             return ()
         memo = inference.project.entry(symbol).memo
@@ -116,7 +131,10 @@ class GoRules(PackageRules):
         return tuple(sorted(found, key=lambda interface: interface.place))
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Methods of the interfaces its type satisfies."""
+        """Return the interface methods that a method implements.
+
+        They belong to the interfaces that the receiver's type satisfies.
+        """
         if method.kind != "method":
             return ()
         entry = inference.project.entry(method)
@@ -130,7 +148,7 @@ class GoRules(PackageRules):
         ]
 
     def _method_names(self, inference: Inference, symbol: Symbol) -> Iterator[str]:
-        """Names of the methods of a type, those of what it embeds included."""
+        """Return the method names of a type and of the types it embeds."""
         project = inference.project
         for part in inference.mro(symbol):
             if isinstance(part, Symbol):
@@ -147,10 +165,13 @@ class GoRules(PackageRules):
             yield from (name for name in other.names(0) if name.startswith(prefix))
 
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
-        """True when a type has every method of an interface, with parameters and results of the same types."""
+        """Return whether a type has every method of an interface.
+
+        Parameters and results must have the same types.
+        """
         for part in inference.mro(interface):
             if not isinstance(part, Symbol):
-                return False  # what an interface outside asks for is not known
+                return False  # the methods of an external interface are unknown
             for name in methods_of(inference.project.entry(part), part):
                 owner = inference.owner(symbol, name)
                 functions = inference.functions(owner, name) if isinstance(owner, Symbol) else []
@@ -162,7 +183,10 @@ class GoRules(PackageRules):
     # values
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """Loops over keys and elements; the first of two names that take a value and whether there is one."""
+        """Return the type of a variable in a `range` loop or comma-ok assignment.
+
+        `for k, v := range x` binds keys and elements. In `v, ok := …`, only `v` gets the type of the value.
+        """
         found = entry.terms[binding.value]
         position = found[2] if found[0] == UNPACK else 0
         inner = entry.terms[found[1]] if found[0] == UNPACK else found
@@ -174,7 +198,10 @@ class GoRules(PackageRules):
         return value
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """`make` and `new` give what they are asked for; `append` what it is given."""
+        """Return the result type of a builtin function; None if it is unknown.
+
+        `make` and `new` return the type named by their first argument. `append` returns the type of its first argument.
+        """
         if atom[1] != self.builtin_package or not call.args:
             return None
         if atom[2] in ("make", "new"):
@@ -182,7 +209,10 @@ class GoRules(PackageRules):
         return call.argument(0) or EMPTY if atom[2] == "append" else None
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """What a generic function is given, as types or as values; of the standard library it is known where these are."""
+        """Return the classes passed to an external generic function.
+
+        They are passed as type arguments or as values. In the standard library, only the packages in `_GENERIC` have generic functions.
+        """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()
         callee = call.entry.terms[call.callee] if call.callee >= 0 else ()
@@ -191,7 +221,10 @@ class GoRules(PackageRules):
 
 
 def _shape(entry: FileEntry, method: Symbol) -> tuple[Any, ...]:
-    """The types of a method's parameters and results as they are written, without packages and without the receiver."""
+    """Return the types of a method's parameters and results, as written.
+
+    The receiver and package qualifiers are left out.
+    """
     definition = entry.definitions[method.index]
     is_demanded = entry.definitions[definition.parent].kind == "interface"
     parameters = definition.parameters if is_demanded else definition.parameters[1:]
@@ -215,7 +248,10 @@ def _written(terms: Sequence[Term], index: int) -> Any:
 
 
 def _ranged(atom: Atom, position: int) -> Type:
-    """What the first or second name of `for … range` gets from one thing."""
+    """Return the type of a loop variable of `for … range` over one atom.
+
+    `position` is 0 for the first loop variable and 1 for the second.
+    """
     if atom[0] == TUP:
         return join_all(atom[1]) if position == 1 else EMPTY
     if atom[0] != BOX:

@@ -1,4 +1,7 @@
-"""The rules of Java: packages, inherited members without a prefix, overloads, the containers of its library."""
+"""Resolution rules for Java.
+
+They cover packages, unqualified inherited members, overloads, and the containers of the standard library.
+"""
 
 # ruff: noqa: SIM905
 
@@ -84,7 +87,7 @@ _GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault
 
 
 class JavaRules(PackageRules):
-    """Java."""
+    """Resolution rules for Java."""
 
     name = "java"
     builtin_package = "java.lang"
@@ -110,11 +113,11 @@ class JavaRules(PackageRules):
     # packages
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """What the file says its package is."""
+        """Return the package that a file declares; `<default>` if none."""
         return (next((found.module for found in facts.imports if found.kind == "package"), "<default>"),)
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """A package, or the class whose member is taken."""
+        """Return the package of an import, or the class of an imported member."""
         if found.kind == "package" or not found.module:
             return EMPTY
         ask = inference.project.solver.ask
@@ -134,35 +137,44 @@ class JavaRules(PackageRules):
         return one((EXT, ".".join(parts[:count]), ".".join(parts[count:]), None))
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """A class of a package, or a member of a class."""
+        """Return a class of a package, or a member of a class."""
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def builtin(self, name: str) -> Type:
-        """Types of the language, and what every object has."""
+        """Return a type of `java.lang` or a method of `Object` by its name."""
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Constructors, which are written under the name of their class, are found as one name."""
+        """Return the scope and the name under which a definition is found.
+
+        A constructor is declared with the name of its class. It is found under the name `CONSTRUCTOR` instead.
+        """
         definition = entry.definitions[position]
         if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:
             return definition.parent, CONSTRUCTOR
         return super().definition_slot(entry, position)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """The constructor that nobody wrote: calling it makes an object, as calling the class does."""
+        """Return the type of a member that is not defined.
+
+        A class without an explicit constructor has an implicit one. Calling it creates an object, like calling the class.
+        """
         is_constructor = name == CONSTRUCTOR and receiver[0] == CLASS
         return frozenset((receiver,)) if is_constructor else super().missing_member(receiver, name)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """A constructor gives an object of its class."""
+        """Return the result type of a method; a constructor returns its class."""
         entry = inference.project.entry(symbol)
         scope, name = self.definition_slot(entry, symbol.index)
         return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Numbers become wider and boxed; nothing else becomes a number, a string, or a class of the project."""
+        """Return whether a value can be passed for a parameter of these types.
+
+        Numbers may be widened and boxed. No other value converts to a number, a string or a class of the project.
+        """
         accepted = {name for package, name in outside if package == self.builtin_package}
         others = {name for package, name in outside if package != self.builtin_package}
         if given[0] == INST or given[1] != self.builtin_package:
@@ -176,7 +188,10 @@ class JavaRules(PackageRules):
     # values
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods of collections, maps, optionals and streams."""
+        """Return the result of a method of a container.
+
+        Containers are collections, maps, optionals and streams.
+        """
         if container[0] != BOX:
             return EMPTY
         kind, parts = container[1], container[2]

@@ -292,7 +292,7 @@ class PythonRules(PythonTypes):
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
         """Return whether instances of a class may exist.
 
-        A library may instantiate a class that derives from one of its own. A test runner may instantiate a class in a test file.
+        Code outside the project may instantiate a class that derives from a library's class, or that a test file defines.
         """
         if inference.project.is_made(symbol.name) or inference.project.files[symbol.path].in_tests:
             return True
@@ -333,7 +333,10 @@ class PythonRules(PythonTypes):
 
 
 def is_fixture(entry: FileEntry, symbol: Symbol) -> bool:
-    """Return whether a function is a pytest fixture."""
+    """Return whether a function is a pytest fixture.
+
+    Pytest runs a fixture because tests request it by name.
+    """
     return any(_last_name(entry, d) in ("fixture", "yield_fixture") for d in entry.definitions[symbol.index].decorators)
 
 

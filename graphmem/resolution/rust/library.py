@@ -1,4 +1,4 @@
-"""What the traits of Rust's library give the types that implement them."""
+"""Traits of Rust's standard library and the methods they provide."""
 
 # ruff: noqa: SIM905
 
@@ -61,13 +61,13 @@ BINARY: Final[Mapping[str, Sequence[str]]] = {
     ">": ("PartialOrd.gt", "PartialOrd.partial_cmp"),
     ">=": ("PartialOrd.ge", "PartialOrd.partial_cmp"),
 }
-"""What a sign between operands calls on the left one: `Trait.method`, of which the first that is written runs."""
+"""Binary operator -> `Trait.method` candidates on the left operand; the first that is defined runs."""
 
 UNARY: Final[Mapping[str, Sequence[str]]] = {"*": ("Deref.deref",), "!": ("Not.not",), "-": ("Neg.neg",)}
-"""The same for a sign before an operand."""
+"""Unary operator -> `Trait.method` candidates on its operand."""
 
 NUMBERS: Final = frozenset("f32 f64 i128 i16 i32 i64 i8 isize u128 u16 u32 u64 u8 usize".split())
-"""Types a literal number may be of."""
+"""Types that a number literal may have."""
 
 
 def _methods_of_traits() -> dict[str, frozenset[str]]:
@@ -80,4 +80,4 @@ def _methods_of_traits() -> dict[str, frozenset[str]]:
 
 
 METHODS_OF_TRAITS: Final[Mapping[str, frozenset[str]]] = _methods_of_traits()
-"""Name of a trait of the library -> the methods that it, or what the library says of all that have it, gives a type."""
+"""Standard-library trait -> methods it gives a type, including those of the library's blanket implementations."""

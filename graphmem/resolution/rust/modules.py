@@ -1,7 +1,7 @@
-"""Crates and modules of Rust: which file declares which with `mod`, and where a path of names leads.
+"""Rust crates and modules: `mod` declarations and path resolution.
 
-A package may have several crates (a library, programs, examples, tests), each with a root file of its own. A file belongs to
-the crate of whoever declares it, which is asked file by file: a file that several crates declare belongs to all of them.
+A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate
+of the file that declares it. This is resolved file by file. If several crates declare a file, it belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
     from graphmem.resolution.layout import Layout
 
 LIBRARIES: Final = frozenset("alloc core proc_macro std test".split())
-"""Crates that come with the language."""
+"""Crates that are part of the Rust distribution."""
 
 _ROOTS: Final = ("lib.rs", "main.rs")
-"""Names of files that are roots wherever they lie, the library first."""
+"""File names that are crate roots in any folder, the library first."""
 
 _FOLDERS_OF_ROOTS: Final = ("src/bin", "examples", "tests", "benches")
-"""Folders of a package in which Cargo takes every file for the root of a crate."""
+"""Folders of a package in which Cargo treats every file as a crate root."""
 
 
 class RustModules(PackageRules):
-    """Crates as their `Cargo.toml` files name them, modules as their files declare them."""
+    """Resolve Rust crates (from `Cargo.toml`) and modules (from `mod`)."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
         self._packages: dict[str, str] = {}  # folder of a package -> name of its library
-        self._libraries: dict[str, str] = {}  # name of a library -> file that is its root, if it is there
-        self._outside: dict[str, str] = {}  # name in the source -> package outside
-        self._targets: dict[str, str] = {}  # file that a manifest calls the root of a crate -> name of that crate
+        self._libraries: dict[str, str] = {}  # name of a library -> path of its root file, which may not exist
+        self._outside: dict[str, str] = {}  # name in the source -> external package
+        self._targets: dict[str, str] = {}  # crate root named in a manifest -> name of that crate
         for path, document in layout.documents.items():
             folder, _, name = path.rpartition("/")
             if name == "Cargo.toml":
                 self._read(folder, document)
 
     def _read(self, folder: str, document: Any) -> None:
-        """What one `Cargo.toml` says."""
+        """Read packages, targets and dependencies from one `Cargo.toml`."""
         package = document.get("package")
         if isinstance(package, dict) and isinstance(package.get("name"), str):
             library = document.get("lib")
@@ -64,31 +64,35 @@ class RustModules(PackageRules):
                 renamed = value.get("package", name) if isinstance(value, dict) else name
                 self._outside[str(name).replace("-", "_")] = str(renamed).replace("-", "_")
 
-    # names of files, from their paths alone
+    # names of files, derived from their paths only
 
     def module_names(self, path: str) -> Sequence[str]:
-        """The module's path from its crate, a name all files of the package share, and one all roots in a folder share."""
+        """Return the names under which a file can be found.
+
+        They are the module's path from its crate, a name that all files of the package share, and, for a crate root, a name that
+        all roots in the folder share.
+        """
         crate, parts = self._place(path)
         names = ("::".join((crate, *parts)), self.package_of(path))
         return (*names, _roots_in(path.rpartition("/")[0])) if self._is_root(path) else names
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """As `module_names`."""
+        """Return the same names as `module_names`."""
         return self.module_names(facts.path)
 
     def package_of(self, path: str) -> str:
-        """The name that all files of a package share, whatever crate of it they are in."""
+        """Return the name that all files of a package share, in any crate."""
         return f"{self._home(path)}::*"
 
     def _home(self, path: str) -> str:
-        """The folder of the package a file is in; "" where no manifest is above it."""
+        """Return the package folder of a file; "" if no manifest is above it."""
         home = path.rpartition("/")[0]
         while home and home not in self._packages:
             home = home.rpartition("/")[0]
         return home
 
     def _is_root(self, path: str) -> bool:
-        """True for a file that is, or may be, the root of a crate."""
+        """Return whether a file is, or may be, a crate root."""
         folder, _, name = path.rpartition("/")
         if path in self._targets or name in _ROOTS:
             return True
@@ -96,7 +100,7 @@ class RustModules(PackageRules):
         return path == _below(home, "build.rs") or any(folder == _below(home, place) for place in _FOLDERS_OF_ROOTS)
 
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """The name of a file's crate and where in it the file is, as far as its path tells."""
+        """Return a file's crate and its module path in it, from the file's path."""
         known = self._targets.get(path)
         if known is not None:
             return known, ()
@@ -116,17 +120,23 @@ class RustModules(PackageRules):
         return (f"{crate}:main", ()) if below == ["main"] else _named(crate, below)
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Only the methods of types that may be defined elsewhere."""
+        """Return a file's names that other files of the package can look up.
+
+        These are only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each.
+        """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
             apart = [name for name in entry.names(0) if "." in name]
             kept = entry.kept["shared names"] = tuple(sorted({*apart, *(f"{name.rpartition('.')[0]}." for name in apart)}))
         return kept
 
-    # which file declares which
+    # module declarations between files
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """The file of a module below a module, in a file or in braces; `super` is the one above."""
+        """Return the file of a submodule; for `super`, the parent module.
+
+        The outer module is a file or an inline module.
+        """
         if name == "super":
             return self._parent(inference, module)
         inner = ""
@@ -148,7 +158,7 @@ class RustModules(PackageRules):
         return EMPTY
 
     def _folders_below(self, path: str) -> Sequence[str]:
-        """Where the files of the modules lie that a file declares."""
+        """Return the folders that may contain the modules a file declares."""
         folder, _, name = path.rpartition("/")
         if name == "mod.rs" or name in _ROOTS:
             return (folder,)
@@ -156,9 +166,10 @@ class RustModules(PackageRules):
         return (folder, own) if self._is_root(path) else (own,)
 
     def _parents(self, inference: Inference, path: str) -> Type:
-        """The modules that declare a file; where none is seen to, the one beside or above it that most likely does.
+        """Return the modules that declare a file.
 
-        A declaration may hide in a macro or name another place (`#[path]`).
+        If no declaration is found, return the most likely module beside or above the file. A declaration may be inside a macro,
+        or name another path (`#[path]`).
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
@@ -178,14 +189,14 @@ class RustModules(PackageRules):
             above = above.rpartition("/")[0]
 
     def _may_declare(self, inference: Inference, folder: str) -> list[str]:
-        """Files whose modules lie in a folder: the most likely first."""
+        """Return files whose modules may be in a folder, the most likely first."""
         beside = (_below(folder, "mod.rs"), f"{folder}.rs") if folder else ("mod.rs",)
         roots = inference.project.modules(_roots_in(folder))
         roots.sort(key=lambda path: (_ROOTS.index(name) if (name := path.rpartition("/")[2]) in _ROOTS else len(_ROOTS), path))
         return [*(path for path in beside if inference.project.file(path) is not None), *roots]
 
     def _declares(self, inference: Inference, path: str, name: str) -> bool:
-        """True when a file says `mod name;`."""
+        """Return whether a file declares `mod name;`."""
         entry = inference.project.file(path)
         if entry is None:
             return False
@@ -194,7 +205,10 @@ class RustModules(PackageRules):
         return any(found.kind == "import" and found.module == f"self::{name}" for found in imports)
 
     def _crates(self, inference: Inference, path: str) -> Type:
-        """What `crate` is in a file: the roots of all crates it belongs to; the file itself where nobody can declare it."""
+        """Return what `crate` means in a file: the roots of all its crates.
+
+        A file that no module can declare is its own root.
+        """
         return inference.project.solver.ask(inference.project.files[path].memo, ("roots",), self._roots_above, inference, path)
 
     def _roots_above(self, inference: Inference, path: str) -> Type:
@@ -203,18 +217,21 @@ class RustModules(PackageRules):
         return join(own, join_all(self._crates(inference, atom[1]) for atom in parents if atom[0] == MODULE))
 
     def _library(self, inference: Inference, name: str) -> Type:
-        """The root of a library of the project; nothing for a package that has only programs."""
+        """Return the root module of a library in the project.
+
+        Empty for a package that has only binaries.
+        """
         root = self._libraries.get(name)
         return one((MODULE, root)) if root is not None and inference.project.file(root) is not None else EMPTY
 
     # paths of names
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Modules are files."""
+        """Return no files, because Rust modules are files themselves."""
         return []
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """The module, or the type, that the path of a `use` names."""
+        """Return the module or type that the path of a `use` names."""
         ask = inference.project.solver.ask
         key = ("module", found.scope, found.module, found.kind)
         return ask(entry.memo, key, self._path, inference, entry, found.scope, found.module.split("::"), found.alias)
@@ -225,7 +242,7 @@ class RustModules(PackageRules):
         library = self._library(inference, first)
         if first == "self":
             current = self._around(inference, entry, here)
-            if len(parts) == 2:  # `mod name;` is a file of its own, whatever else has that name here
+            if len(parts) == 2:  # `mod name;` means a file, even if another item here has that name
                 file = join_all(self.submodule(inference, atom, parts[1]) for atom in current)
                 if file:
                     return file
@@ -263,19 +280,25 @@ class RustModules(PackageRules):
         return self._parents(inference, module[1]) if module[0] == MODULE else EMPTY
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """A name of a module in a file, of a module in braces, or a variant of an enumeration."""
+        """Return a name of a file module or inline module, or an enum variant."""
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """What an import of everything brings that is no file: modules in braces, enumerations."""
+        """Return the places of a name imported by a glob such as `use a::*`.
+
+        This covers glob imports of inline modules and enums, which are not files.
+        """
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """The receiver; outside of methods `self` begins a path from the module."""
+        """Return the receiver, or the module outside of methods.
+
+        There, `self` is the start of a path from the current module.
+        """
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """`crate`, `super`, and crates by their names."""
+        """Return what `crate`, `super` or the name of a crate means."""
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":
@@ -283,14 +306,14 @@ class RustModules(PackageRules):
         return self._library(inference, name) or self.builtin(name)
 
     def builtin(self, name: str) -> Type:
-        """The prelude, and crates outside by their names."""
+        """Return a name of the prelude or an external crate by its name."""
         if name in LIBRARIES:
             return one((EXT, name, "", None))
         return one((EXT, self._outside[name], "", None)) if name in self._outside else super().builtin(name)
 
 
 def is_module(entry: FileEntry, scope: int) -> bool:
-    """True for a module in braces."""
+    """Return whether a scope is an inline module (`mod name { … }`)."""
     return "namespace" in entry.definitions[scope].modifiers
 
 
@@ -300,12 +323,12 @@ def _named(crate: str, below: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _roots_in(folder: str) -> str:
-    """The name that the roots in a folder share."""
+    """Return the name that all crate roots in a folder share."""
     return f"{folder}/roots::*"
 
 
 def _below(folder: str, name: str) -> str:
-    """A path below a folder; parts that are empty or "." left out, ".." followed."""
+    """Join a folder and a path; normalise empty parts, "." and ".."."""
     parts: list[str] = []
     for part in f"{folder}/{name}".split("/"):
         if part == ".." and parts:

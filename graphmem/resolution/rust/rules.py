@@ -1,4 +1,7 @@
-"""The rules of Rust: implementations apart from their types, traits, what the library wraps."""
+"""Resolution rules for Rust.
+
+They cover `impl` blocks separate from their types, traits, and the wrapper types of the standard library.
+"""
 
 # ruff: noqa: SIM905
 
@@ -57,7 +60,7 @@ _SAME: Final = frozenset(
     "downgrade drain expect filter fuse get_mut get_ref inspect into into_inner into_iter iter iter_mut lock or peekable read rev skip "
     "skip_while sort step_by take take_while to_owned to_vec unwrap unwrap_or unwrap_or_default unwrap_or_else upgrade write".split()
 )
-"""Methods that give their receiver, or what it wraps, as far as members are concerned."""
+"""Methods whose result has the members of the receiver or of the value it wraps."""
 
 _UNWRAPS: Final = frozenset(
     "? expect get_or_insert get_or_insert_with insert unwrap unwrap_or unwrap_or_default unwrap_or_else unwrap_unchecked".split()
@@ -70,7 +73,7 @@ _MAKERS: Final = frozenset("Borrowed Owned clone downgrade from new pin".split()
 
 
 class RustRules(RustModules):
-    """Rust, with crates as their `Cargo.toml` files name them."""
+    """Resolution rules for Rust; `Cargo.toml` files give the crate names."""
 
     name = "rust"
     libraries_hand_back = True
@@ -100,22 +103,31 @@ class RustRules(RustModules):
     # types
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """As `PackageRules`; a type that belongs to an implementation is none of the names around it."""
+        """Return the scope and the name under which a definition is found.
+
+        An associated type of an `impl` block gets a name of its own, so that the enclosing scope does not bind it.
+        """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:
             return definition.parent, f"impl {definition.name}"
         return super().definition_slot(entry, position)
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Types hide their members, modules do not."""
+        """Return whether inner scopes see a scope's names without a prefix.
+
+        They see the names of modules, but not the members of types.
+        """
         return is_module(entry, scope) or super().is_visible(entry, scope)
 
     def is_virtual(self, symbol: Symbol) -> bool:
-        """Only traits leave open whose method runs."""
+        """Return whether a method call on a type is dynamically dispatched.
+
+        In Rust, this holds only for traits.
+        """
         return symbol.kind == "interface"
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Methods from implementations anywhere in the package."""
+        """Return methods of a type from `impl` blocks anywhere in the package."""
         project = inference.project
         entry = project.entry(owner)
         found: list[Place] = []
@@ -133,7 +145,7 @@ class RustRules(RustModules):
         return any(atom[0] == CLASS and atom[1] is owner for atom in self.owner_apart(inference, entry, position))
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """The traits that are implemented for a type."""
+        """Return the traits that are implemented for a type."""
         if symbol.kind == "interface":
             return ()
         found: list[Base] = []
@@ -160,7 +172,10 @@ class RustRules(RustModules):
                     yield from ((other, slot.index) for slot in slots if self._belongs(inference, other, slot.index, symbol))
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """The trait's method that one in an implementation apart from its type stands for."""
+        """Return the trait methods that a method implements.
+
+        The method is defined in an `impl` block separate from its type.
+        """
         entry = inference.project.entry(method)
         definition = entry.definitions[method.index]
         if method.kind != "method" or (
@@ -173,22 +188,31 @@ class RustRules(RustModules):
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As many arguments as parameters; one more where the receiver is written as the first; any for a macro."""
-        is_macro = not definition.signature  # all of it is its body
+        """Return whether a function accepts this number of arguments.
+
+        It accepts one per parameter, and one more if the receiver is passed explicitly. A macro accepts any number.
+        """
+        is_macro = not definition.signature  # a macro consists of its body only
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Macros are seen wherever they come before, across files."""
+        """Return True: a macro is visible in other files after its definition."""
         return True
 
-    # what the language calls
+    # implicit calls
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
-        """Methods of traits behind operators, loops, formatted texts and conversions."""
+        """Return the trait methods that an operation calls implicitly.
+
+        Operators, loops, format strings and conversions call trait methods.
+        """
         return implied(inference, entry, reference)
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """What the trait's method gives; of a reference that is followed, and where a type has no such method, the object itself."""
+        """Return the result of the trait method that an operator calls.
+
+        If the type has no such method, a unary operator such as a dereference returns the object itself.
+        """
         for method in (UNARY if is_unary else BINARY).get(sign, ()):
             name = method.rpartition(".")[2]
             if isinstance(inference.owner(receiver[1], name), Symbol):
@@ -196,7 +220,7 @@ class RustRules(RustModules):
         return frozenset((receiver,)) if is_unary else EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """What the iterator wraps that a type is, or makes."""
+        """Return the element type of the iterator that a type is or creates."""
         made = (
             inference.method_result(receiver, "into_iter")
             if isinstance(inference.owner(receiver[1], "into_iter"), Symbol)
@@ -214,7 +238,10 @@ class RustRules(RustModules):
     # values
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """`Some(x) = value`, `Ok(x) = value`, `Err(x) = value`."""
+        """Return the type of a variable bound by a pattern.
+
+        `Some(x) = value`, `Ok(x) = value` and `Err(x) = value` unwrap the value.
+        """
         found = entry.terms[binding.value]
         if found[0] != ATTR or found[2] not in ("Some", "Ok", "Err"):
             return value
@@ -223,13 +250,19 @@ class RustRules(RustModules):
         return join_all(atom[2][position] for atom in whole if atom[0] == BOX and position < len(atom[2]))
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """What the library adds to every type, and what its pointers and cells put before it."""
+        """Return the type of a member that a type does not define.
+
+        The standard library adds methods to all types. Its pointers and cells add methods that return the wrapped value.
+        """
         if receiver[0] == CLASS:
             return one((BUILTIN, receiver, name)) if name == "default" else super().missing_member(receiver, name)
         return one((BUILTIN, receiver, name)) if name in _SAME or name in ("to_string", "eq", "cmp", "hash", "fmt") else EMPTY
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
-        """A trait outside gives its own methods and no others; of one that is not known, they may be any."""
+        """Return the type of a member that an external trait may define.
+
+        A known trait defines only its own methods. An unknown trait may define any method.
+        """
         known = self.missing_member(receiver, name)
         if known:
             return known
@@ -241,7 +274,10 @@ class RustRules(RustModules):
         return EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Constructors of options, results, and of what is looked through."""
+        """Return the result of a constructor of an option, result or wrapper.
+
+        A transparent wrapper such as `Box` is replaced by the wrapped value. None if the call is not such a constructor.
+        """
         parts = atom[2].split(".")
         if parts[-1] == "Some":
             return box("option", call.argument(0) or EMPTY)
@@ -253,7 +289,10 @@ class RustRules(RustModules):
         return None
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods of options, results, collections and iterators; of a plain value those that give it again."""
+        """Return the result of a method of a container.
+
+        Containers are options, results, collections and iterators. For a plain value, only methods that return it are known.
+        """
         if container[0] == CLASS:
             return one((INST, container[1], True))
         if container[0] != BOX:

@@ -1,8 +1,8 @@
-"""What Rust calls by itself: the methods of traits behind operators, loops, formatted texts, conversions and `?`.
+"""Trait methods that Rust calls implicitly.
 
-A method counts only where it stands in an implementation of the very trait, since types have others of the same name
-(`add`, `next`; `fmt` of several traits). Where a trait is implemented for several types of the other operand, the one that
-fits decides.
+Operators, loops, format strings, conversions and `?` call them. A method counts only in an `impl` of that trait, because types
+have other methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the
+other operand, the implementation whose type fits is chosen.
 """
 
 from __future__ import annotations
@@ -23,14 +23,17 @@ if TYPE_CHECKING:
 
 
 def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Iterator[tuple[Symbol, int]]:
-    """The methods that one site runs without naming them, each with the number of those of which one is meant."""
+    """Return the methods that a call site runs implicitly.
+
+    Each is paired with its number of alternatives, of which one runs.
+    """
     site = _Site(inference, entry, reference)
     for found in site.groups(entry.terms[reference.term]):
         yield from ((symbol, len(found)) for symbol in found)
 
 
 class _Site:
-    """One call or operation."""
+    """A call site or operation, with its implicit calls."""
 
     def __init__(self, inference: Inference, entry: FileEntry, reference: Reference) -> None:
         self.inference = inference
@@ -38,11 +41,14 @@ class _Site:
         self.reference = reference
 
     def value(self, term: int) -> Type:
-        """The type of a term where the site stands."""
+        """Return the type of a term at this site."""
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Methods of which one runs, for each object that may be meant."""
+        """Return groups of methods, one per possible object.
+
+        One method of each group runs.
+        """
         if term[0] == OPERATOR:
             yield from self.operator(term)
         elif term[0] == INDEX:
@@ -63,7 +69,10 @@ class _Site:
                 yield from self.conversion(receiver, name)
 
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
-        """A sign with one or two operands, or `{Trait}` for what a formatted text does with a value."""
+        """Return the methods of an operator with one or two operands.
+
+        A sign such as `{Display}` means that a format string formats the value with that trait.
+        """
         _, sign, left, right = term
         if sign.startswith("{"):
             trait = sign.strip("{}")
@@ -76,7 +85,7 @@ class _Site:
             yield from self.on(left, methods, self.value(right) if methods else EMPTY)
 
     def loop(self, term: int) -> Iterator[list[Symbol]]:
-        """A loop makes an iterator and asks it for the next element."""
+        """Return the methods that create a loop's iterator and advance it."""
         for atom in ordered(self.value(term)):
             made = [found for found in self.of(atom, ("IntoIterator.into_iter",), EMPTY) if found]
             yield from made
@@ -85,7 +94,10 @@ class _Site:
                 yield from self.of(step, ("Iterator.next",), EMPTY)
 
     def conversion(self, receiver: TermIndex, name: str) -> Iterator[list[Symbol]]:
-        """`to_string()` formats; `into()` and `?` make what is declared."""
+        """Return the methods that a conversion calls.
+
+        `to_string()` formats the value. `into()`, `try_into()` and `?` create a value of the declared type.
+        """
         if name == "to_string":
             for atom in ordered(self.value(receiver)):
                 if atom[0] == INST and not isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -98,12 +110,12 @@ class _Site:
                     yield from self.of(atom, (method,), self.value(receiver))
         elif name == "?":
             errors = _errors(self.value(receiver))
-            if errors:  # most are of the very type, or of one nobody knows
+            if errors:  # most have the declared error type already, or an unknown one
                 for error in ordered(_errors(self.returned()) - errors):
                     yield from self.of(error, ("From.from",), errors)
 
     def returned(self) -> Type:
-        """What the function around the site says it gives."""
+        """Return the declared result type of the function around the site."""
         around = self.entry.enclosing(self.reference.scope, FUNCTION_KINDS)
         return self.declared(around) if around > 0 else EMPTY
 
@@ -112,7 +124,10 @@ class _Site:
         return self.inference.declared(self.entry, definition.parent, definition.returns)
 
     def wanted(self) -> Type:
-        """The type that is declared for what takes the value of the site: a variable, or the function it is the value of."""
+        """Return the declared type of the site's value.
+
+        The variable that takes the value declares it, or the function that returns the value.
+        """
         kept: dict[int, list[int]] | None = self.entry.kept.get("conversions")
         bindings = self.entry.facts.bindings
         if kept is None:
@@ -130,12 +145,15 @@ class _Site:
         return self.inference.expanded(found)
 
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """The first of these methods on any object a term may be."""
+        """Return the first of these methods, for each possible object of a term."""
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """The first of these methods that the class of an object has, in implementations of its trait that take what is given."""
+        """Return the implementations of the first method that an object has.
+
+        Only implementations of the method's trait that accept the argument are returned.
+        """
         if atom[0] != INST:
             return
         for method in methods:
@@ -148,7 +166,7 @@ class _Site:
                 return
 
     def stands_for(self, method: Symbol, trait: str) -> bool:
-        """True for a method in an implementation of a trait of that name."""
+        """Return whether a method is in an `impl` of a trait of that name."""
         entry = self.inference.project.entry(method)
         for _, base in entry.definitions[method.index].bases:
             term = entry.terms[base]
@@ -160,7 +178,10 @@ class _Site:
         return False
 
     def takes(self, method: Symbol, given: Type) -> bool:
-        """False where both the type of a method's argument and that of what it is given are known, and have nothing in common."""
+        """Return whether a method may accept an argument of the given type.
+
+        False only if both types are known and have nothing in common.
+        """
         entry = self.inference.project.entry(method)
         definition = entry.definitions[method.index]
         if not given or not definition.parameters:
@@ -171,12 +192,15 @@ class _Site:
 
 
 def _errors(value: Type) -> Type:
-    """What results hold that went wrong."""
+    """Return the error types of all results in a value."""
     return join_all(atom[2][1] for atom in value if atom[0] == BOX and atom[1] == "result" and len(atom[2]) > 1)
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """What tells types apart; nothing when one of them is not known well enough."""
+    """Return keys that distinguish the types of a value.
+
+    Empty if one of the types is not known well enough.
+    """
     found: set[object] = set()
     for atom in value:
         if atom[0] == INST:
@@ -191,7 +215,10 @@ def _kinds(value: Type) -> frozenset[object]:
 
 
 def _inside(value: Type) -> Type:
-    """The objects in containers and tuples too, which are shown with what holds them."""
+    """Return a value and all objects inside its containers and tuples.
+
+    `Debug` formats a container together with its elements.
+    """
     found = set(value)
     pending = list(value)
     while pending:
