@@ -1,4 +1,7 @@
-"""TypeScript's annotations: classes, interfaces, aliases, generics, object types, and the helpers that keep a type's members."""
+"""Types of TypeScript annotations.
+
+These are classes, interfaces, aliases, generics, object types, and utility types that keep the members of a type.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,17 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 _NEVER: Final = 1 << 30
-"""A line behind every other: an annotation is seen by the whole scope."""
+"""A line number after all others, because an annotation sees the names of its whole scope."""
 
 
 class EcmascriptTypes(EcmascriptNames):
-    """What annotations say."""
+    """Types that TypeScript annotations declare."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """The type an annotation names; open where it says nothing of a part."""
+        """Return the type of an annotation.
+
+        Parts that the annotation leaves open contribute an untyped atom.
+        """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
             return self._named(inference, entry, scope, term)
@@ -82,23 +88,32 @@ class EcmascriptTypes(EcmascriptNames):
         return one((UNTYPED,)) if found[0] == UNKNOWN else EMPTY
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """`import("module").Type` is of the module itself, not of the promise of it."""
+        """Return the value before a dot in an annotation.
+
+        In `import("module").Type`, it is the module and not a promise of it.
+        """
         return inference.awaited(value) if found[0] == CALL else value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
-        """`typeof value`."""
+        """Return the term of `value` in `typeof value`; -1 for other terms."""
         if found[0] != CALL:
             return -1
         _, callee, arguments, _ = found
         return arguments[0] if arguments and entry.terms[callee] == (NAME, "typeof") else -1
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """A class extends a value; what an interface extends and a class implements are types."""
+        """Return the type of a base in the header of a class or interface.
+
+        A class extends a value. An interface extends types, and a class implements types.
+        """
         value = EMPTY if symbol.kind == "interface" else super().base(inference, entry, symbol, term)
         return value or self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
-        """`typeof value`, `import("module")`, `Type["member"]`, `(parameter: Type) => Result`."""
+        """Return the type of an annotation that the parser represents as a call.
+
+        These are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
+        """
         if not arguments:
             return EMPTY
         if entry.terms[callee] == (NAME, "import"):
@@ -118,7 +133,10 @@ class EcmascriptTypes(EcmascriptNames):
         return inference.awaited(value) if imported else value
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """What a name in a type stands for: classes, modules, things outside; the types an alias stands for."""
+        """Return the objects that a name in a type refers to.
+
+        These are classes, modules and externals. An alias is replaced by the types it stands for.
+        """
         found = entry.terms[term]
         if found[0] == INDEX:
             _, generic, _ = found
@@ -140,7 +158,10 @@ class EcmascriptTypes(EcmascriptNames):
         return self.as_types(inference, [*(types or ()), *(values or ())])
 
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """A name no scope and no import defines: a type parameter, or a type every file sees."""
+        """Return the type of a name that no scope and no import defines.
+
+        It is a type parameter, or a type that is visible in every file.
+        """
         parameters = list(_type_parameters(entry, scope, name))
         if parameters:
             bounds = (inference.declared(entry, binding, term) for binding, term in parameters if term >= 0)
@@ -154,7 +175,7 @@ class EcmascriptTypes(EcmascriptNames):
         return one((EXT, PACKAGE, name, None))
 
     def _member_type(self, inference: Inference, atom: Atom, name: str) -> Type:
-        """`Base.name` in a type, for one thing that the base is."""
+        """Return the type of `Base.name` in a type, for one atom of the base."""
         if atom[0] == MODULE:
             return self.from_module(inference, atom, name, as_type=True)
         if atom[0] == CLASS:
@@ -180,7 +201,7 @@ class EcmascriptTypes(EcmascriptNames):
         return found
 
     def _generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """`Base<Key>`."""
+        """Return the type of `Base<Key>`."""
         arguments = items_or_itself(entry.terms, key)
         found = self._alias(inference, entry, scope, base, arguments)
         if found:
@@ -195,7 +216,10 @@ class EcmascriptTypes(EcmascriptNames):
         return found
 
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
-        """What a generic alias stands for, with its parameters replaced; empty for anything else."""
+        """Return the type of a generic alias with its parameters replaced.
+
+        Empty for anything else.
+        """
         name = entry.terms[base]
         places = (inference.lookup(entry, scope, name[1], _NEVER) or ()) if name[0] == NAME else ()
         origin = next((found for place in places if (found := self._origin(inference, place)) is not None), None)
@@ -207,7 +231,10 @@ class EcmascriptTypes(EcmascriptNames):
         return rewrite(value, lambda atom: given.get(atom[1], EMPTY) if atom[0] == TYPEVAR else frozenset((atom,)))
 
     def _origin(self, inference: Inference, place: Place) -> Place | None:
-        """The alias a name means, in the file that defines it; imports are followed to the file they name."""
+        """Return the place that defines an alias; None if there is none.
+
+        An import is followed to the file that it names.
+        """
         if place.slot.kind == "binding":
             return place if is_alias(place.entry, place.scope, place.slot.index) else None
         if place.slot.kind != "import":
@@ -220,7 +247,10 @@ class EcmascriptTypes(EcmascriptNames):
         return None
 
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
-        """A generic type of the language or of a known library, with its arguments."""
+        """Return an external generic type with its arguments applied.
+
+        It belongs to the language or to a library.
+        """
         _, package, dotted, _ = atom
         known = GENERICS.get((package, dotted))
         if known is None and package != PACKAGE:
@@ -237,7 +267,10 @@ class EcmascriptTypes(EcmascriptNames):
     # types in expressions
 
     def cast(self, inference: Inference, call: Call) -> Type:
-        """`value as Type`: the type, or the value where the type leaves something open."""
+        """Return the type of `value as Type`.
+
+        If the type leaves something open, the type of the value is added.
+        """
         said = inference.declared(call.entry, call.scope, call.args[0])
         value = call.argument(1) or EMPTY
         if not said or any(atom[0] in (UNTYPED, TYPEVAR) for atom in said):
@@ -245,12 +278,15 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Casts and what else has no name in the source; the language's own names are `ecmascript`'s."""
+        """Return a builtin for a syntax form without a name, such as a cast.
+
+        The subclass in `rules` adds the names of the language.
+        """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
 
 
 def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
-    """Names of the type parameters of an alias, in order."""
+    """Return the names of the type parameters of an alias, in order."""
     alias = entry.facts.bindings[position]
     kept: dict[tuple[int, int, int], list[str]] | None = entry.kept.get("alias parameters")
     if kept is None:
@@ -264,7 +300,10 @@ def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
 
 
 def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:
-    """(scope, term of the bound or -1) of the type parameters of that name in the scopes around."""
+    """Return (scope, bound term or -1) of type parameters with this name.
+
+    The given scope and all enclosing scopes are searched.
+    """
     while scope >= 0:
         for position in entry.locals.get((scope, name), ()):
             binding = entry.facts.bindings[position]

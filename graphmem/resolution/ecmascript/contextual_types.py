@@ -1,7 +1,7 @@
-"""Types that come from where a function is written: parameters nobody annotates, as the compiler types them.
+"""Contextual types: types of unannotated parameters of functions.
 
-`names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`:
-what is expected there is a function type, and its parameters are those of the function that is given.
+They come from the function type that is expected where the function is written, as in the TypeScript compiler. Examples:
+`names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from graphmem.resolution.symbol import Symbol
 
 _DEPTH: Final = 4
-"""How deep object literals in object literals are followed to what they are given to."""
+"""Maximum nesting of object literals when looking for the expected type."""
 
 
 def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
-    """Type of a parameter of a function type."""
+    """Return the type of a parameter of a function type."""
     found = EMPTY
     for atom in inference.expanded(expected):
         if atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):
@@ -37,7 +37,7 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 
 
 def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """What a function declares of a parameter."""
+    """Return the declared type of a function's parameter."""
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
     parameters = definition.parameters
@@ -47,7 +47,10 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
-    """What a call expects as an argument: the declared type, with what the other arguments say of its variables."""
+    """Return the type that a call expects for an argument.
+
+    It is the declared type. Type variables in it are inferred from the other arguments.
+    """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
         return EMPTY
@@ -67,7 +70,10 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 
 
 def callback(inference: Inference, call: Call) -> Type:
-    """`<parameter>(call, argument, parameter)`: what a function that is an argument of a call is given for a parameter."""
+    """Return the type of a parameter of a callback in a call.
+
+    The parser writes it as `<parameter>(call, argument, parameter)`, where the last two are positions.
+    """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
     argument, index = int(call.literal(1) or 0), int(call.literal(2) or 0)
@@ -82,7 +88,10 @@ def callback(inference: Inference, call: Call) -> Type:
 
 
 def handler(inference: Inference, call: Call) -> Type:
-    """`<attribute>(component, name, parameter)`: what a function that is an attribute in JSX is given."""
+    """Return the type of a parameter of a function in a JSX attribute.
+
+    The parser writes it as `<attribute>(component, name, parameter)`, where the last is a position.
+    """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
     for atom in inference.expanded(call.argument(0) or EMPTY):
@@ -92,7 +101,10 @@ def handler(inference: Inference, call: Call) -> Type:
 
 
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """What a function with a name is given for a parameter, by the type of the variable or of the member it is."""
+    """Return the contextual type of a parameter of a named function.
+
+    It comes from the declared type of the variable or member that holds the function.
+    """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
     inference.project.touch_top(entry, "*")
@@ -107,7 +119,7 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
-    """The type of the place an object literal is written in."""
+    """Return the type that is expected where an object literal is written."""
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):
         if kind == "call":
@@ -131,7 +143,10 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
 
 
 def literals(entry: FileEntry) -> Mapping[int, int]:
-    """Terms of the object literals of a file, by the first byte of each function written in them; looked for once."""
+    """Return start byte of a function -> term of its object literal.
+
+    The result covers a whole file and is cached in its entry.
+    """
     kept: dict[int, int] | None = entry.kept.get("literals")
     if kept is None:
         kept = entry.kept["literals"] = {}
@@ -142,14 +157,17 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
                     held = entry.terms[value]
                     if held[0] == CALL:
                         _, callee, arguments, _ = held
-                        held = held if arguments else entry.terms[callee]  # a getter
+                        held = held if arguments else entry.terms[callee]  # the value is a getter
                     if held[0] == NAME and held[1].startswith(ANCHOR):
                         kept[int(held[1][len(ANCHOR) :])] = index
     return kept
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Where each object literal that has functions in it, or holds one that has, is given to something that has a type."""
+    """Return object literal -> its uses, where a type may be expected.
+
+    Only literals that contain functions are included, directly or in a nested literal. A use is (kind, position, index).
+    """
     kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
     if kept is None:
         kept = entry.kept["uses"] = {}
@@ -180,7 +198,10 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
 
 
 def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
-    """(scope, line) of a variable that is a function → (scope, term) of the types it is declared with."""
+    """Return (scope, line) of a function variable -> its declared types.
+
+    Each declared type is (scope, term).
+    """
     kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
     if kept is None:
         kept = entry.kept["typed"] = {}

@@ -1,4 +1,4 @@
-"""What a JavaScript or TypeScript file gives to others in other ways than by declaring it."""
+"""Exports of an ECMAScript file other than exported declarations."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """Positions in the facts of one file."""
+    """Exports of one file, as positions in its facts."""
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`
     whole: Sequence[int]  # bindings: `module.exports = …`
-    twins: Sequence[int]  # bindings of variables given the same value in the same statement: `const app = module.exports = {}`
+    twins: Sequence[int]  # bindings of variables that get the same value in the same statement: `const app = module.exports = {}`
     functions: Sequence[int]  # definitions: `module.exports = function …`
     stars: Sequence[int]  # imports: `export * from`
     default: Sequence[int]  # definitions: `export default function …`
     is_es_module: bool
-    is_module: bool  # of either kind; a script has none of these
+    is_module: bool  # ES module or CommonJS; a script has no exports
 
 
 def exports_of(module: FileEntry) -> Exports:
-    """The exports of a file; looked for once."""
+    """Return the exports of a file; cached in its entry."""
     kept: Exports | None = module.kept.get("exports")
     if kept is None:
         kept = module.kept["exports"] = _look_for_exports(module)
@@ -79,7 +79,10 @@ def _twins(module: FileEntry, whole: Sequence[int]) -> list[int]:
 
 
 def _assigned_name(module: FileEntry, binding: Binding) -> str | None:
-    """The name for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None."""
+    """Return the name that an assignment exports.
+
+    It is `name` for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None.
+    """
     terms = module.terms
     target = terms[binding.target]
     if target[0] != ATTR or binding.op != "assign":

@@ -1,4 +1,7 @@
-"""What JavaScript and TypeScript import and export: files by specifier, values and types by name."""
+"""Imports and exports of JavaScript and TypeScript.
+
+Files are found by specifier, and values and types by name.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,15 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 
 
 def type_slot(name: str) -> str:
-    """The name under which a scope keeps what is a type and no value, so that a value of the same name is told apart."""
+    """Return the name under which a scope stores a type that is not a value.
+
+    It distinguishes the type from a value of the same name.
+    """
     return TYPE_SLOT + name
 
 
 class EcmascriptNames(Rules):
-    """Modules of both kinds, and the two namespaces of a name."""
+    """Resolve names in ES and CommonJS modules, as values and as types."""
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
@@ -37,24 +43,27 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Files that a package.json names: commands, and what others load."""
+        """Return the kind of script of a file that a package.json names.
+
+        The file is a command or an export. The key is "", because the whole file is meant.
+        """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}
 
     def module_names(self, path: str) -> Sequence[str]:
-        """The path without its ending; a folder's name for its index file."""
+        """Return the path without its suffix; for an index file, its folder."""
         stem = next((path[: -len(ending)] for ending in _ENDINGS if path.endswith(ending)), path)
         folder, _, name = stem.rpartition("/")
         return (folder if name == "index" and folder else stem,)
 
-    # where an import leads
+    # targets of imports
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """The file a specifier leads to, or the package outside that it names."""
+        """Return the file or the external package that an import names."""
         return self.module_of(inference, entry, found.module) if found.module else EMPTY
 
     def module_of(self, inference: Inference, entry: FileEntry, specifier: str) -> Type:
-        """The same for a specifier written anywhere."""
+        """Return the file or the external package that a specifier names."""
         ask = inference.project.solver.ask
         return ask(entry.memo, ("module", specifier), self._look_for, inference, entry, specifier)
 
@@ -73,18 +82,29 @@ class EcmascriptNames(Rules):
             package = f"node:{package}"
         return one((EXT, package, below.replace("/", "."), None))
 
-    # what a module gives
+    # exports of a module
 
     def type_names(self, name: str) -> Sequence[str]:
-        """Types have a namespace of their own, beside that of values."""
+        """Return the names under which a type may be stored.
+
+        Types and values have separate namespaces.
+        """
         return (type_slot(name), name)
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """`export { a } from`, `export { a }` of what was imported, and `declare module "b" { interface a {…} }`, which adds to it."""
+        """Return whether an import also exports the imported name.
+
+        Examples: `export { a } from`, `export { a }` of an imported name, and `declare module "b" { interface a {…} }`, which
+        augments the interface.
+        """
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """`export { a as name }` with or without `from`, else the file's own name, else `export * from`, which passes on no default."""
+        """Return the file's own names and the imports behind an exported name.
+
+        Tried in this order: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not
+        export a default.
+        """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)
         exports, imports = exports_of(entry), entry.facts.imports
@@ -98,28 +118,34 @@ class EcmascriptNames(Rules):
         return (), [imports[position]._replace(name=name) for position in exports.stars]
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """What an import takes."""
+        """Return the value of a name imported from a module."""
         return self.from_module(inference, module, name, as_type=False)
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """`export *` puts nothing into the file's own scope; `module_value` follows it."""
+        """Return False: `export *` binds no names in the file's own scope.
+
+        `module_value` follows it instead.
+        """
         return False
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
-        """Named and default exports, re-exports, and what CommonJS assigns."""
+        """Return the value of a named, default, re-exported or CommonJS export."""
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
-        """A name taken from a module or a package, as a value or as a type."""
+        """Return a name of a module or package, as a value or as a type."""
         if module[0] == EXT and name == "default":
-            return frozenset((module,))  # the default of a package outside stands for the package
+            return frozenset((module,))  # the default export of an external package represents the package
         target = inference.project.file(module[1]) if as_type and module[0] == MODULE else None
         if target is None:
             return inference.module_member(module, name)
         return self._member(inference, target, name, as_type=True) or EMPTY
 
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
-        """A name of a module, as a value or as a type; None where the value is simply that of the module's own name."""
+        """Return a name of a module, as a value or as a type.
+
+        None if it is the value of the module's own name.
+        """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
         if not as_type and name != "default" and name in module.names(0) and name not in exports_of(module).renamed:
@@ -154,7 +180,7 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """What a name of a module can mean in a type."""
+        """Return the places that a module's name may refer to in a type."""
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)
@@ -171,7 +197,10 @@ class EcmascriptNames(Rules):
         return join_all(self.from_module(inference, atom, found.name, as_type=as_type) for atom in targets)
 
     def _common_js(self, inference: Inference, module: FileEntry) -> Type:
-        """What `module.exports` and `export =` are given, as one value; with the variable in `const app = module.exports = {}`."""
+        """Return the value assigned to `module.exports` or `export =`.
+
+        In `const app = module.exports = {}`, the value of the variable is included.
+        """
         exports = exports_of(module)
         found = join_all(inference.defined(module.symbols[i]) for i in exports.functions)
         for position in (*exports.whole, *exports.twins):
@@ -179,7 +208,10 @@ class EcmascriptNames(Rules):
         return inference.expanded(found)
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """A namespace; with `module.exports = value` it is that value too."""
+        """Return a module as a value: its namespace.
+
+        With `module.exports = value`, the assigned value is added.
+        """
         target = inference.project.file(module[1]) if module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -189,11 +221,17 @@ class EcmascriptNames(Rules):
     # names in types
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """What an expression in a type stands for; `ecmascript_types` says it."""
+        """Return the objects that a type expression refers to.
+
+        The subclass in `annotations` implements it.
+        """
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """The types among the meanings of a name; types and values have namespaces of their own."""
+        """Return the types among the places of a name.
+
+        Types and values have separate namespaces.
+        """
         found = EMPTY
         for entry, scope, slot in places:
             if slot.kind == "definition" and entry.definitions[slot.index].kind in CLASS_KINDS:
@@ -214,14 +252,17 @@ class EcmascriptNames(Rules):
 
 
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
-    """True for a binding that names a type: an alias of the language, or one that documentation defines."""
+    """Return whether a binding is a type alias.
+
+    It is declared with `type`, or in a documentation comment.
+    """
     binding = entry.facts.bindings[position]
     target = entry.terms[binding.target]
     return (scope, binding.line) in aliases(entry) or (target[0] == NAME and target[1].startswith(TYPE_SLOT))
 
 
 def aliases(entry: FileEntry) -> frozenset[tuple[int, int]]:
-    """(scope, line) of a file's type aliases."""
+    """Return (scope, line) of a file's type aliases; cached in its entry."""
     kept: frozenset[tuple[int, int]] | None = entry.kept.get("aliases")
     if kept is None:
         found = ((one_.parent, line) for one_ in entry.definitions if one_.kind == "type" for line in (one_.start_line, one_.name_line))

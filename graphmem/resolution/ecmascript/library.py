@@ -1,7 +1,7 @@
-"""What resolution knows of JavaScript's own objects: those through which things of the project pass.
+"""Known JavaScript builtins that pass values through.
 
-A function outside matters when something of the project comes out of it again: elements of arrays, what a
-promise gives, wrapped components. Each is one line of a table.
+An external function matters if it can return a value from the project: an element of an array, the value of a promise, a wrapped
+component. Each such function is one entry of a table.
 """
 
 # ruff: noqa: SIM905
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
 
 PACKAGE: Final = "ecmascript"
-"""Package of the names every file sees: the language's and the platform's."""
+"""Package name for the globals of the language and the platform."""
 
 Known = Callable[["Inference", "Call"], Type]
 
@@ -65,13 +65,13 @@ COMMON_METHODS: Final = frozenset(
     "toLocaleString toLowerCase toString toUpperCase trigger trim trimEnd trimStart unshift unsubscribe update valueOf values wait warn "
     "write".split()
 )
-"""Method names that say nothing about who is meant when the receiver is unknown."""
+"""Method names too common to identify a target when the receiver's type is unknown."""
 
 
 METHODS_OF_FUNCTIONS: Final = "Function"
-"""Kind of the box around a function whose method is asked for: `run.bind` of `run.bind(this)`."""
+"""Box kind for a function whose own method is accessed: `run.bind` in `run.bind(this)`."""
 
-# Types of the language by what their arguments say about the values they hold.
+# Generic types of the language, grouped by how their arguments describe the values they hold.
 ARRAYS: Final = {
     **dict.fromkeys(("Array", "ReadonlyArray", "ArrayLike"), "list"),
     **dict.fromkeys(("Set", "ReadonlySet", "WeakSet"), "set"),
@@ -98,7 +98,7 @@ TRANSPARENT: Final = frozenset(
 TYPE_HELPERS: Final = frozenset(("ReturnType", "InstanceType", "Awaited", "Parameters", "ConstructorParameters", "Function", "Object"))
 
 GLOBAL_TYPES: Final = GLOBALS | ARRAYS.keys() | MAPS | TRANSPARENT | TYPE_HELPERS
-"""Names that need no import in an annotation."""
+"""Type names that need no import in an annotation."""
 
 
 def _element(inference: Inference, call: Call) -> Type:
@@ -172,7 +172,10 @@ def _entries(inference: Inference, call: Call) -> Type:
 
 
 def _all(inference: Inference, call: Call) -> Type:
-    """`Object.assign(a, b, …)`: the first, with the members of the others."""
+    """Return the result of `Object.assign(a, b, …)`: all arguments joined.
+
+    The call returns the first argument with the members of the others.
+    """
     return call.rest(0)
 
 
@@ -201,24 +204,24 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     (PACKAGE, "structuredClone"): first,
     **third_party.CALLS,
 }
-"""(package, name) → what calling it gives."""
+"""(package, name) of an external function → its result type."""
 
 
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
-    """What a callback gives for these arguments."""
+    """Return the result of a callback called with these arguments."""
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))
 
 
 _SAME: Final = frozenset("concat copyWithin fill filter reverse slice sort splice toReversed toSorted toSpliced with".split())
 _EACH: Final = frozenset("every filter find findIndex findLast findLastIndex flatMap forEach map some".split())
-"""Methods that call a function with each element."""
+"""Array methods that call a function with each element."""
 
 _ELEMENT: Final = frozenset("at find findLast pop shift".split())
 
 
 def container_method(inference: Inference, container: Container, name: str, call: Call) -> Type:
-    """What a method of an array, a set, a map or a promise gives."""
+    """Return the result of a method of an array, set, map or promise."""
     if container[0] == TUP:
         _, items, _ = container
         kind = "list"
@@ -262,7 +265,15 @@ def container_method(inference: Inference, container: Container, name: str, call
 
 
 def callback_parameter(inference: Inference, container: Container, name: str, argument: int, index: int) -> Type:
-    """What a method of an array, a set, a map or a promise hands to the function it is given."""
+    """Return the type that a container's method passes to a callback.
+
+    Args:
+        inference: evaluates types.
+        container: array, set, map or promise.
+        name: of the method.
+        argument: position of the callback among the method's arguments.
+        index: position of the parameter of the callback.
+    """
     element = inference.element(frozenset((container,)))
     kind = container[1] if container[0] == BOX else "tuple"
     if kind == "await":
@@ -285,7 +296,7 @@ def _promise_method(inference: Inference, same: Type, given: Type, name: str, ca
 
 
 def outside_type(atom: Outside) -> Type:
-    """The type an outside name stands for when it is written without arguments."""
+    """Return the type of an external name written without type arguments."""
     _, package, dotted, _ = atom
     if package == PACKAGE:
         if dotted in ARRAYS:
@@ -298,7 +309,7 @@ def outside_type(atom: Outside) -> Type:
 
 
 def known_generic(name: str, parts: Sequence[Type]) -> Type:
-    """A generic type of the language with its arguments."""
+    """Return a generic type of the language with its arguments applied."""
     if name in ARRAYS:
         return box(ARRAYS[name], parts[0])
     if name in MAPS:

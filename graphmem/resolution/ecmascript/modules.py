@@ -1,6 +1,7 @@
-"""Which files an import of JavaScript or TypeScript can mean, by the rules of Node, TypeScript and bundlers.
+"""Candidate files for JavaScript and TypeScript imports.
 
-Answers places to look at, best first; whether something is there is asked of the project, which records it.
+They follow the rules of Node, TypeScript and bundlers. The best candidate comes first. The caller checks which one exists; it asks
+the project, which records the question as a dependency.
 """
 
 # ruff: noqa: SIM905
@@ -16,7 +17,7 @@ from graphmem.resolution.layout import Layout
 _TYPESCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
 _JAVASCRIPT: Final = (".js", ".jsx", ".mjs", ".cjs")
 _KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, ".d.mts", ".d.cts")
-# What is written in the import of a TypeScript file is the name of the file it is compiled to.
+# A TypeScript import names the compiled file, not its source.
 _COMPILED_FROM: Final = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _BUILT_FOLDERS: Final = frozenset("build cjs dist es esm lib out types".split())
 _CONDITIONS: Final = ("source", "development", "types", "import", "module", "browser", "node", "require", "default")
@@ -30,24 +31,24 @@ NODE_MODULES: Final = frozenset(
 
 
 _Pattern = tuple[re.Pattern[str] | None, ...]
-"""A pattern of folders, part by part; None for `**`."""
+"""A folder pattern, split into its parts; None for `**`."""
 
 MAX_EXTENDED: Final = 64
-"""Configurations that one inherits from, all told: lists of lists would be without end."""
+"""Maximum number of configurations that one inherits from in total; nested lists could grow without limit."""
 
 
 class _Config(NamedTuple):
-    """What a tsconfig.json says about names, with what it extends."""
+    """Module name settings of a tsconfig.json, including those it extends."""
 
     base: str | None  # folder of baseUrl from the root; None when not set
     paths: tuple[tuple[str, tuple[str, ...]], ...]  # pattern → places from the root, both with at most one "*"
 
 
 class ModulePaths:
-    """The module names of one project.
+    """Resolve the module specifiers of one project to candidate paths.
 
     Args:
-        layout: its tsconfig.json, jsconfig.json and package.json files.
+        layout: the project's tsconfig.json, jsconfig.json and package.json files.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -68,7 +69,10 @@ class ModulePaths:
                     self._configs.setdefault(folder, []).append(config)
 
     def entry_files(self) -> Mapping[str, str]:
-        """Path → command or export, of what package.json files name as commands or as what others load; not all exist."""
+        """Return path → "command" or "export" for files named in package.json.
+
+        Not all of the paths exist.
+        """
         found: dict[str, str] = {}
         for path in sorted(self._documents):
             document = self._documents[path]
@@ -81,11 +85,13 @@ class ModulePaths:
         return found
 
     def places(self, importer: str, specifier: str) -> Iterator[str]:
-        """Paths without a promise that they exist, best first; with or without a file's ending.
+        """Return candidate paths for an import, best first.
+
+        A path may lack a file suffix, and it may not exist.
 
         Args:
             importer: path of the file with the import.
-            specifier: what stands in the import.
+            specifier: the module name in the import.
         """
         folder = importer.rpartition("/")[0]
         if specifier.startswith("."):
@@ -93,7 +99,7 @@ class ModulePaths:
             if place is not None:
                 yield place
                 document = self._documents.get(f"{place}/package.json")
-                if isinstance(document, dict):  # a folder with a main file of its own
+                if isinstance(document, dict):  # the folder names its own main file
                     yield from _entries(place, document)
             return
         if specifier.startswith("/"):
@@ -109,13 +115,15 @@ class ModulePaths:
             yield from self._package_places(package, below)
 
     def _config(self, path: str, around: list[str], leaf: str | None = None, read: list[str] | None = None) -> _Config:
-        """A configuration with what it inherits; one that extends itself inherits nothing more.
+        """Return a configuration with its inherited settings.
+
+        A configuration that extends itself inherits nothing more.
 
         Args:
-            path: of the file.
-            around: the files that inherit from it, one from the other.
-            leaf: folder of the first of them; None: it is the first.
-            read: every file read for that one, which is bounded.
+            path: path of the configuration file.
+            around: chain of files that inherit from this one.
+            leaf: folder of the first file in the chain; None if this file is the first.
+            read: all files read for the first one, at most `MAX_EXTENDED`.
         """
         document = self._documents.get(path)
         read = [] if read is None else read
@@ -142,7 +150,10 @@ class ModulePaths:
         return _Config(base, paths)
 
     def _extended(self, folder: str, name: str) -> str:
-        """Path of the configuration that `extends` names; one in a package of this repository may be meant."""
+        """Return the path of the configuration that `extends` names.
+
+        It may be in another package of this repository.
+        """
         if name.startswith("."):
             place = joined(folder, name) or ""
         else:
@@ -152,7 +163,10 @@ class ModulePaths:
         return next((found for found in (place, f"{place}.json", f"{place}/tsconfig.json") if found in self._documents), place)
 
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
-        """`#name`, from the `imports` of the nearest package.json."""
+        """Return candidate paths for `#name`.
+
+        They come from `imports` in the nearest package.json.
+        """
         for above in _folders(folder):
             document = self._documents.get(f"{above}/package.json" if above else "package.json")
             if isinstance(document, dict):
@@ -162,7 +176,7 @@ class ModulePaths:
                 return
 
     def _package_places(self, package: str, below: str) -> Iterator[str]:
-        """Places inside a package of this repository."""
+        """Return candidate paths inside a package of this repository."""
         folder, document = self._packages[package]
         exports = document.get("exports")
         key = f"./{below}" if below else "."
@@ -178,7 +192,7 @@ class ModulePaths:
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(command or export, path) of what a package.json names."""
+    """Return ("command" or "export", path) of files that a package.json names."""
     commands = document.get("bin")
     for target in commands.values() if isinstance(commands, dict) else (commands,):
         if isinstance(target, str):
@@ -194,7 +208,7 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
-    """Where the code of a package that is imported by its name alone may be."""
+    """Return candidate paths for a package imported only by its name."""
     for field in _MAIN_FIELDS:
         if isinstance(document.get(field), str):
             yield from _sources(folder, document[field])
@@ -203,7 +217,7 @@ def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[tuple[bool, _Pattern]]:
-    """(whether they are taken out, pattern of folders) for what the workspaces of npm, yarn and pnpm list."""
+    """Return (is excluded, folder pattern) of npm, yarn and pnpm workspaces."""
     for folder, name, document in tables:
         said = document.get("workspaces") if name == "package.json" else document.get("packages") if name.startswith("pnpm") else None
         listed = said.get("packages") if isinstance(said, dict) else said
@@ -214,9 +228,10 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 
 
 def _part(text: str) -> re.Pattern[str] | None:
-    """What a part of a pattern of folders matches; None for `**`, which is any parts.
+    """Return the regular expression for one part of a folder pattern.
 
-    What stands between two stars is looked for once, where it comes first: trying every place could take for ever.
+    None for `**`, which matches any number of parts. Text between two stars is matched once, at its first occurrence. Backtracking
+    over all occurrences could take a very long time.
     """
     if text == "**":
         return None
@@ -227,15 +242,15 @@ def _part(text: str) -> re.Pattern[str] | None:
 
 
 def _is_member(members: Sequence[tuple[bool, _Pattern]], folder: str) -> bool:
-    """True for the folder of a package of a workspace."""
+    """Return whether a folder is a package of a workspace."""
     parts = folder.split("/")
     matching = [is_out for is_out, pattern in members if _matches(pattern, parts)]
     return bool(matching) and not any(matching)
 
 
 def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
-    """Whether the parts of a pattern match those of a path, each `**` at least one."""
-    reached = {0}  # how many parts of the path can be matched by what was looked at of the pattern
+    """Return whether a pattern matches a path; `**` matches at least one part."""
+    reached = {0}  # possible numbers of path parts matched by the pattern so far
     for part in pattern:
         if part is None:
             reached = set(range(min(reached) + 1, len(parts) + 1))
@@ -247,7 +262,10 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:
-    """File names a place can mean: with an ending, as the source of a compiled file, as a folder's index."""
+    """Return the files that a path in an import can mean.
+
+    These are the path with a suffix, the source of a compiled file, and the index file of a folder.
+    """
     endings = (*_TYPESCRIPT, *_JAVASCRIPT) if importer.endswith(_TYPESCRIPT) else (*_JAVASCRIPT, *_TYPESCRIPT)
     if place.endswith(_KNOWN):
         stem, dot, suffix = place.rpartition(".")
@@ -259,14 +277,20 @@ def candidates(place: str, importer: str) -> Iterator[str]:
 
 
 def package_of(specifier: str) -> tuple[str, str]:
-    """(package, path below it) of an import that is no path: ("@a/b", "c/d") of "@a/b/c/d"."""
+    """Return (package, path below it) of an import that is not a path.
+
+    For example, "@a/b/c/d" gives ("@a/b", "c/d").
+    """
     parts = specifier.split("/")
     count = 2 if specifier.startswith("@") else 1
     return "/".join(parts[:count]), "/".join(parts[count:])
 
 
 def joined(folder: str, relative: str) -> str | None:
-    """A relative path from a folder as a path from the root; None when it leaves the root."""
+    """Resolve a path relative to a folder; None if it leaves the root.
+
+    The result is relative to the root.
+    """
     parts = [part for part in folder.split("/") if part]
     for part in relative.split("/"):
         if part == "..":
@@ -279,7 +303,10 @@ def joined(folder: str, relative: str) -> str | None:
 
 
 def _written(folder: str, path: str, leaf: str) -> str | None:
-    """A path of a configuration, from the root; `${configDir}` is the folder of the one that begins the chain of `extends`."""
+    """Return a path from a configuration, relative to the root.
+
+    `${configDir}` is the folder of the configuration at the start of the `extends` chain.
+    """
     below = path.removeprefix("${configDir}")
     return joined(folder, path) if below == path else joined(leaf, below)
 
@@ -289,7 +316,7 @@ def _all_written(folder: str, paths: Iterable[Any], leaf: str) -> tuple[str, ...
 
 
 def _folders(folder: str) -> Iterator[str]:
-    """The folder and those above it, the root ("") last."""
+    """Return a folder and all folders above it; the root ("") is last."""
     while folder:
         yield folder
         folder = folder.rpartition("/")[0]
@@ -297,7 +324,10 @@ def _folders(folder: str) -> Iterator[str]:
 
 
 def _mapped(config: _Config, specifier: str) -> Iterator[str]:
-    """Places by `paths`, the longest matching pattern alone, else by `baseUrl`."""
+    """Return candidate paths by `paths`, then by `baseUrl`.
+
+    Only the longest matching pattern of `paths` counts.
+    """
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in config.paths:
         rest = _matched(pattern, specifier)
@@ -312,7 +342,7 @@ def _mapped(config: _Config, specifier: str) -> Iterator[str]:
 
 
 def _matched(pattern: str, text: str) -> str | None:
-    """What the "*" of a pattern stands for in a text; None when it does not match."""
+    """Return the text that "*" in a pattern matches; None without a match."""
     before, star, after = pattern.partition("*")
     if not star:
         return "" if pattern == text else None
@@ -322,7 +352,10 @@ def _matched(pattern: str, text: str) -> str | None:
 
 
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Targets of a key of `exports` or `imports`: the exact key, then patterns, the longest first."""
+    """Return the targets of a key of `exports` or `imports`.
+
+    The exact key is used if it exists; otherwise patterns, the longest first.
+    """
     if key in table:
         yield from _targets(table[key], "")
         return
@@ -333,7 +366,7 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _targets(value: Any, rest: str) -> Iterator[str]:
-    """Every path a conditional target can mean, the source first."""
+    """Return every path of a conditional target, the source first."""
     if isinstance(value, str):
         yield value.replace("*", rest)
     elif isinstance(value, list):
@@ -346,7 +379,10 @@ def _targets(value: Any, rest: str) -> Iterator[str]:
 
 
 def _sources(folder: str, target: str) -> Iterator[str]:
-    """A target in a package, and where its source is likely to be when the target is built."""
+    """Return a target in a package and the likely paths of its source.
+
+    The source differs from the target if the target is a build product.
+    """
     place = joined(folder, target)
     if place is None:
         return

@@ -1,4 +1,7 @@
-"""The rules of JavaScript and TypeScript: scopes, `this`, prototypes, object literals, promises."""
+"""Resolution rules for JavaScript and TypeScript.
+
+They cover scopes, `this`, prototypes, object literals and promises.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,11 @@ if TYPE_CHECKING:
 
 
 MAX_WINDOWS: Final = 8
-"""Declarations of the page's window that are looked at; a repository of many applications has many."""
+"""Maximum number of declarations of `Window` to read; a repository of many applications has many."""
 
 
 class EcmascriptRules(EcmascriptTypes):
-    """JavaScript, TypeScript and TSX."""
+    """Resolution rules for JavaScript, TypeScript and TSX."""
 
     constructors = ("constructor",)
     builtin_package = PACKAGE
@@ -57,9 +60,10 @@ class EcmascriptRules(EcmascriptTypes):
     # scopes and receivers
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Functions of an object literal are no names of the scope it stands in, nor are the titles of tests.
+        """Return the scope and the name under which a definition is found.
 
-        The literal refers to its functions by position.
+        Functions of an object literal and titles of tests are not names of the enclosing scope. The literal refers to its functions
+        by position.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -72,7 +76,10 @@ class EcmascriptRules(EcmascriptTypes):
         return definition.parent, definition.name
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """What is assigned to a function or a variable from outside sees what stands around the assignment."""
+        """Return the enclosing scope of each definition of a file.
+
+        A function assigned to a member of a function or variable (`app.use = function …`) sees the scope around the assignment.
+        """
         around = [definition.parent for definition in definitions]
         for position, definition in enumerate(definitions):
             while around[position] > 0 and not _lies_in(definition, definitions[around[position]]):
@@ -80,7 +87,10 @@ class EcmascriptRules(EcmascriptTypes):
         return around
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Names of the language; what a project declares of the page's window is the window's."""
+        """Return a name of the language that no scope binds.
+
+        A project may extend `Window`; these members are added to `window`, `globalThis` and `self`.
+        """
         found = super().unbound(inference, entry, scope, name)
         if name in ("window", "globalThis", "self"):
             for symbol in inference.project.named("Window")[:MAX_WINDOWS]:
@@ -89,15 +99,18 @@ class EcmascriptRules(EcmascriptTypes):
         return found
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Classes hide their members, namespaces do not."""
+        """Return whether inner scopes see a scope's names without a prefix.
+
+        They see the names of namespaces, but not the members of classes.
+        """
         return super().is_visible(entry, scope) or "namespace" in entry.definitions[scope].modifiers
 
     def builtin(self, name: str) -> Type:
-        """Names of the language and of the platforms it runs on."""
+        """Return a global name of the language or its platforms."""
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """The class, or the constructor function, that `this` is an instance of."""
+        """Return the class or constructor function of `this`; -1 if there is none."""
         if entry.terms[base][0] != SELF:
             return -1
         here = _owner_of_this(entry, scope)
@@ -110,7 +123,10 @@ class EcmascriptRules(EcmascriptTypes):
         return here if definition.kind in CLASS_KINDS or _constructs(definition) else -1
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """The receiver of the method around a scope; a constructor function's own instance."""
+        """Return the type of `this` in a scope.
+
+        It is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
+        """
         here = _owner_of_this(entry, scope)
         definition = entry.definitions[here]
         if definition.kind == "method":
@@ -118,7 +134,10 @@ class EcmascriptRules(EcmascriptTypes):
         return one((INST, entry.symbols[here], False)) if definition.kind in CLASS_KINDS or _constructs(definition) else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """An instance, the class for static methods, or the object literal a method is written in."""
+        """Return the receiver of a method.
+
+        It is an instance, the class for static methods, or the object literal that contains the method.
+        """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
@@ -138,7 +157,10 @@ class EcmascriptRules(EcmascriptTypes):
         return one((INST, owner, False)) if owner.kind == "function" else EMPTY
 
     def _literal(self, inference: Inference, entry: FileEntry, definition: Definition, literal: int) -> Type:
-        """The object a method is written in; for what a variable holds, with what is assigned to it later."""
+        """Return the type of the object literal that contains a method.
+
+        If a variable holds the object, later assignments to its members are included.
+        """
         value = inference.term(entry, definition.parent, literal, definition.start_line)
         owner = entry.definitions[definition.parent]
         slots = entry.names(owner.parent).get(owner.name, ()) if owner.kind == "variable" else ()
@@ -148,7 +170,10 @@ class EcmascriptRules(EcmascriptTypes):
         return value
 
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """What a constructor function inherits from: `util.inherits`, `Object.create(Base.prototype)`, and the like."""
+        """Return the bases of a constructor function.
+
+        They come from `util.inherits`, `Object.create(Base.prototype)` and similar code.
+        """
         if symbol.kind != "function":
             return EMPTY
         for name in ("inherits", "setPrototypeOf"):
@@ -161,7 +186,10 @@ class EcmascriptRules(EcmascriptTypes):
         )
 
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
-        """Static members belong to the class alone, the others to its instances alone; a namespace has none of these."""
+        """Return whether a receiver has a member that its class defines.
+
+        Only the class has static members, and only instances have the others. A namespace does not distinguish them.
+        """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
         if (
@@ -174,11 +202,14 @@ class EcmascriptRules(EcmascriptTypes):
         return ("static" in definition.modifiers) is (receiver[0] == CLASS)
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
-        """`new` of a function makes an instance of it."""
+        """Return an instance of a function that is called with `new`."""
         return one((INST, function, True)) if function.kind == "function" else EMPTY
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """A variable that functions are assigned to (`app.use = function …`) is an object with those members."""
+        """Return the value of a variable, with members assigned to it later.
+
+        For example, `app.use = function …` adds the member `use` to `app`.
+        """
         target = entry.terms[binding.target]
         if target[0] != NAME or binding.op != "assign":
             return value
@@ -186,7 +217,10 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """(scope, name) → definition of the variables of a file that get members after they are made."""
+        """Return (scope, name) → definition of variables that get members later.
+
+        The result covers a whole file and is cached in its entry.
+        """
         kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
         if kept is None:
             kept = entry.kept["extended"] = {}
@@ -197,7 +231,10 @@ class EcmascriptRules(EcmascriptTypes):
         return kept
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """What is assigned to a function: `Name.create = …`; and `call`, `apply` and `bind`."""
+        """Return an attribute of a function.
+
+        It is assigned (`Name.create = …`), or is one of `call`, `apply` and `bind`.
+        """
         _, symbol, _ = function
         entry = inference.project.entry(symbol)
         found = EMPTY
@@ -211,7 +248,10 @@ class EcmascriptRules(EcmascriptTypes):
         return found
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """The tables of `ecmascript_library`; `require("module")` and `import("module")` give modules."""
+        """Return the result type of an external call; None if it is unknown.
+
+        `require("module")` and `import("module")` return modules. Other results come from the table in `library`.
+        """
         if atom[1] == PACKAGE and atom[2] == CAST:
             return self.cast(inference, call)
         if atom[1] == PACKAGE and atom[2] in (ATTRIBUTE, PARAMETER):
@@ -228,52 +268,67 @@ class EcmascriptRules(EcmascriptTypes):
         return known(inference, call) if known is not None else None
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """What the type of the place a function is written in says of a parameter."""
+        """Return the contextual type of a function's parameter."""
         return implied_parameter(inference, symbol, index)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods of arrays, sets, maps and promises."""
+        """Return the result of a method of an array, set, map or promise."""
         return container_method(inference, container, name, call)
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """An async function gives a promise."""
+        """Return the result type of a function; an async one returns a promise."""
         entry = inference.project.entry(symbol)
         modifiers = entry.definitions[symbol.index].modifiers
         bindings = entry.facts.bindings
         if any(bindings[i].value >= 0 and entry.terms[bindings[i].value] == (SELF,) for i in entry.results.get(symbol.index, ())):
-            # `return this` gives what the method is called on, not merely its class.
+            # `return this` returns the type of the receiver, which may be a subclass of the method's class.
             value = join(frozenset(atom for atom in value if atom[0] != INST), one((SELFTYPE,)))
         if "async" not in modifiers or any(atom[0] == BOX and atom[1] in ("await", "iter") for atom in value):
             return value
         return box("await", value)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Fewer arguments than parameters are usual, more are not; nobody calls a test, and not a mere signature."""
+        """Return whether a function accepts this number of arguments.
+
+        Calls often pass fewer arguments than parameters, but not more. Tests and overload signatures are never called.
+        """
         if "test" in definition.modifiers or "overload" in definition.modifiers:
             return False
         return positional <= len(definition.parameters) or any(parameter.kind == "rest" for parameter in definition.parameters)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Scripts share their names, modules do not."""
+        """Return whether a file sees the global names of other files.
+
+        Scripts share their names; modules do not.
+        """
         return not entry.facts.imports and not exports_of(entry).is_module
 
     def is_common_name(self, name: str) -> bool:
-        """Names of methods of arrays, strings, promises, elements of a page and emitters of events."""
+        """Return whether a name is a common method name.
+
+        These are methods of arrays, strings, promises, DOM elements and event emitters.
+        """
         return name in COMMON_METHODS
 
 
 def _lies_in(definition: Definition, parent: Definition) -> bool:
-    """False for what is assigned to a function from outside: prototypes and static members."""
+    """Return whether a definition is written inside its parent.
+
+    False for members assigned to a function from outside, such as prototype methods and static members.
+    """
     return definition.start_byte >= parent.start_byte and definition.end_byte <= parent.end_byte
 
 
 def _is_arrow(definition: Definition) -> bool:
-    """True for a function that has the `this` of what is around it; the header of one ends in its arrow."""
+    """Return whether a function is an arrow function, without its own `this`.
+
+    The signature of an arrow function ends with the arrow.
+    """
     return definition.signature.endswith("=>")
 
 
 def _owner_of_this(entry: FileEntry, scope: int) -> int:
-    """The method, function or class whose `this` is meant in a scope; 0 for none."""
+    """Return the method, function or class that owns `this`; 0 for none."""
     here = scope
     while here > 0:
         definition = entry.definitions[here]
@@ -287,12 +342,15 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
 
 
 def _constructs(definition: Definition) -> bool:
-    """True for a function that is named like a class."""
+    """Return whether a function is named like a class."""
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
-    """(scope, name of a function) → (scope, term of a base, line): inheritance as it was written before there were classes."""
+    """Return (scope, function name) → its bases as (scope, base term, line).
+
+    This covers prototype inheritance, used before JavaScript had classes.
+    """
     kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
     if kept is not None:
         return kept
@@ -331,13 +389,13 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
 
 
 def _name_at(terms: Sequence[Term], index: int) -> str:
-    """The name a term is; "" for other terms and for none."""
+    """Return the name of a name term; "" for other terms and for none."""
     term = terms[index] if index >= 0 else None
     return term[1] if term is not None and term[0] == NAME else ""
 
 
 def _prototype_of(terms: Sequence[Term], term: int) -> int:
-    """X of `X.prototype`; -1 for anything else."""
+    """Return the term `X` of `X.prototype`; -1 for other terms."""
     found = terms[term]
     if found[0] != ATTR:
         return -1

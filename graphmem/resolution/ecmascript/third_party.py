@@ -1,6 +1,6 @@
-"""What resolution knows of widely used packages: functions through which things of the project pass, and generic types.
+"""Known functions and generic types of widely used packages.
 
-Data first: (package, name) → one of few ways a value goes through.
+The functions pass values of the project through. Each (package, name) maps to one of a few ways of passing them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 Known = Callable[["Inference", "Call"], Type]
 
 _CONTEXT: Final = "<context>"
-"""Field under which a context keeps what it hands down."""
+"""Field that holds the value a context provides."""
 
 
 def type_arguments(inference: Inference, call: Call) -> list[Type]:
-    """The types in angle brackets of a call, without what they leave open."""
+    """Return the type arguments of a call, without their open parts."""
     for name, term in call.keywords:
         if name == TYPE_ARGUMENTS:
             said = call.entry.terms[term]
@@ -32,12 +32,12 @@ def type_arguments(inference: Inference, call: Call) -> list[Type]:
 
 
 def first(inference: Inference, call: Call) -> Type:
-    """The first argument itself."""
+    """Return the type of the first argument."""
     return call.argument(0) or EMPTY
 
 
 def called(inference: Inference, call: Call) -> Type:
-    """What the first argument gives when it is called."""
+    """Return the result of calling the first argument."""
     return inference.expanded(inference.called_blindly(inference.expanded(first(inference, call)), call))
 
 
@@ -47,7 +47,10 @@ def _said_or_first(inference: Inference, call: Call) -> Type:
 
 
 def _state(inference: Inference, call: Call) -> Type:
-    """`useState(value)`, `useState(() => value)`: the value, and a function outside."""
+    """Return the result of `useState(value)` or `useState(() => value)`.
+
+    It is a pair of the value and an external function.
+    """
     said = type_arguments(inference, call)
     given = inference.expanded(first(inference, call))
     value = said[0] if said and said[0] else join(frozenset(a for a in given if a[0] not in (FUNC, LAM)), called(inference, call))
@@ -96,7 +99,7 @@ def _use_context(inference: Inference, call: Call) -> Type:
 
 
 def _lazy(inference: Inference, call: Call) -> Type:
-    """`lazy(() => import("module"))`: the module's default."""
+    """Return the module's default export for `lazy(() => import("module"))`."""
     modules = inference.awaited(called(inference, call))
     return join_all(inference.module_member(atom, "default") if atom[0] == MODULE else frozenset((atom,)) for atom in modules)
 
@@ -137,7 +140,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     ("vitest", "vi.fn"): first,
     ("node:util", "promisify"): first,
 }
-"""(package, name) → what calling it gives."""
+"""(package, name) of an external function → its result type."""
 
 
 def _holder(name: str) -> Callable[[Sequence[Type]], Type]:
@@ -152,4 +155,4 @@ GENERICS: Final[Mapping[tuple[str, str], Callable[[Sequence[Type]], Type]]] = {
     **{("solid-js", name): lambda parts: box("callable", parts[0]) for name in ("Accessor",)},
     **{("react", name): lambda parts: parts[0] for name in ("PropsWithChildren",)},
 }
-"""(package, name) of a generic type → what it is, from its arguments."""
+"""(package, name) of a generic type → function from its arguments to the type."""
