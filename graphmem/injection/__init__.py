@@ -1,1 +1,1 @@
-"""What is put in front of an agent: chosen, packed to a budget, written in its format, by a deadline."""
+"""Choose, pack and format context for an agent within a deadline."""

@@ -1,8 +1,9 @@
-"""The background memory agent: told what a conversation is about, it has what is known of it ready for the next turn.
+"""Background agent that prepares memories for the next turn of a session.
 
-`update` returns at once; a thread embeds the context, compares it with the last one, and looks for memories. Similarity under 0.3 is a new
-topic: what was shown before may be shown again. The same after 50 turns and in a new session. Nothing is shown twice within a topic.
-A check by a language model, when there is one, runs in threads of its own, so that a slow model holds up no other session's context.
+`update` returns at once. A thread embeds the context, compares it with the previous one and looks for memories.
+A similarity below 0.3 starts a new topic, and memories shown before may be shown again. So do 50 turns and a new session.
+Within a topic no memory is shown twice. An optional check by a language model runs in threads of its own, so that a slow
+model does not delay the contexts of other sessions.
 """
 
 from __future__ import annotations
@@ -20,60 +21,61 @@ from typing import Final, NamedTuple, Protocol
 from graphmem.errors import GraphMemError
 
 NEW_TOPIC: Final = 0.3  # similarity of two contexts below which the topic has changed
-MIN_SIMILARITY: Final = 0.4  # of a candidate
+MIN_SIMILARITY: Final = 0.4  # minimum similarity of a candidate
 MAX_CANDIDATES: Final = 10
-TURNS: Final = 50  # after which what was shown is forgotten
-MAX_SESSIONS: Final = 256  # that are remembered; the one untouched longest goes first
-MAX_CONTEXT: Final = 4_000  # characters of the last messages that say what it is about
-CHECK_S: Final = 2.0  # for a check of what was found, from the moment it was found; past it nothing is dropped
-_CHECKS: Final = 4  # at once
+TURNS: Final = 50  # turns after which the list of shown memories is cleared
+MAX_SESSIONS: Final = 256  # sessions kept; the least recently used is evicted first
+MAX_CONTEXT: Final = 4_000  # characters of the last messages that are compared
+CHECK_S: Final = 2.0  # seconds for the relevance check, counted from the search; after that no candidate is dropped
+_CHECKS: Final = 4  # parallel checks
 
 _log = logging.getLogger(__name__)
 
 
 class Context(NamedTuple):
-    """What a conversation is about now."""
+    """The current subject of a conversation."""
 
-    text: str  # of the last messages, the newest last
-    files: tuple[str, ...] = ()  # from the root, that are open
+    text: str  # the last messages, the newest last
+    files: tuple[str, ...] = ()  # open files, relative to the root
     phase: str = ""
 
 
 class Candidate(NamedTuple):
-    """A memory that fits, and how well."""
+    """A memory that fits the context, with its score."""
 
     id: str
     similarity: float
 
 
 Check = Callable[[Context, Sequence[Candidate], float], list[Candidate]]
-"""Which of some candidates are worth showing, in their order, told by when on the clock of `time.monotonic`; raises GraphMemError when it
-cannot tell."""
+"""Return the candidates worth showing, in their order, before a `time.monotonic` deadline. Raise GraphMemError if the check
+cannot be done.
+"""
 
 
 class Ready(NamedTuple):
-    """What was made ready for a session."""
+    """Candidates prepared for a session."""
 
-    found: list[Candidate]  # not shown yet, best first
-    note: str  # "" or why it was not checked
+    found: list[Candidate]  # not yet shown, best first
+    note: str  # why the candidates were not checked; "" if they were
 
 
 class Looking(Protocol):
-    """What the agent needs of a project."""
+    """The lookups that the agent needs from a project."""
 
     def vector(self, text: str) -> Sequence[float] | None:
-        """Of unit length; None without a model."""
+        """Vector of unit length; None without a model."""
 
     def words(self, text: str) -> Sequence[str]:
-        """Normalised words, for topics where there is no model."""
+        """Normalised words, used to compare topics without a model."""
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
-        """Memories that fit, best first."""
+        """Memories that fit the context, best first."""
 
 
 @dataclass(slots=True)
 class SessionState:
-    """What is remembered of one session."""
+    """State of one session."""
 
     shown: set[str] = field(default_factory=set)
     shown_ever: set[str] = field(default_factory=set)
@@ -83,19 +85,21 @@ class SessionState:
     words: Counter[str] = field(default_factory=Counter)
     ready: list[Candidate] = field(default_factory=list)
     ready_turn: int = 0
-    note: str = ""  # of what is ready
+    note: str = ""  # of the prepared candidates
     phase: str = ""
     files: tuple[str, ...] = ()
 
 
 class ContextAgent:
-    """One for a project; all of its sessions share one thread, in which the newest context of each session counts.
+    """The background agent of one project.
+
+    All sessions share one thread. Only the newest context of each session is processed.
 
     Args:
         looking: finds memories.
-        on_ready: told the session and how many candidates there are when a context was worked through.
-        check: of what was found, by a language model. When it fails or is late, all of it is ready, and `take` says so.
-        check_s: seconds it may take.
+        on_ready: called with the session and the number of candidates after each processed context.
+        check: drops irrelevant candidates with a language model. If it fails or is late, all candidates are ready and `take` reports it.
+        check_s: time limit of the check in seconds.
     """
 
     def __init__(
@@ -114,26 +118,26 @@ class ContextAgent:
         self._work = threading.Condition(self._lock)
         self._sessions: OrderedDict[str, SessionState] = OrderedDict()
         self._waiting: OrderedDict[str, tuple[int, Context]] = OrderedDict()
-        self._busy = 0  # contexts that are being worked through
+        self._busy = 0  # contexts being processed
         self._closed = False
         self._thread: threading.Thread | None = None
 
     def begin(self, session: str) -> None:
-        """A new session: nothing was shown yet, whatever a session of this name was shown before."""
+        """Start a session; memories shown under the same name count as new."""
         with self._lock:
             self._sessions.pop(session, None)
             self._waiting.pop(session, None)
             self._state(session)
 
     def end(self, session: str) -> int:
-        """A session is over; returns how many memories it was shown."""
+        """End a session; return how many memories it was shown."""
         with self._lock:
             self._waiting.pop(session, None)
             state = self._sessions.pop(session, None)
             return len(state.shown_ever) if state is not None else 0
 
     def update(self, session: str, context: Context) -> int:
-        """Say what the conversation is about; returns the number of the turn at once."""
+        """Queue a new context; return the number of the turn at once."""
         with self._work:
             state = self._state(session)
             state.turns += 1
@@ -149,41 +153,41 @@ class ContextAgent:
             return state.turns
 
     def take(self, session: str) -> Ready:
-        """What is ready and was not shown yet; it is not ready any more."""
+        """Return the prepared candidates not yet shown, and clear them."""
         with self._lock:
             state = self._state(session)
             ready, state.ready = [one for one in state.ready if one.id not in state.shown], []
             return Ready(ready, state.note)
 
     def shown(self, session: str) -> frozenset[str]:
-        """Ids of what was shown within the topic."""
+        """Ids of the memories shown within the topic."""
         with self._lock:
             return frozenset(self._state(session).shown)
 
     def show(self, session: str, ids: Sequence[str]) -> None:
-        """These were shown now."""
+        """Record that these memories were shown."""
         with self._lock:
             state = self._state(session)
             state.shown.update(ids)
             state.shown_ever.update(ids)
 
     def was_shown(self, memory_id: str) -> list[str]:
-        """Sessions that were shown a memory and are not over, ascending."""
+        """Open sessions that were shown a memory, ascending."""
         with self._lock:
             return sorted(name for name, state in self._sessions.items() if memory_id in state.shown_ever)
 
     def phase(self, session: str) -> str:
-        """Of work, as it was last said."""
+        """The last reported phase of work."""
         with self._lock:
             return self._state(session).phase
 
     def topics(self, session: str) -> int:
-        """Topics so far, from 1."""
+        """Number of topics so far, from 1."""
         with self._lock:
             return self._state(session).topics
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until every context that was told is worked through; False when that takes longer."""
+        """Wait until every queued context is processed; False on timeout."""
         deadline = time.monotonic() + timeout_s
         with self._work:
             while self._waiting or self._busy:
@@ -192,7 +196,7 @@ class ContextAgent:
             return True
 
     def close(self) -> None:
-        """End the thread; what it works on is thrown away."""
+        """Stop the thread and discard its current work."""
         with self._work:
             self._closed = True
             self._waiting.clear()
@@ -204,7 +208,7 @@ class ContextAgent:
             thread.join(5.0)
 
     def _state(self, session: str) -> SessionState:
-        """The state of a session, made when it is new; the caller holds the lock."""
+        """Return the state of a session, created if new; requires the lock."""
         state = self._sessions.get(session)
         if state is None:
             state = self._sessions[session] = SessionState()
@@ -224,10 +228,10 @@ class ContextAgent:
                 self._busy += 1
             try:
                 goes_on = self._look(session, turn, context)
-            except GraphMemError as error:  # nothing is shown; the next context is another try
+            except GraphMemError as error:  # nothing is shown; the next context tries again
                 goes_on = False
                 _log.warning("no context for session %s: %s", session, error)
-            except Exception:  # noqa: BLE001 -- a thread nobody waits for: the fault is said, the agent goes on
+            except Exception:  # noqa: BLE001 -- no caller waits for this thread: log the fault and continue
                 goes_on = False
                 _log.exception("no context for session %s", session)
             if not goes_on:
@@ -239,7 +243,7 @@ class ContextAgent:
             self._work.notify_all()
 
     def _look(self, session: str, turn: int, context: Context) -> bool:
-        """Find what fits; True when a check goes on with it."""
+        """Search for candidates; True if a check of them is still running."""
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
         found = [one for one in self._looking.candidates(context, vector) if one.similarity >= MIN_SIMILARITY][:MAX_CANDIDATES]
@@ -267,7 +271,7 @@ class ContextAgent:
     def _checked(self, session: str, turn: int, context: Context, found: list[Candidate], until: float) -> None:
         note = ""
         try:
-            assert self._check is not None  # noqa: S101 - there are threads for it only when there is one
+            assert self._check is not None  # noqa: S101 - the pool exists only if there is a check
             found = self._check(context, found, until)
         except GraphMemError as error:
             note = f"not checked for relevance: {error.message}"
@@ -291,7 +295,7 @@ class ContextAgent:
 
 
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
-    """Cosine of two contexts: of their vectors, or of their words where one has no vector."""
+    """Cosine of two contexts, by vectors, or by words if one has no vector."""
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))
     product = sum(count * other[1].get(word, 0) for word, count in one[1].items())

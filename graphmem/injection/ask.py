@@ -1,4 +1,4 @@
-"""What is asked of injection, what cannot be asked, and what was found for it."""
+"""Requests to injection, their validation, and the packed result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MAX_SESSION_NAME: Final = 200
 
 
 class Ask(NamedTuple):
-    """One question for something to inject."""
+    """A request for context to inject."""
 
     point: str
     session: str = ""
-    text: str = ""  # the person's words, or the task
+    text: str = ""  # the person's message, or the task
     files: tuple[str, ...] = ()
     phase: str = ""
     form: str = "xml"
@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What was found for a question, packed."""
+    """The items found for a request, packed."""
 
     packed: Packed
     why: str = ""
@@ -35,27 +35,27 @@ class Gathered(NamedTuple):
 
 
 def check(ask: Ask) -> None:
-    """Refuse what cannot be answered.
+    """Validate a request.
 
     Raises:
-        BadInputError: a format, phase, name or number that cannot be.
+        BadInputError: an invalid format, phase, name or number.
     """
     format_named(ask.form)
     if ask.phase and ask.phase not in PHASES:
-        raise BadInputError(f"{ask.phase!r} is no phase; phases are {', '.join(PHASES)}", argument="phase", value=ask.phase)
+        raise BadInputError(f"{ask.phase!r} is not a phase; use one of {', '.join(PHASES)}", argument="phase", value=ask.phase)
     if len(ask.session) > MAX_SESSION_NAME:
         raise BadInputError(
-            f"the session's name has {len(ask.session):,} characters; give at most {MAX_SESSION_NAME}",
+            f"the session name has {len(ask.session):,} characters; use at most {MAX_SESSION_NAME}",
             argument="session",
             allowed=MAX_SESSION_NAME,
             found=len(ask.session),
         )
     if ask.point in ("step", "take") and not ask.session:
-        raise BadInputError("say which session; what it was shown is known by its name", argument="session")
+        raise BadInputError("the session is missing; give its name", argument="session")
     if len(ask.files) > MAX_FILES:
-        raise BadInputError(f"{len(ask.files):,} files are too many; name at most {MAX_FILES}", argument="files", allowed=MAX_FILES)
+        raise BadInputError(f"{len(ask.files):,} files are too many; give at most {MAX_FILES}", argument="files", allowed=MAX_FILES)
 
 
 def whole_budget(tokens: int) -> Budget:
-    """A budget any section may use up."""
+    """A budget that any section may use up."""
     return Budget(tokens, tokens, tokens, tokens, tokens)

@@ -1,6 +1,6 @@
-"""How much may be put in front of an agent, by what is left of its context and by the phase of its work.
+"""Token budgets, from the remaining context and the phase of work.
 
-Both tables are those of the product's specification; between two rows of the first the shares are interpolated.
+Both tables come from the product's specification. Shares are interpolated between two rows of the first table.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from graphmem.errors import BadInputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SHARE: Final = 0.08  # of the remaining context
-MOST: Final = 5_000  # tokens, however much is left
-USUAL_REMAINING: Final = 100_000  # tokens, where the agent does not say
+SHARE: Final = 0.08  # share of the remaining context
+MOST: Final = 5_000  # tokens, an upper limit
+USUAL_REMAINING: Final = 100_000  # tokens assumed when the agent does not report them
 MAX_REMAINING: Final = 100_000_000
-SECTIONS: Final = ("always", "editor", "retrieval", "summaries")  # in this order when it is tight
+SECTIONS: Final = ("always", "editor", "retrieval", "summaries")  # filled in this order when the budget is tight
 OTHER: Final = "other"
 
 
 class Budget(NamedTuple):
-    """Tokens in all and at most by section; what one leaves over, another does not get."""
+    """Token limits in total and by section; unused tokens are not transferred."""
 
     total: int
     always: int  # rules, pinned memories, notes
-    editor: int  # what is known about the files that are open
-    retrieval: int  # what was searched for
-    summaries: int  # of the last sessions
+    editor: int  # knowledge about the open files
+    retrieval: int  # search results
+    summaries: int  # summaries of the last sessions
 
     def section(self, name: str) -> int:
-        """At most so many tokens for one of SECTIONS."""
+        """Token limit of one of SECTIONS."""
         return int(getattr(self, name))
 
 
-_ROWS: Final = (  # remaining, then always, editor, retrieval, summaries
+_ROWS: Final = (  # remaining context, then always, editor, retrieval, summaries
     (8_000, (200, 500, 300, 200)),
     (20_000, (200, 700, 500, 200)),
     (50_000, (320, 1_840, 1_196, 600)),
@@ -45,18 +45,18 @@ _ROWS: Final = (  # remaining, then always, editor, retrieval, summaries
 
 
 def budget_for(remaining: int | None = None) -> Budget:
-    """The budget when so many tokens of context are left.
+    """The budget for a number of remaining tokens of context.
 
     Args:
-        remaining: tokens; None: the agent does not say, 100,000 are assumed.
+        remaining: tokens. None means that the agent does not report them; 100,000 are assumed.
 
     Raises:
-        BadInputError: it is negative or no number of tokens.
+        BadInputError: negative, or not a number of tokens.
     """
     left = USUAL_REMAINING if remaining is None else remaining
     if isinstance(left, bool) or not isinstance(left, int) or not 0 <= left <= MAX_REMAINING:
         raise BadInputError(
-            f"remaining is {remaining!r}; give the tokens that are left, 0 to {MAX_REMAINING:,}", argument="remaining", value=remaining
+            f"remaining is {remaining!r}; give the remaining tokens, 0 to {MAX_REMAINING:,}", argument="remaining", value=remaining
         )
     return Budget(min(MOST, int(left * SHARE)), *_shares(left))
 
@@ -73,10 +73,10 @@ def _shares(left: int) -> tuple[int, int, int, int]:
 
 
 class PhaseShares(NamedTuple):
-    """How retrieval divides its tokens among types of memories in one phase."""
+    """Shares of the retrieval tokens by type of memory in one phase."""
 
-    budget: int  # tokens at most
-    shares: Mapping[str, float]  # by type; OTHER for all that are not named
+    budget: int  # maximum tokens
+    shares: Mapping[str, float]  # by type; OTHER covers all unnamed types
 
 
 def _phase(budget: int, **shares: float) -> PhaseShares:
@@ -96,12 +96,12 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 
 
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
-    """How a phase divides the tokens of retrieval; None where it does not.
+    """Shares of the retrieval tokens in a phase; None if it has none.
 
     Args:
         phase: of work.
-        leaning: what types count there, of what they count by themselves (`search.phases`): their shares grow and shrink with it, and
-            all shares together stay what they were. A type without a share of its own stays among OTHER.
+        leaning: weight of each type in this phase, relative to its own weight (`search.phases`). Shares are scaled by it and
+            normalised to the same sum as before. A type without its own share stays in OTHER.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None
@@ -113,6 +113,6 @@ def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] |
 
 
 def retrieval_budget(budget: Budget, phase: str) -> int:
-    """Tokens for what was searched for: the section's share, and no more than the phase allows."""
+    """Tokens for search results: the smaller of section and phase limits."""
     shares = PHASE_SHARES.get(phase)
     return budget.retrieval if shares is None else min(budget.retrieval, shares.budget)

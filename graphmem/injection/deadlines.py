@@ -1,4 +1,7 @@
-"""Answers by a deadline: what is not ready in time is not given, because an agent that waits has lost more than it gains."""
+"""Run calls with a deadline and discard late answers.
+
+A waiting agent loses more than a late answer would give it.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +17,25 @@ from graphmem.errors import BadInputError
 T = TypeVar("T")
 
 DEADLINES_S: Final[Mapping[str, float]] = MappingProxyType({"start": 0.5, "prompt": 2.0, "tool": 0.1, "step": 0.05})
-"""By point: the system prompt of a session, its first message, a tool's result, between steps."""
+"""Seconds by point: system prompt of a session, first message, result of a tool, between steps."""
 POINTS: Final = tuple(DEADLINES_S)
-QUICK_S: Final = 0.25  # calls that may take less do not stand in line behind others
-_WORKERS: Final = 4  # of each
-_MARGIN: Final = 0.15  # of a deadline, kept for writing the answer down and sending it
+QUICK_S: Final = 0.25  # calls with a shorter limit have threads of their own
+_WORKERS: Final = 4  # threads of each kind
+_MARGIN: Final = 0.15  # share of a deadline reserved for writing and sending the answer
 
 
 class Timed(NamedTuple, Generic[T]):
-    """What came of a call with a deadline."""
+    """Outcome of a call with a deadline."""
 
-    value: T | None  # None: it was late
+    value: T | None  # None if it was late
     seconds: float
 
 
 class Deadlines:
-    """Runs calls in threads of its own and waits for them no longer than they may take. What is late goes on and is thrown away.
+    """Thread pools that bound the time a caller waits.
 
-    Calls that have to be quick have threads that no slower one may hold: a first message of one agent is no reason for another to wait
-    between its steps.
+    A late call continues, and its result is discarded. Quick calls have threads of their own, so that the slow first message of
+    one agent does not delay the steps of another.
     """
 
     def __init__(self) -> None:
@@ -40,15 +43,15 @@ class Deadlines:
         self._slow = ThreadPoolExecutor(_WORKERS, thread_name_prefix="graphmem-inject")
 
     def run(self, call: Callable[[float], T], seconds: float, begun: float | None = None) -> Timed[T]:
-        """The call's value when it is there in time.
+        """Return the call's value if it is ready in time.
 
         Args:
-            call: told when it has to be done, on the clock of `time.monotonic`, so that it can stop between two steps.
-            seconds: allowed, from `begun`.
-            begun: when the question came, on the same clock; default now.
+            call: receives its deadline on the clock of `time.monotonic`, so that it can stop early.
+            seconds: time limit, counted from `begun`.
+            begun: arrival of the request on the same clock; default now.
 
         Raises:
-            whatever the call raises in time.
+            Exception: any error that the call raises in time.
         """
         started = time.monotonic() if begun is None else begun
         until = started + seconds * (1 - _MARGIN)
@@ -65,7 +68,7 @@ class Deadlines:
         return Timed(value if time.monotonic() <= until else None, seconds_taken)
 
     def close(self) -> None:
-        """Take no more; what runs is let go."""
+        """Accept no more calls; running calls are abandoned."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -74,8 +77,8 @@ def deadline_of(point: str) -> float:
     """Seconds allowed at a point.
 
     Raises:
-        BadInputError: there is no such point.
+        BadInputError: unknown point.
     """
     if point not in DEADLINES_S:
-        raise BadInputError(f"{point!r} is no point; there are {', '.join(POINTS)}", argument="point", value=point)
+        raise BadInputError(f"{point!r} is not a point; use one of {', '.join(POINTS)}", argument="point", value=point)
     return DEADLINES_S[point]

@@ -1,7 +1,8 @@
-"""Which sessions are shown what: a fixed division by hash, so that what injection brings can be compared with nothing.
+"""Divide sessions into the groups of the experiment by a fixed hash.
 
-5 in 100 sessions are the control group and are shown nothing, 10 get what is given at the start and on request only, the rest everything.
-Signals are taken from all of them.
+The control group makes the effect of injection measurable. It has 5 in 100 sessions and is shown nothing.
+10 in 100 sessions are passive: they receive context at the start and on request only. All other sessions receive everything.
+Detectors run in all groups.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BEL
 
 
 def group_of(session: str, project: str) -> str:
-    """control, passive or full: sha256(project, session) mod 100, the same on every machine and for ever."""
+    """control, passive or full: sha256(project, session) mod 100, everywhere."""
     digest = hashlib.sha256(f"{project}\0{session}".encode("utf-8", "surrogatepass")).digest()
     place = int.from_bytes(digest, "big") % 100
     return CONTROL if place < _CONTROL_BELOW else PASSIVE if place < _PASSIVE_BELOW else FULL

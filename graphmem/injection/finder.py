@@ -1,4 +1,7 @@
-"""Which memories may be shown unasked, and how they are found: by files, by a text, by standing for every session."""
+"""Find the memories that may be shown unasked.
+
+They are found by open files, by a text, or because they apply to every session.
+"""
 
 from __future__ import annotations
 
@@ -37,32 +40,32 @@ if TYPE_CHECKING:
     from graphmem.search.searcher import Searcher
     from graphmem.vectors.filler import VectorFiller
 
-STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start whatever their scope
+STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start, whatever their scope
 STANDING_SCOPES: Final = frozenset({"global", "module"})
 PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
-STANDING: Final = 48  # memories of every session, before packing chooses
-MAX_STANDING: Final = 12  # memories about open files, likewise
+STANDING: Final = 48  # memories that apply to every session, before packing
+MAX_STANDING: Final = 12  # memories about open files, before packing
 
 _log = logging.getLogger(__name__)
 
 
 class Kept(NamedTuple):
-    """What was read from all memories."""
+    """Results derived from all memories, cached until a memory changes."""
 
-    standing: list[str]  # ids of memories for every session: pinned, global, of modules, recipes; most important first
-    more: int  # of those, that came after the first STANDING
-    typed: dict[str, list[MemoryRow]]  # live ones of PLANNED_TYPES, by id
+    standing: list[str]  # ids for every session: pinned, global, of modules, recipes; most important first
+    more: int  # further memories beyond the first STANDING
+    typed: dict[str, list[MemoryRow]]  # active memories of PLANNED_TYPES, by id
 
 
 class Finder:
-    """Finds memories for injection. Any thread may ask.
+    """Find memories for injection. Thread-safe.
 
     Args:
-        book: of memories.
-        searcher: finds by a text.
+        book: repository of the memories.
+        searcher: searches by text.
         projections: of the memories and the code.
-        vectors: the model for contexts.
-        trust: how sure a memory must be to be shown unasked.
+        vectors: the model that embeds contexts.
+        trust: the confidence that a memory needs to be shown unasked.
         state: of the index.
     """
 
@@ -82,8 +85,8 @@ class Finder:
         self._trust = trust
         self._state = state
         self._standing: Kept | None = None
-        self._changes = 0  # of memories, which let go of it
-        self._counting = 0  # the thread that writes down what was shown, while it does
+        self._changes = 0  # changes of memories, which invalidate the cache
+        self._counting = 0  # id of the thread that is counting shown memories
 
     def vector(self, text: str) -> Sequence[float] | None:
         """See `injection.agent.Looking`."""
@@ -101,7 +104,7 @@ class Finder:
         return query_words(text)
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
-        """See `injection.agent.Looking`: by vectors where there are any, else what a search finds."""
+        """See `injection.agent.Looking`: by vectors, or by search without vectors."""
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
         found: list[tuple[str, float]]
@@ -116,7 +119,7 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Memories that a text speaks of, by the one search there is; those that are only better than the rest are left out."""
+        """Search memories that are relevant to a text by an absolute threshold."""
         left = until - time.monotonic()
         if left <= 0:
             return []
@@ -135,7 +138,7 @@ class Finder:
         return [(info, score) for info, score in found if info.id in meant]
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Those of some memories that a text speaks of: by their vectors, or by the words of one sentence."""
+        """Filter relevant memories, by vectors or by the words of one sentence."""
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
         is_usable = embedder is not None and index.model_id == embedder.model_id
@@ -149,7 +152,7 @@ class Finder:
         return meant | spoken_of(index, sentences, self._in_code(frozenset().union(*sentences)), rest)
 
     def _in_code(self, words: Collection[str]) -> Elsewhere:
-        """How common words are in code; nothing where its words are not there."""
+        """Frequencies of words in code; empty if the code's words are not loaded."""
         shot = self._projections.snapshot()
         if shot.words is None:
             return Elsewhere({}, 0)
@@ -160,7 +163,7 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Memories of some types for a text, whatever the level of trust: somebody asked."""
+        """Memories of some types for a text; trust does not apply to requests."""
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
         )
@@ -175,7 +178,10 @@ class Finder:
         return [info.id for info, _ in found if self.is_sure(info)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
-        """Live traps about a file or code in it, surest in use first, ties by id: (id, how sure it is for being shown)."""
+        """Active traps about a file or its code, as (id, confidence when shown).
+
+        The most confident is first; ties are ordered by id.
+        """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
         nodes = {file_id(self._book.project(), path)}
@@ -189,7 +195,10 @@ class Finder:
         return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now)) for row in surest]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
-        """What is known about files, the weightiest first, ties by id; and how many more there are than the MAX_STANDING given."""
+        """Memories about files by weight, and how many exceed MAX_STANDING.
+
+        Ties are ordered by id.
+        """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
         nodes: set[str] = set()
@@ -202,7 +211,7 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """What is asked of all memories at once, kept until one of them changes; being shown is no change."""
+        """Return the cached results; a count of shown memories is not a change."""
         kept = self._standing
         if kept is None:
             turn = self._changes
@@ -219,7 +228,10 @@ class Finder:
         return kept
 
     def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
-        """Memories in the order of their ids, those that may be shown unasked (or `every` one), with importance × confidence × trust."""
+        """Memories that may be shown unasked, or all, with their weights.
+
+        The order of the ids is kept. The weight is importance × confidence × trust in the source.
+        """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
         describer = self._book.describer()
@@ -235,13 +247,16 @@ class Finder:
         return found
 
     def may_show(self, row: MemoryRow) -> bool:
-        """In use, and held back for no person; in a project without experience confirmed, for there everything new needs that."""
+        """Whether a memory is active and not awaiting review.
+
+        A project without experience requires confirmation of all new memories.
+        """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo) -> bool:
-        """Pinned, or as sure as the project's level of trust asks for."""
+        """Whether a memory is pinned or meets the project's trust level."""
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_sure(row, self._book.clock.now())
 
@@ -250,16 +265,19 @@ class Finder:
         return row.status == "pinned" or (self._sureness(row, now) >= self._trust.threshold() and not cautious)
 
     def _sureness(self, row: MemoryRow, now: datetime) -> float:
-        """Confidence in use, but for code that has changed since: whoever changed it needs the memory most, and is told that it changed."""
+        """Confidence in use, without the penalty for changed code.
+
+        The person who changed the code needs the memory most, and the item reports the change.
+        """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
-        return round(confidence_in_use(row, now, there), 4)  # as it is shown: more digits change while one looks
+        return round(confidence_in_use(row, now, there), 4)  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
         """See `PhaseBook.leaning`."""
         return self._searcher.phases.leaning(phase)
 
     def count_shown(self, ids: Sequence[str], session: str) -> None:
-        """Write down that these were shown."""
+        """Record that these memories were shown."""
         from graphmem.memory.changes import note_use
 
         self._counting = get_ident()
@@ -269,7 +287,7 @@ class Finder:
             self._counting = 0
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """A write was accepted; that something was shown is no reason to read everything anew."""
+        """Invalidate the cache after a write, but not for a count of showings."""
         is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
         if not is_count:
             self._changes += 1
@@ -277,5 +295,8 @@ class Finder:
 
 
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
-    """Importance × confidence in use × trust in the source: fragments of a rules file do not push out what people taught."""
+    """Importance × confidence in use × trust in the source.
+
+    Trust keeps fragments of a rules file from displacing lessons taught by people.
+    """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust

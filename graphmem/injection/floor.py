@@ -1,8 +1,8 @@
-"""Which memories a text speaks of at all: what a search ranks is only better or worse than the rest, and something is always best.
+"""Filter memories that are relevant to a text by an absolute threshold.
 
-A memory is spoken of when the two are near by an absolute measure: their vectors, or enough of the words of one sentence, weighted by
-how rare they are in memories and code together. A word that nothing here has counts as the rarest, so that "deploy to kubernetes" has
-nothing in common with a project that never heard of either.
+Ranking alone always returns something. A memory is relevant if its vector is near the text's, or if it has enough of the words of one
+sentence. Words are weighted by their rarity in memories and code together. An unknown word counts as the rarest,
+so that "deploy to kubernetes" matches nothing in a project that mentions neither.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ if TYPE_CHECKING:
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.postings import Elsewhere
 
-SHARE: Final = 0.25  # of a sentence's weight that a memory has
-WORDS: Final = 2  # at least, of a sentence that has as many: one word in common is chance
-RARE: Final = math.log(10)  # weight they have together: that of a word in a tenth of all texts
+SHARE: Final = 0.25  # minimum share of a sentence's weight
+WORDS: Final = 2  # minimum words in common, if the sentence has as many: a single one is chance
+RARE: Final = math.log(10)  # their minimum total weight: that of a word in a tenth of all texts
 MAX_SENTENCES: Final = 64
 _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def sentences_of(text: str) -> list[frozenset[str]]:
-    """The words that carry meaning of each sentence or line, the first 64; of a text without such words all of them."""
+    """Content words of the first 64 sentences or lines.
+
+    A text without content words gives all of its words.
+    """
     parts = [frozenset(query_words(part)) for part in _SENTENCE.split(text)]
     meant = [part - STOP_WORDS for part in parts]
     return list(dict.fromkeys(part for part in (meant if any(meant) else parts) if part))[:MAX_SENTENCES]
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Those of some memories that have enough of the words of one sentence.
+    """Filter memories that have enough of the words of one sentence.
 
     Args:
         index: of all memories.
-        sentences: of `sentences_of`.
-        code: in how many texts of code their words are.
+        sentences: from `sentences_of`.
+        code: number of code texts that contain each word.
         ids: of the memories.
     """
     terms = index.terms(frozenset().union(*sentences), ids)

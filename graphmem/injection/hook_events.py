@@ -1,4 +1,7 @@
-"""A coding agent's hook, as the server sees it: the event is observed, and what belongs in front of the agent now is the answer."""
+"""Handle the events of agents' hooks on the server.
+
+Each event is observed. The answer is the context to inject at that moment.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,18 @@ if TYPE_CHECKING:
     from graphmem.injection.injector import Injector
 
 MAX_PAYLOAD: Final = 4 << 20  # characters
-_SESSIONS: Final = 1_000  # whose steps are counted
-_TOUCHED: Final = 8  # files of one call that are looked at
+_SESSIONS: Final = 1_000  # sessions whose steps are counted
+_TOUCHED: Final = 8  # files of one call that are checked
 
 Observe = Callable[[Sequence[Mapping[str, Any]]], object]
 
 
 class Hooks:
-    """Takes the events of agents' hooks.
+    """Handles the hook events of coding agents.
 
     Args:
-        injector: says what to show.
-        observe: takes events; None where nobody observes.
+        injector: chooses the context to inject.
+        observe: receives events; None if observation is off.
         root: of the project.
     """
 
@@ -53,14 +56,14 @@ class Hooks:
             return HookAnswer("", "", 0, late=False)
         if not call.session or len(call.session) > MAX_SESSION_NAME:
             raise BadInputError(
-                f"the {agent} hook names no session of 1 to {MAX_SESSION_NAME} characters; nothing is taken", argument="payload"
+                f"the {agent} hook has no session name of 1 to {MAX_SESSION_NAME} characters; the event was ignored", argument="payload"
             )
         files, search = self._about(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
         injection = self._inject(call, known.form, known.injects, files, search, started)
         shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
-        if shown:  # so that what a session was shown is no evidence for what it says
+        if shown:  # what a session was shown must not count as evidence for the same statement
             told = {
                 "session_id": call.session,
                 "step": self._steps.get(call.session, 0),
@@ -73,7 +76,7 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _step(self, call: HookCall) -> int:
-        """Which step of its session an event belongs to: every call of a tool is one."""
+        """Number of the session's step; each call of a tool is one."""
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
             if call.moment != END:
@@ -87,7 +90,7 @@ class Hooks:
             self._observe(events)
 
     def _about(self, call: HookCall) -> tuple[list[str], str]:
-        """Files of the project a tool was about, and what it searched for."""
+        """Project files that a tool worked on, and its search text."""
         if call.moment not in (TOOL, FAILURE) or not call.tool:
             return [], ""
         meant = call_of(call.tool, call.args)
@@ -99,7 +102,7 @@ class Hooks:
         return [path for path in paths if path], ""
 
     def _within(self, path: str, folder: str) -> str:
-        """A path as the index has it: from the project's root; "" for one outside."""
+        """Convert a path to one relative to the project's root; "" if outside."""
         root = self._root()
         if root is None:
             return ""
@@ -113,7 +116,7 @@ class Hooks:
     def _inject(
         self, call: HookCall, form: str, injects: Mapping[str, str], files: Sequence[str], search: str, started: float
     ) -> Injection | None:
-        """What belongs in front of the agent now; None when its event brings nothing there."""
+        """Context to inject for an event; None if this event takes none."""
         injector, can = self._injector, call.event in injects
         ask = Ask("step", call.session, call.text, tuple(files), form=form)
         if call.moment == START:
@@ -142,11 +145,11 @@ class Hooks:
         return self._after_tool(ask, files, can=can, started=started)
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
-        """Traps of the files a tool was about, else what is said between steps, else what the background agent has ready."""
+        """Traps of the tool's files, else a step's item, else prepared candidates."""
         if not can:
             return None
         answer: Injection | None = None
-        if files:  # those it cannot be told about in time are remembered for the next step
+        if files:  # traps that are late are shown at the next step
             answer = self._injector.inject(ask._replace(point="tool"), begun=started)
             if answer.text or answer.late:
                 self._injector.steps.passed(ask.session)
@@ -161,19 +164,19 @@ class Hooks:
 def _parsed(payload: str) -> Mapping[str, Any]:
     if len(payload) > MAX_PAYLOAD:
         raise BadInputError(
-            f"the payload has {len(payload):,} characters; at most {MAX_PAYLOAD:,} are read", argument="payload", allowed=MAX_PAYLOAD
+            f"the payload has {len(payload):,} characters; use at most {MAX_PAYLOAD:,}", argument="payload", allowed=MAX_PAYLOAD
         )
     try:
         found = json.loads(payload)
     except (ValueError, RecursionError) as error:
-        raise BadInputError(f"the payload is no JSON: {error}; send the hook's standard input as it came", argument="payload") from error
+        raise BadInputError(f"the payload is not JSON: {error}; send the hook's standard input unchanged", argument="payload") from error
     if not isinstance(found, dict):
-        raise BadInputError("the payload is no JSON object; send the hook's standard input as it came", argument="payload")
+        raise BadInputError("the payload is not a JSON object; send the hook's standard input unchanged", argument="payload")
     return found
 
 
 def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
-    """What the observer is told; times are its own."""
+    """Convert a hook call to events for the observer, which sets the times."""
     base: dict[str, Any] = {"session_id": call.session, "step": step}
     if call.moment == START:
         return [{**base, "kind": "session_start", "args": {"agent": call.agent, "cwd": call.folder}}]
@@ -181,7 +184,7 @@ def _events(call: HookCall, step: int) -> list[dict[str, Any]]:
         role = "user" if call.moment == PROMPT else "assistant"
         return [{**base, "kind": "message", "text": call.text, "args": {"role": role}}] if call.text else []
     if call.moment in (TOOL, FAILURE):
-        # One event for call and result: they come together, and the time between them is what the agent says or nothing.
+        # One event for call and result: the hook reports both together, and only the agent could know the time between them.
         told = {"exit_code": call.exit_code, "duration_ms": call.duration_ms}
         args = {**call.args, **{name: value for name, value in told.items() if value is not None}}
         return [{**base, "kind": "tool_result", "tool": call.tool, "args": args, "ok": call.ok, "text": call.result}]

@@ -1,6 +1,6 @@
-"""A project's injection: sessions, the points at which something is put in front of an agent, and what is answered there.
+"""Inject context into an agent's sessions at fixed points.
 
-Everything slow happens behind an answer. What a point may take is bounded by its deadline, and past it the answer is empty.
+Slow work happens after the answer. A deadline bounds each point, and an answer that is late is empty.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ if TYPE_CHECKING:
     from graphmem.search.searcher import Searcher
     from graphmem.vectors.filler import VectorFiller
 
-ACTIVE: Final = frozenset({"tool", "step", "take"})  # points that only full sessions get
-HEARD_S: Final = 2.0  # that a memory waits for the events that were told before it
-MAX_TRAPS: Final = 20  # of the files of one tool's call, before packing chooses
+ACTIVE: Final = frozenset({"tool", "step", "take"})  # points for sessions of the full group only
+HEARD_S: Final = 2.0  # seconds that a memory waits for earlier events
+MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
 _log = logging.getLogger(__name__)
 
 
 class Injector:
-    """One project's injection. Any thread may ask.
+    """Injection for one project. Thread-safe.
 
     Args:
-        book: of memories.
-        searcher: finds.
+        book: repository of the memories.
+        searcher: runs searches.
         projections: of the memories and the code.
-        vectors: the model for contexts.
-        data_dir: where experience is kept.
+        vectors: the model that embeds contexts.
+        data_dir: directory of the trust file.
         state: of the index.
-        rules: those that apply to files.
-        root: of the project, when it is known.
-        on_ready: told when a context was worked through.
+        rules: rules that apply to given files.
+        root: of the project, if known.
+        on_ready: called after each processed context.
         summaries: of the last sessions, newest first.
-        moving: files most changes of some files or folders touched too; the flag says whether the history may be waited for.
-        relevance: a check of what is made ready behind the answers; None without a model.
+        moving: files that most changes of some files or folders touched too. The flag says whether to wait for the history.
+        relevance: checks prepared candidates in the background; None without a language model.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class Injector:
         self._summaries = summaries
         self._deadlines = Deadlines()
         self._behind = ThreadPoolExecutor(1, thread_name_prefix="graphmem-behind")
-        self._first: OrderedDict[str, None] = OrderedDict()  # sessions whose first message has come
+        self._first: OrderedDict[str, None] = OrderedDict()  # sessions that have sent their first message
         self._first_lock = Lock()
-        self._disputed: set[str] = set()  # since this index was opened
+        self._disputed: set[str] = set()  # memories flagged wrong since this index was opened
         self.trust = TrustBook(data_dir)
         self._finder = Finder(book, searcher, projections, vectors, self.trust, state)
         self._planner = Planner(self._finder, book, projections, root, moving)
@@ -97,7 +97,7 @@ class Injector:
         self.steps = StepTriggers(self._finder.traps)
 
     def close(self) -> None:
-        """End the threads; what they work on is thrown away."""
+        """Stop the threads and discard their current work."""
         self.agent.close()
         self._deadlines.close()
         self._behind.shutdown(wait=True, cancel_futures=True)
@@ -105,21 +105,21 @@ class Injector:
     # ---- sessions
 
     def begin(self, session: str) -> None:
-        """A session starts, or starts over with an empty context: all may be shown again."""
+        """Start or restart a session; all memories may be shown again."""
         self.agent.begin(session)
         self.steps.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
 
     def end(self, session: str) -> None:
-        """A session is over, which the project's experience grows by."""
+        """End a session and count it in the project's experience."""
         self.steps.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
         self.trust.session_over(session, self.agent.end(session))
 
     def is_first_message(self, session: str) -> bool:
-        """Whether no message of the session has come before; asking says that one has."""
+        """Whether this is the session's first message; the call records it."""
         with self._first_lock:
             first = session not in self._first
             self._first[session] = None
@@ -129,7 +129,7 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """A write was accepted: what a session has learnt is of use to it, and what it was shown may have been flagged wrong."""
+        """Offer new memories to their session, and record flagged ones."""
         self._finder.memories_changed(delta)
         for link in delta.learnt:
             self.steps.learnt(link.session_id, [link.memory_id])
@@ -142,15 +142,15 @@ class Injector:
                     self.trust.flagged(session)
 
     def searched(self, session: str, query: str) -> None:
-        """A session searched for something; whether a memory answers it is looked up behind this call."""
+        """Record a search and look up in the background which memories answer it."""
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
-        """What a conversation is about now; the number of the turn."""
+        """Queue a new context for a conversation; return the turn's number."""
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase))
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until nothing is worked on behind the answers."""
+        """Wait until all background work is done."""
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):
             return False
@@ -160,22 +160,22 @@ class Injector:
     # ---- points
 
     def inject(self, ask: Ask, deadline_s: float | None = None, begun: float | None = None) -> Injection:
-        """What to show at a point, by its deadline.
+        """Return the context to inject at a point, within its deadline.
 
         Args:
-            ask: the point and what is known of the moment.
-            deadline_s: instead of the point's own.
-            begun: when the question came, on the clock of `time.monotonic`.
+            ask: the point and the known circumstances.
+            deadline_s: overrides the point's own deadline.
+            begun: arrival of the request on the clock of `time.monotonic`.
 
         Raises:
-            BadInputError: a point, format, phase or number that cannot be.
+            BadInputError: an invalid point, format, phase or number.
         """
         allowed = deadline_of("step" if ask.point == "take" else ask.point) if deadline_s is None else deadline_s
         started = time.monotonic() if begun is None else begun
         check(ask)
         budget = budget_for(ask.remaining)
         for path in ask.files if ask.point == "tool" and ask.session else ():
-            self.steps.touched(ask.session, path)  # what is not shown now in time is told between steps
+            self.steps.touched(ask.session, path)  # traps that are late are shown at the next step
         group = group_of(ask.session, self._book.project()) if ask.session else FULL
         if group == CONTROL or (group == PASSIVE and ask.point in ACTIVE):
             said = [f"this session is in the {group} group, which is shown {'nothing' if group == CONTROL else 'nothing between steps'}"]
@@ -243,18 +243,21 @@ class Injector:
         return Gathered(packed, why, [*said, *notes])
 
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """System prompt: rules, pinned, global and module memories, workflow recipes."""
+        """System prompt: rules, workflow recipes, and memories for every session.
+
+        Those are pinned, global and module memories.
+        """
         rules, notes = self._rules(ask.files or None)
         items = [*self._state_notes(), *of_rules(rules)]
         kept = self._finder.kept()
         for info, score in self._finder.infos(kept.standing, self._shown(ask)):
             items.append(of_memory(info, "always" if info.status == "pinned" else "retrieval", score))
         if kept.more:
-            notes = [*notes, f"{kept.more:,} more memories stand for every session and were not weighed"]
+            notes = [*notes, f"{kept.more:,} more memories apply to every session and were not considered"]
         return self._pack(ask, budget, items, until, notes=notes)
 
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """First message: what is known of the open files and of the question, files to prefetch, work state, last sessions."""
+        """First message: files, question, prefetch list, work state, summaries."""
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
@@ -267,7 +270,7 @@ class Injector:
         return self._pack(ask, budget, items, until, notes=[*notes, *missed])
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """A tool's result: traps of the files it was about."""
+        """Result of a tool: traps of its files."""
         shown = self._shown(ask)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
         ids = [one for one in traps if one not in shown]
@@ -276,7 +279,7 @@ class Injector:
         return self._pack(ask, budget, items, until, f"known about {', '.join(ask.files)}" if items else "", notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Between steps: one thing, when one of the triggers fires."""
+        """Between steps: one item if a trigger fires."""
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
             return self._pack(ask, budget, (), until)
@@ -284,7 +287,7 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """What the background agent has ready."""
+        """Candidates that the background agent prepared."""
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
@@ -322,7 +325,7 @@ class Injector:
         gathered = gather()
         return self._answer(ask._replace(point=point), budget_for(ask.remaining), gathered, FULL, started)
 
-    # ---- inside
+    # ---- internals
 
     def _state_notes(self) -> list[Item]:
         state = self._state()
@@ -331,26 +334,26 @@ class Injector:
         return []
 
     def heard(self, timeout_s: float = HEARD_S) -> None:
-        """Wait until events that came before are taken in, as long as that takes no longer than told."""
+        """Wait for earlier events of hooks, up to a timeout."""
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
         except TimeoutError:
-            _log.warning("events of hooks are behind by more than %.0f s", timeout_s)
+            _log.warning("hook events are delayed by more than %.0f s", timeout_s)
         except RuntimeError:  # closing
-            _log.debug("closing: nothing is done behind answers any more")
+            _log.debug("closing: no more background work")
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Do something behind the answer; what goes wrong there is logged and changes no answer."""
+        """Run work in the background; errors are logged and change no answer."""
 
         def guarded() -> None:
             try:
                 work()
             except GraphMemError as error:
-                _log.warning("behind an answer: %s", error)
-            except Exception:  # noqa: BLE001 -- a thread nobody waits for: the fault is said, answers go on
-                _log.exception("behind an answer")
+                _log.warning("background work of an answer failed: %s", error)
+            except Exception:  # noqa: BLE001 -- no caller waits for this thread: log the fault and continue
+                _log.exception("background work of an answer failed")
 
         try:
             self._behind.submit(guarded)
         except RuntimeError:  # closing
-            _log.debug("closing: nothing is done behind answers any more")
+            _log.debug("closing: no more background work")

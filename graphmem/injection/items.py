@@ -1,4 +1,4 @@
-"""What may be put in front of an agent: one item a memory, a piece of code, a rule, a summary or a note."""
+"""Items to inject: memories, code, rules, summaries and notes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from graphmem.answers import MemoryInfo, Rule
 
-# Signs no reader sees, which could hide words from a person or turn a line around: control and format characters, private and
-# surrogate ones; line ends and tabs stay.
+# Invisible characters could hide words from a person or reverse a line: control, format, private-use and surrogate characters.
+# Line ends and tabs are kept.
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\U000e0000-\U000e007f\ud800-\udfff]"
 )
 
 
 class Item(NamedTuple):
-    """Something that may be shown. Its text is data, whoever wrote it."""
+    """An item that may be shown. Its text is data, whatever its author."""
 
     section: str  # one of budgets.SECTIONS
     kind: str  # memory | code | rule | summary | note | file
-    id: str  # of the memory, or a name; decides ties
+    id: str  # of the memory, or a name; breaks ties
     text: str
     type: str = ""  # of a memory
     title: str = ""
@@ -35,27 +35,30 @@ class Item(NamedTuple):
     score: float = 0.0
     confidence: float = 1.0
     pinned: bool = False
-    session: str = ""  # it was learnt in; "" when none or several
-    untrusted: bool = False  # the words of strangers had a part in it
+    session: str = ""  # in which it was learnt; "" for none or several
+    untrusted: bool = False  # contains untrusted words
     files: tuple[str, ...] = ()
     disputed: bool = False
     conflicts: tuple[tuple[str, str, str], ...] = ()  # (own short id, other's short id, other's title)
     short_id: str = ""
-    suspect: str = ""  # what has become of the code it is about; "" while that is as it was
+    suspect: str = ""  # outcome of a change to its code; "" while the code is unchanged
 
 
 def clean(text: str) -> str:
-    """A text without signs that cannot be seen; line ends are line feeds."""
+    """Remove invisible characters; line ends become line feeds."""
     return _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
 
 
 def plain_path(path: str) -> str:
-    """A path on one line and inside its brackets: names of files may hold line ends, and words to an agent behind them."""
+    """Put a path on one line and replace brackets.
+
+    File names may contain line ends followed by words to an agent.
+    """
     return " ".join(clean(path).split()).replace("]", ")")
 
 
 def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
-    """A memory as an item."""
+    """Convert a memory to an item."""
     conflicts = tuple(
         (info.short_id, one.short_id, "not reviewed" if one.status == "candidate" else clean(one.title))
         for one in info.relations
@@ -83,7 +86,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def of_rules(rules: Iterable[Rule]) -> list[Item]:
-    """Rules as items, verbatim, in their order."""
+    """Convert rules to items, verbatim and in order."""
     return [
         Item(section="always", kind="rule", id=f"rule:{one.origin}:{one.name}", text=clean(one.text), title=clean(one.name))
         for one in rules
@@ -91,12 +94,12 @@ def of_rules(rules: Iterable[Rule]) -> list[Item]:
 
 
 def note(text: str) -> Item:
-    """A sentence of graphmem itself."""
+    """An item with a sentence by graphmem itself."""
     return Item(section="always", kind="note", id=f"note:{text}", text=text)
 
 
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
-    """The items without repetitions, the first of each kept, and without those with these ids."""
+    """Drop repeated items and those with given ids; the first of each is kept."""
     seen = set(without)
     kept = []
     for one in items:

@@ -1,8 +1,8 @@
-"""Packing: items into a budget, most needed first; what is left out is counted by reason and said.
+"""Pack items into a budget in order of need; report what is left out.
 
-Order: always, editor context, retrieval, summaries. In retrieval: at most 5 pinned, then the best, without the worst 30 %, at most 2 of one
-session, 5 in all; their tokens are divided among types by the phase of work, and what a type does not use goes to the next best.
-Pieces of code that overlap become one, and stand together by file.
+Order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items, then the best others, without the worst 30 %,
+at most 2 of one session and 5 in all. The phase of work divides its tokens among types, and the next best items use the remainder.
+Overlapping pieces of code are merged, and code is grouped by file.
 """
 
 from __future__ import annotations
@@ -24,39 +24,42 @@ if TYPE_CHECKING:
 MAX_PINNED: Final = 5
 MAX_RETRIEVED: Final = 5
 MAX_OF_SESSION: Final = 2
-DROPPED_SHARE: Final = 0.3  # of what was found: the worst
-PIECES: Final = 3  # no piece of code takes more than one part in so many, as long as there are others
+DROPPED_SHARE: Final = 0.3  # share of the results that is dropped: the worst
+PIECES: Final = 3  # a piece of code takes at most 1/3 of the tokens, while there are other items
 _EVEN: Final[Mapping[str, float]] = MappingProxyType({})
 _MORE: Final = re.compile(r"… (?P<lines>\d+) more lines")
-_LEAST_LINES: Final = 3  # of a piece of code that is cut
+_LEAST_LINES: Final = 3  # minimum for a truncated piece of code
 
 
 class Packed(NamedTuple):
-    """What fits, in the order it is shown."""
+    """The items that fit, in display order."""
 
     items: list[Item]
     text: str
     tokens: int  # of the text
     left_out: dict[str, int]  # reason -> items
-    cut: list[str]  # ids of pieces of code that are shown in part
+    cut: list[str]  # ids of truncated pieces of code
 
 
 def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
-    """Which of the found memories are worth showing: pinned ones first, then the best few; both by score, ties by id."""
+    """Choose the memories worth showing: pinned ones, then the best few.
+
+    Both are ordered by score; ties by id.
+    """
     tally: Tally[str] = left_out if left_out is not None else Tally()
     ranked = sorted(found, key=lambda one: (-one.score, one.id))
     pinned = [one for one in ranked if one.pinned]
-    tally["more pinned than are shown"] += max(0, len(pinned) - MAX_PINNED)
+    tally["pinned beyond the maximum"] += max(0, len(pinned) - MAX_PINNED)
     others = [one for one in ranked if not one.pinned]
     kept = others[: len(others) - int(DROPPED_SHARE * len(others))]
-    tally["among the worst found"] += len(others) - len(kept)
+    tally["among the worst results"] += len(others) - len(kept)
     of_session: Tally[str] = Tally()
     best: list[Item] = []
     for one in kept:
         if one.session and of_session[one.session] >= MAX_OF_SESSION:
             tally["too many of one session"] += 1
         elif len(best) >= MAX_RETRIEVED:
-            tally["after the best few"] += 1
+            tally["beyond the maximum"] += 1
         else:
             of_session[one.session] += 1
             best.append(one)
@@ -64,7 +67,10 @@ def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[It
 
 
 def merged(pieces: Iterable[Item]) -> list[Item]:
-    """Pieces of code with those that overlap or touch made one; by file, the file with the best piece first, then by line."""
+    """Merge pieces of code that overlap or touch.
+
+    The file with the best piece is first; within a file the order is by line.
+    """
     by_file: dict[str, list[Item]] = {}
     for one in pieces:
         by_file.setdefault(one.path, []).append(one)
@@ -88,12 +94,15 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 
 
 def _is_whole(one: Item) -> bool:
-    """Whether the text is exactly the lines it says."""
+    """Whether the text is exactly the lines that it claims."""
     return one.start_line > 0 and one.text.count("\n") == one.end_line - one.start_line
 
 
 def arranged(items: Sequence[Item]) -> list[Item]:
-    """Pinned memories, then by score: memories one by one, code by file with its pieces merged; ties by id and path."""
+    """Order pinned memories first, then all items by score.
+
+    Code is grouped by file with its pieces merged. Ties are ordered by id and path.
+    """
     groups = [((not one.pinned, -one.score, one.id), [one]) for one in items if one.kind != "code"]
     pieces = merged(one for one in items if one.kind == "code")
     for path in dict.fromkeys(one.path for one in pieces):
@@ -112,16 +121,16 @@ def pack(
     asked: bool = False,
     leaning: Mapping[str, float] = _EVEN,
 ) -> Packed:
-    """The text of what fits into a budget.
+    """Pack items into a budget and write them as text.
 
     Args:
-        items: of any section; those of retrieval are chosen from and divided by type, the others are taken in their order.
-        budget: in tokens of `count`; the text never has more.
+        items: of any section. Retrieval is filtered and divided by type; other sections are taken in order.
+        budget: in tokens of `count`; the text never exceeds it.
         form: writes the text.
-        count: of tokens; what it says of lines adds up.
+        count: counts tokens; its counts of lines add up.
         phase: of work, for the shares of types.
-        asked: somebody asked for what was found, so all of it is wanted; else only the best few are shown.
-        leaning: by which the project moves the shares of types in this phase; see `budgets.shares_of`.
+        asked: True for an explicit request, which wants all results; False shows only the best few.
+        leaning: the project's changes to the shares of types in this phase; see `budgets.shares_of`.
     """
     left_out: Tally[str] = Tally()
     cut: list[str] = []
@@ -144,7 +153,7 @@ def pack(
             taken += chosen
     text = form.write(taken)
     tokens = count(text)
-    while taken and tokens > budget.total:  # a counter whose lines do not quite add up
+    while taken and tokens > budget.total:  # a counter whose lines do not exactly add up
         taken.pop()
         left_out["no room"] += 1
         text = form.write(taken)
@@ -161,7 +170,7 @@ def _fill(
     left_out: Tally[str],
     cut: list[str],
 ) -> list[Item]:
-    """Those that fit, in their order: first within the share of their type, then in what is left."""
+    """Items that fit, in order: by their type's share, then in the remainder."""
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
     used: Tally[str] = Tally()
@@ -176,7 +185,7 @@ def _fill(
                 used[name] += costs[place]
                 left -= costs[place]
                 chosen[place] = one
-    if any(one.kind == "code" for one in items):  # code can be cut and memories cannot: they take half of the room before it does
+    if any(one.kind == "code" for one in items):  # code can be truncated and memories cannot, so memories take half of the space first
         half = left // 2
         for place, one in enumerate(items):
             if one.kind != "code" and place not in chosen and costs[place] <= half:
@@ -199,7 +208,7 @@ def _fill(
 
 
 def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str]) -> Item:
-    """A piece of code that leaves room for others."""
+    """Truncate a piece of code to leave space for others."""
     if form.cost(one, count) <= most or (part := _first_lines(one, most, form, count)) is None:
         return one
     cut.append(one.id)
@@ -207,9 +216,9 @@ def _bounded(one: Item, most: int, form: Format, count: Counter, cut: list[str])
 
 
 def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | None:
-    """As many lines of a piece of code as fit, the last line saying how many do not; None when that is next to nothing.
+    """Truncate code to the lines that fit and say how many are missing.
 
-    Memories are never cut: half a sentence can say the opposite.
+    Returns None if fewer than 3 lines fit. Memories are never truncated: half a sentence can say the opposite.
     """
     lines = one.text.split("\n")
     low, high = 0, len(lines) - 1
@@ -224,7 +233,7 @@ def _first_lines(one: Item, room: int, form: Format, count: Counter) -> Item | N
 
 def _shortened(one: Item, lines: list[str], kept: int) -> Item:
     more = len(lines) - kept
-    if (before := _MORE.fullmatch(lines[-1])) is not None:  # it was cut before
+    if (before := _MORE.fullmatch(lines[-1])) is not None:  # truncated before
         more += int(before["lines"]) - 1
     text = "\n".join([*lines[:kept], f"… {more} more lines"])
     return one._replace(text=text, end_line=one.start_line + kept - 1 if one.start_line else 0)

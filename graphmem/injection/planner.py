@@ -1,4 +1,4 @@
-"""What is asked for when work is planned: a task's plan, what a phase hands on, files to read first, steps it may take."""
+"""Context for planned work: plans, relays, files to prefetch, step limits."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ MAX_MODULE: Final = 1_000  # characters
 
 
 class Moving(NamedTuple):
-    """What the history says of the files that work on some places needs."""
+    """Files that the history suggests for work on some places."""
 
     files: list[planning.Wanted]
-    note: str  # "" or why it says nothing
+    note: str  # why the history suggests none, or ""
 
 
 class Planner:
-    """Plans for one project. Any thread may ask.
+    """Planning for one project. Thread-safe.
 
     Args:
         finder: of memories.
-        book: of memories.
+        book: repository of the memories.
         projections: of the memories.
-        root: of the project, when it is known.
-        moving: files most changes of some files or folders touched too; `wait` says whether the history may be read first.
+        root: of the project, if known.
+        moving: files that most changes of some files or folders touched too; `wait` allows reading the history first.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Planner:
         self._moving = moving
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
-        """What past work says about a task, each kind of it together; asked for, so that trust levels do not count."""
+        """Past experience with a task, grouped by kind; trust levels do not apply."""
         if not task.strip():
-            raise BadInputError("the task is empty; say what is to be done", argument="task")
+            raise BadInputError("the task is empty; describe the work", argument="task")
         check(ask)
         budget = budget_for(ask.remaining)
         items: list[Item] = []
@@ -76,7 +76,10 @@ class Planner:
         return Gathered(pack(distinct(items), whole_budget(budget.total), format_named(ask.form), count_tokens))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
-        """What one phase hands the next: the session's own memories first, then what is known, of the types the next one needs."""
+        """Memories that one phase hands to the next.
+
+        The session's own memories are first, then others of the types that the next phase needs.
+        """
         types = planning.relay_types(to)
         planning.relay_types(before)
         check(ask)
@@ -93,15 +96,17 @@ class Planner:
         return Gathered(packed, f"{before} to {to}")
 
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
-        """Files to read before work on a module: those past sessions read, and those that moved with it.
+        """Files to read before work on a module.
+
+        They are those that past sessions read and those that changed together with it.
 
         Args:
-            module: a directory or file, from the root.
-            wait: for the history to be read, when it was not yet; otherwise the answer does without and says so.
+            module: a directory or file, relative to the root.
+            wait: read the history first if necessary; otherwise the answer omits it and says so.
         """
         name = module.strip("/")
         if not name or len(name) > MAX_MODULE:
-            raise BadInputError("say which module: a directory or file of the project", argument="module", value=module)
+            raise BadInputError("the module is missing; give a directory or file of the project", argument="module", value=module)
         describer = self._book.describer()
         read = planning.wanted_of([describer.info(row) for row in self._finder.kept().typed["prefetch_pattern"]], name)
         moving = self._moving([name], wait)
@@ -111,7 +116,10 @@ class Planner:
         return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
 
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
-        """Files to prefetch for the folders of open files and for these themselves, and what kept some folders from being looked up."""
+        """Files to prefetch for open files and their folders, with notes.
+
+        The notes name folders that could not be looked up in time.
+        """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []
         for place, folder in enumerate(folders):
@@ -131,7 +139,10 @@ class Planner:
         return planning.step_limit(module, base, [describer.info(row) for row in self._finder.kept().typed["task_calibration"]])
 
     def packed(self, answer: SearchAnswer, budget_tokens: int, form: str = "text") -> PackedText:
-        """The hits of a search as one text within a budget, for an agent: what waits for a person's review is left out and counted."""
+        """Pack search hits into one text for an agent, within a budget.
+
+        Memories awaiting review are left out and counted.
+        """
         if isinstance(budget_tokens, bool) or not 1 <= budget_tokens <= 1_000_000:
             raise BadInputError(f"budget_tokens is {budget_tokens!r}; give 1 to 1,000,000", argument="budget_tokens", value=budget_tokens)
         root = self._root()

@@ -1,4 +1,4 @@
-"""Helpers for planning: what past work says about a task, which files to read first, how long it may take, what to hand on."""
+"""Planning helpers: sections, files to prefetch, step limits, relays."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ PLAN_TYPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "requirements and decisions": ("requirement", "decision"),
     }
 )
-"""Sections of a plan and the types of memories in each, most needed first."""
+"""Sections of a plan and the types of memories in each, most important first."""
 PLAN_EACH: Final = 4
 
-# What a stage hands the next: the types of memories that are of use there (phases of work; docs/injection.md).
+# Types of memories that are useful to the next phase (phases of work; docs/injection.md).
 RELAY_TYPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "define": ("requirement", "decision", "workflow_recipe", "dead_end", "preference"),
@@ -38,7 +38,7 @@ RELAY_TYPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-ALWAYS: Final = 0.8  # of past sessions
+ALWAYS: Final = 0.8  # share of past sessions
 OFTEN: Final = 0.5
 MAX_FILES: Final = 12
 MAX_TOKENS: Final = 32_000
@@ -47,7 +47,7 @@ MAX_BASE: Final = 10_000
 
 
 class Wanted(NamedTuple):
-    """A file somebody says is worth reading first."""
+    """A file suggested for reading first."""
 
     path: str
     share: float
@@ -55,7 +55,10 @@ class Wanted(NamedTuple):
 
 
 def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
-    """Files that memories of the type prefetch_pattern name for a module: those read in over 80 % of its sessions, then over 50 %."""
+    """Files that memories of type prefetch_pattern suggest for a module.
+
+    Files read in over 80 % of its sessions are first, then those in over 50 %.
+    """
     found: list[Wanted] = []
     for info in patterns:
         details = info.details or {}
@@ -67,17 +70,19 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
 
 
 def within_module(one: str, module: str) -> bool:
-    """Whether a path or module is a module, or lies in it."""
+    """Whether a path equals a module or is inside it."""
     left, right = one.strip("/"), module.strip("/")
     return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
 
 
 def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
-    """The files that fit, those read most first, and how many did not: at most 12 files and 32,000 tokens.
+    """Select files that fit, and return how many did not.
+
+    The limits are 12 files and 32,000 tokens; the most often read files are first.
 
     Args:
-        wanted: of any source; the strongest word on a file counts.
-        tokens_of: tokens of a file; None when it is not there any more.
+        wanted: suggestions from any source; the strongest for a file counts.
+        tokens_of: tokens of a file; None if it no longer exists.
     """
     best: dict[str, Wanted] = {}
     for one in wanted:
@@ -98,12 +103,12 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 
 
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
-    """The base times what work on this module took over what was planned, at most twice the base.
+    """Scale planned steps by past overruns in a module, at most to twice.
 
-    The calibration with the most samples counts, then the newest.
+    The calibration with the most samples is used, then the newest.
 
     Raises:
-        BadInputError: base is no number of steps.
+        BadInputError: base is not a number of steps.
     """
     if isinstance(base, bool) or not isinstance(base, int) or not 1 <= base <= MAX_BASE:
         raise BadInputError(f"base is {base!r}; give the planned steps, 1 to {MAX_BASE:,}", argument="base", value=base)
@@ -125,11 +130,11 @@ def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> St
 
 
 def relay_types(to: str) -> tuple[str, ...]:
-    """Types of memories that a phase of work takes over from the one before.
+    """Types of memories that a phase receives from the previous one.
 
     Raises:
-        BadInputError: there is no such phase.
+        BadInputError: unknown phase.
     """
     if to not in RELAY_TYPES:
-        raise BadInputError(f"{to!r} is no phase; phases are {', '.join(RELAY_TYPES)}", argument="to", value=to)
+        raise BadInputError(f"{to!r} is not a phase; use one of {', '.join(RELAY_TYPES)}", argument="to", value=to)
     return RELAY_TYPES[to]

@@ -1,4 +1,7 @@
-"""What a project's files, searches and sessions look like as items to inject; files are read as they are in the tree, never outside it."""
+"""Convert files, searches and sessions of a project to items.
+
+Files are read from the tree, never from outside it.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,11 @@ if TYPE_CHECKING:
     from graphmem.answers.injection import PrefetchedFile
 
 MAX_LINES: Final = 80  # of one piece of code
-COUNTED: Final = 4_096  # files whose tokens are remembered while they do not change
+COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
 
 
 def of_summary(one: SessionSummary, room: int) -> Item:
-    """A session's summary, whole where two of its kind fit, else its one line."""
+    """A session's summary: whole if two of its size fit, else its one line."""
     whole = clean(one.markdown)
     text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
     return Item("summaries", "summary", f"session:{one.session}", text, title=clean(one.title), untrusted=one.contaminated)
@@ -34,7 +37,7 @@ def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
 
 
 def tokens_of(root: Path | None, path: str) -> int | None:
-    """Tokens of a file of the project; None when it is not there, or outside."""
+    """Tokens of a project file; None if missing or outside the project."""
     if root is None:
         return None
     file = inside(root, path)
@@ -49,13 +52,19 @@ def tokens_of(root: Path | None, path: str) -> int | None:
 
 @lru_cache(maxsize=COUNTED)
 def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
-    """Tokens of a file as it was at that moment, of its first mebibyte; more of it would not fit anywhere."""
+    """Tokens of a file version, at most of its first mebibyte.
+
+    A larger file never fits into a budget.
+    """
     with file.open("rb") as opened:
         return count_once(opened.read(1 << 20).decode("utf-8", "replace"))
 
 
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
-    """A hit of a search as an item: a memory whole, code with its lines as they are in the tree, or its snippet where they moved."""
+    """Convert a search hit to an item.
+
+    A memory is whole. Code has its current lines, or its snippet if the lines moved.
+    """
     if hit.memory is not None:
         return of_memory(hit.memory, "retrieval", hit.score)
     lines = _lines(root, hit) if hit.path and hit.path not in stale else None
@@ -69,7 +78,7 @@ def _lines(root: Path | None, hit: SearchHit) -> list[str] | None:
     if root is None or not hit.start_line:
         return None
     file = inside(root, hit.path)
-    if file is None or not file.is_file():  # a pipe in its place would be waited for
+    if file is None or not file.is_file():  # a pipe would block
         return None
     try:
         text = file.read_text(encoding="utf-8", errors="replace")

@@ -1,7 +1,7 @@
-"""The check of what the background agent found by the configured language model: what is trivial for this conversation is dropped.
+"""Drop irrelevant candidates of the background agent by language model.
 
-It happens behind the answers, within `agent.CHECK_S`; without an answer of the right form nothing is dropped, and what is shown says so.
-The model can drop and do nothing else: it answers with numbers. Words of strangers are not put to it, for they could ask it to drop others.
+The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output says so.
+The model answers with numbers, so that it can only drop. Untrusted memories are not sent: they could ask the model to drop others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
 
-ASKED: Final = 2_000  # characters of the conversation, the newest
+ASKED: Final = 2_000  # characters of the end of the conversation
 EACH: Final = 300  # characters of a memory
 MAX_TOKENS: Final = 80  # of the answer
 INSTRUCTIONS: Final = (
@@ -33,7 +33,7 @@ INSTRUCTIONS: Final = (
 
 
 class RelevanceCheck:
-    """Asks the model. See `injection.agent.Check`.
+    """Asks the language model. See `injection.agent.Check`.
 
     Args:
         model: the configured one.
@@ -47,15 +47,15 @@ class RelevanceCheck:
         self._projections = projections
 
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
-        """Those worth showing, in their order.
+        """Return the candidates worth showing, in their order.
 
         Args:
-            context: what the conversation is about.
+            context: the conversation.
             found: memories that fit it.
-            until: when it has to be done, on the clock of `time.monotonic`.
+            until: deadline on the clock of `time.monotonic`.
 
         Raises:
-            LanguageModelError: the model did not answer in time, or said something else than numbers of these memories.
+            LanguageModelError: the answer was late, or not a list of numbers of these memories.
         """
         rows = self._projections.memories().rows(one.id for one in found)
         judged = [one for one in found if one.id in rows and not rows[one.id].contaminated]
@@ -68,7 +68,7 @@ class RelevanceCheck:
         }
         left = until - time.monotonic()
         if left <= 0:
-            raise LanguageModelError("the language model had other contexts to check", host=self._model.host, reason="timeout")
+            raise LanguageModelError("the language model is busy with other contexts", host=self._model.host, reason="timeout")
         asked = json.dumps(data, ensure_ascii=False)
         said = self._model.json(INSTRUCTIONS, asked, _schema(len(judged)), max_tokens=MAX_TOKENS, timeout_s=left)
         dropped = {one.id for place, one in enumerate(judged, 1) if place not in said["relevant"]}

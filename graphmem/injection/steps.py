@@ -1,8 +1,8 @@
-"""What is said between two steps of an agent: at most one thing, and only when something has just happened that it is about.
+"""Triggers that show one item between two steps of an agent.
 
-From the fifth step on, the first trigger that fires: a file was just read or edited of which a trap, an error or a dead end is known that
-was not shown yet; the session has learnt something since the last step; one of the last 3 searches asks for what a memory answers.
-What a search asks for is looked up when the search is told, not when the step comes, so that a step costs no search.
+From the fifth step on, the first matching trigger fires. A recently read or edited file has a trap, an error or a dead end not yet shown.
+The session has recorded something since the last step. A memory answers one of the last 3 searches.
+Searches are looked up when they are reported, so that a step itself costs no search.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ MAX_GOTCHAS: Final = 4
 MIN_CONFIDENCE: Final = 0.65
 SEARCHES: Final = 3
 TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})
-_FILES: Final = 8  # just touched, that are remembered
+_FILES: Final = 8  # recently touched files that are kept
 _SESSIONS: Final = 256
 
 FILE, LEARNT, SEARCH = "file", "learnt", "search"
 
 
 class Trigger(NamedTuple):
-    """What fired."""
+    """A trigger that fired."""
 
     name: str  # file | learnt | search
     ids: list[str]  # of memories to show, best first
@@ -34,7 +34,7 @@ class Trigger(NamedTuple):
 
 @dataclass(slots=True)
 class _Steps:
-    """One session."""
+    """State of one session."""
 
     step: int = 0
     files: deque[str] = field(default_factory=lambda: deque(maxlen=_FILES))
@@ -43,10 +43,10 @@ class _Steps:
 
 
 class StepTriggers:
-    """All sessions of a project. Thread-safe.
+    """The triggers of all sessions of a project. Thread-safe.
 
     Args:
-        traps: live memories of the types of TRAPS about a file, surest first, with their confidence in use.
+        traps: active memories of the types of TRAPS about a file, most confident first, with their confidence in use.
     """
 
     def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:
@@ -55,7 +55,7 @@ class StepTriggers:
         self._sessions: OrderedDict[str, _Steps] = OrderedDict()
 
     def touched(self, session: str, path: str) -> None:
-        """A file was just read or edited."""
+        """Record that a file was read or edited."""
         with self._lock:
             files = self._of(session).files
             if path in files:
@@ -63,34 +63,34 @@ class StepTriggers:
             files.append(path)
 
     def searched(self, session: str, query: str, answers: Sequence[str]) -> None:
-        """A search was made; `answers` are the ids of memories that answer it."""
+        """Record a search and the ids of memories that answer it."""
         with self._lock:
             self._of(session).answers.append((query, list(answers)))
 
     def learnt(self, session: str, ids: Sequence[str]) -> None:
-        """The session recorded something; nobody waits for steps of one that has made none."""
+        """Record new memories of a session; ignored for sessions without steps."""
         with self._lock:
             if session in self._sessions:
                 own = self._of(session).learnt
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
-        """A step is over after which something was said already."""
+        """Count a step after which something was already shown."""
         with self._lock:
             self._of(session).step += 1
 
     def forget(self, session: str) -> None:
-        """The session is over, or begins anew."""
+        """Remove a session that ended or restarted."""
         with self._lock:
             self._sessions.pop(session, None)
 
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
-        """A step is over: what to say before the next one, or None. What fires is used up.
+        """Count a step; return the trigger that fires, or None. It fires once.
 
         Args:
-            session: which.
-            shown: memories it has seen within the topic.
-            threshold: confidence that is asked for by the project's trust level; traps need MIN_CONFIDENCE at least.
+            session: its name.
+            shown: memories that it has seen within the topic.
+            threshold: confidence that the trust level requires; traps need at least MIN_CONFIDENCE.
         """
         with self._lock:
             state = self._of(session)
@@ -98,7 +98,7 @@ class StepTriggers:
             if state.step < FIRST_STEP:
                 return None
             needed = max(threshold, MIN_CONFIDENCE)
-            for path in reversed(state.files):  # the last one first
+            for path in reversed(state.files):  # the most recent first
                 known = [one for one, confidence in self._traps(path) if confidence >= needed and one not in shown]
                 if known:
                     state.files.remove(path)

@@ -1,7 +1,7 @@
-"""Counting tokens without a network: the vocabulary of the packaged embedding model, by the `tokenizers` library.
+"""Count tokens offline with the vocabulary of the bundled embedding model.
 
-No published tokeniser of a language model lies on every machine, this one does. It counts more than they do: 6 to 20 % above those of
-two language models on code, prose and memories (docs/decisions/0010-token-counting.md), so a budget that holds here holds there.
+It uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. This one counts 6 to 20 %
+more than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). A budget that holds here holds there.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from graphmem.embedding.sentence import packaged_folder
 
 Counter = Callable[[str], int]
 
-_PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")  # without a vocabulary: four letters a token, every sign one
-LINES: Final = 16_384  # that are remembered, of some hundred characters each
+_PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")  # without a vocabulary: four letters a token, each sign one token
+LINES: Final = 16_384  # lines that are cached, of about a hundred characters each
 _lock = threading.Lock()
-_loaded: list[Any] = []  # the tokeniser, or None, once somebody asked
+_loaded: list[Any] = []  # the tokeniser or None, after the first request
 
 
 def count_tokens(text: str) -> int:
-    """Tokens of a text, at least as many as a language model's tokeniser makes of it; lines add up: a line end counts one.
+    """Count tokens, at least as many as a language model's tokeniser does.
 
-    A word the vocabulary does not know counts its bytes in UTF-8, which no byte-level vocabulary exceeds. What was counted before is
-    known by its lines, for the same memories are weighed again and again.
+    Counts of lines add up: a line end counts one. An unknown word counts its bytes in UTF-8, which no byte-level vocabulary exceeds.
+    Counts are cached by line, because the same memories are counted repeatedly.
     """
     lines = text.split("\n")
     return sum(map(_count_line, lines)) + len(lines) - 1
 
 
 def count_once(text: str) -> int:
-    """The same for a text that will not come again: counted at once, and not remembered."""
+    """Count tokens without caching, for a text that will not repeat."""
     return _count(text) + text.count("\n")
 
 
@@ -61,7 +61,7 @@ def _count(text: str) -> int:
 
 
 def is_exact() -> bool:
-    """Whether there is a vocabulary; otherwise counts are the coarser bound of four letters a token."""
+    """Whether a vocabulary exists; otherwise four letters count as one token."""
     return _tokenizer() is not None
 
 

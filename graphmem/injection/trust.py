@@ -1,8 +1,8 @@
-"""How sure a memory must be before it is shown unasked: less so the more sessions a project has had that went well.
+"""Trust levels: the confidence a memory needs to be shown unasked.
 
-cautious for the first 3 sessions, then standard; confident from the 16th, once 10 sessions in a row had corrections of under 5 % of what
-they were shown; autonomous only when a person says so. Three memories flagged wrong in one session are reason to offer a step back, which
-a person takes or not.
+The more sessions of a project went well, the less confidence is needed. The level is cautious for the first 3 sessions, then standard.
+It is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person sets autonomous.
+After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ AUTO: Final = "auto"
 CAUTIOUS_SESSIONS: Final = 3
 STANDARD_SESSIONS: Final = 15
 PROVEN_SESSIONS: Final = 10
-MOST_CORRECTIONS: Final = 0.05  # of what was shown
+MOST_CORRECTIONS: Final = 0.05  # share of shown memories
 FLAGS_TO_OFFER: Final = 3  # memories flagged wrong in one session
 FILE: Final = "trust.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """What a project has been through. The last sessions are kept one by one, the newest last."""
+    """A project's record of sessions. Recent sessions are kept, newest last."""
 
     sessions: int = 0
     chosen: str = AUTO  # by a person
-    recent: tuple[tuple[int, int], ...] = ()  # (memories shown, of those flagged wrong) of the last PROVEN_SESSIONS
-    flagged: Mapping[str, int] = field(default_factory=dict)  # session -> memories flagged wrong, of sessions that are under way
-    offer: str = ""  # a step back, until a person takes it or chooses otherwise
+    recent: tuple[tuple[int, int], ...] = ()  # (memories shown, of those flagged wrong) for the last PROVEN_SESSIONS
+    flagged: Mapping[str, int] = field(default_factory=dict)  # session -> memories flagged wrong, for running sessions
+    offer: str = ""  # a lower level, until a person accepts it or chooses another
 
     def level(self) -> str:
         """The level in force."""
@@ -51,13 +51,13 @@ class Experience:
         return "confident" if self.sessions >= STANDARD_SESSIONS and proven else "standard"
 
     def corrections(self) -> float:
-        """Flagged among shown in the last sessions; 0 when nothing was shown."""
+        """Share of memories flagged wrong in recent sessions; 0 if none was shown."""
         shown = sum(one for one, _ in self.recent)
         return sum(wrong for _, wrong in self.recent) / shown if shown else 0.0
 
 
 class TrustBook:
-    """The experience of one project, kept in a small file beside its index. Thread-safe.
+    """Experience of one project, in a small file of the index. Thread-safe.
 
     Args:
         folder: the index directory.
@@ -69,25 +69,25 @@ class TrustBook:
         self._now = _read(self._file)
 
     def now(self) -> Experience:
-        """What it is at this moment."""
+        """The current experience."""
         return self._now
 
     def threshold(self) -> float:
-        """Confidence in use that a memory needs to be shown unasked; pinned ones need none."""
+        """Confidence in use required to be shown unasked; pinned needs none."""
         return THRESHOLDS[self._now.level()]
 
     def choose(self, level: str) -> Experience:
-        """A person sets the level; `auto` gives it back to experience.
+        """Set the level chosen by a person; `auto` derives it from experience.
 
         Raises:
-            BadInputError: there is no such level.
+            BadInputError: unknown level.
         """
         if level != AUTO and level not in THRESHOLDS:
-            raise BadInputError(f"{level!r} is no trust level; there are {', '.join((AUTO, *LEVELS))}", argument="level", value=level)
+            raise BadInputError(f"{level!r} is not a trust level; use one of {', '.join((AUTO, *LEVELS))}", argument="level", value=level)
         return self._change(lambda before: replace(before, chosen=level, offer=""))
 
     def flagged(self, session: str, count: int = 1) -> Experience:
-        """Memories that a session was shown were flagged wrong; the third brings the offer of a step back."""
+        """Count memories flagged wrong; the third offers a lower level."""
 
         def change(before: Experience) -> Experience:
             flags = {**before.flagged, session: before.flagged.get(session, 0) + count}
@@ -98,7 +98,7 @@ class TrustBook:
         return self._change(change)
 
     def session_over(self, session: str, shown: int) -> Experience:
-        """A session has ended in which so many memories were shown."""
+        """Count an ended session and the number of memories it was shown."""
 
         def change(before: Experience) -> Experience:
             wrong = before.flagged.get(session, 0)
@@ -117,10 +117,12 @@ class TrustBook:
 
 
 def _read(file: Path) -> Experience:
-    """What the file says; a missing or broken one is a project without experience, which is the careful reading.
+    """Read the file; a missing or broken one means no experience.
+
+    No experience gives the most careful level.
 
     Raises:
-        ResourceError: this process lacks memory or descriptors to read it; the next write would replace what it says.
+        ResourceError: out of memory or descriptors. Treating the file as empty would let the next write erase it.
     """
     try:
         found = read_sealed_json(file.read_bytes())

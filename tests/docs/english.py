@@ -43,7 +43,6 @@ api
 cli
 client
 evidence
-injection
 maintenance
 mcp_server
 memory

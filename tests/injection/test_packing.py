@@ -131,7 +131,7 @@ def test_of_what_was_found_the_best_few_are_chosen():
     others = [one for one in chosen if not one.pinned]
     assert len(others) == MAX_RETRIEVED
     assert sum(one.session == "one" for one in others) == MAX_OF_SESSION
-    assert tally["among the worst found"] == 6
+    assert tally["among the worst results"] == 6
     assert len(chosen) + sum(tally.values()) == 27
 
 
