@@ -94,8 +94,8 @@ class EcmascriptNames(Rules):
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether an import also exports the imported name.
 
-        Examples: `export { a } from`, `export { a }` of an imported name, and `declare module "b" { interface a {…} }`, which
-        augments the interface.
+        Examples are `export { a } from` and `export { a }` of an imported name. `declare module "b" { interface a {…} }` counts too:
+        it augments the interface.
         """
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 

@@ -78,7 +78,7 @@ class EcmascriptRules(EcmascriptTypes):
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
         """Return the enclosing scope of each definition of a file.
 
-        A function assigned to a member of a function or variable (`app.use = function …`) sees the scope around the assignment.
+        A function assigned to a member of another object (`app.use = function …`) sees the scope around the assignment.
         """
         around = [definition.parent for definition in definitions]
         for position, definition in enumerate(definitions):

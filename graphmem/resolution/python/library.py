@@ -78,9 +78,9 @@ REFLECTED: Final[Mapping[str, str]] = {
     "__gt__": "__lt__",
     "__ge__": "__le__",
 }
-"""Special method of the left operand -> the one Python tries on the right operand if the left does not support the operation.
+"""Special method of the left operand -> its reflected method on the right operand.
 
-Other operators use `__r…__`.
+Python tries the reflected method if the left operand does not support the operation. Other operators use `__r…__`.
 """
 
 CALLED_THROUGH: Final[Mapping[str, tuple[str, ...]]] = {

@@ -90,8 +90,8 @@ class PythonModules(Rules):
         """Return whether a file can be imported by a dotted name.
 
         The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder
-        counts if it is not a package itself and one of two conditions holds: it is also the import root of the importing file, or
-        it contains the name's top-level package and that name is not in the standard library.
+        counts if it is not a package itself and one of two conditions holds. It is also the import root of the importing file; or it
+        contains the name's top-level package, and the standard library has no module of that name.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name

@@ -69,8 +69,8 @@ class RustModules(PackageRules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return the names under which a file can be found.
 
-        They are the module's path from its crate, a name that all files of the package share, and, for a crate root, a name that
-        all roots in the folder share.
+        They are the module's path from its crate and a name that all files of the package share. A crate root also has a name that
+        all roots in its folder share.
         """
         crate, parts = self._place(path)
         names = ("::".join((crate, *parts)), self.package_of(path))

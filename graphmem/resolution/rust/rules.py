@@ -105,7 +105,7 @@ class RustRules(RustModules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which a definition is found.
 
-        An associated type of an `impl` block gets a name of its own, so that the enclosing scope does not bind it.
+        An associated type of an `impl` block has a separate name. The enclosing scope does not bind the type's own name.
         """
         definition = entry.definitions[position]
         if "associated" in definition.modifiers:

@@ -1,8 +1,8 @@
 """Trait methods that Rust calls implicitly.
 
-Operators, loops, format strings, conversions and `?` call them. A method counts only in an `impl` of that trait, because types
-have other methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the
-other operand, the implementation whose type fits is chosen.
+Operators, loops, format strings, conversions and `?` call them. A method counts only in an `impl` of that trait. Types have other
+methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the other
+operand, the implementation whose type fits is chosen.
 """
 
 from __future__ import annotations
