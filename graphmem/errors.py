@@ -1,7 +1,7 @@
-"""Every way graphmem can refuse, as a flat list of types.
+"""All errors that graphmem raises on purpose, as a flat list of types.
 
-Each error keeps its facts as attributes, says in its message what to do next, and carries the
-`code` that every door shows (`extensions.code` in GraphQL, the JSON `code` of the command line).
+Each error keeps its facts as attributes. Its message says what is wrong and what to do. Every interface shows its `code`
+(`extensions.code` in GraphQL, `code` in the JSON of the command line).
 Types, attributes and codes are API; the wording of messages is not.
 """
 
@@ -14,8 +14,8 @@ class GraphMemError(Exception):
     """Base of every error raised on purpose.
 
     Args:
-        message: one sentence for a person, ending in what to do next.
-        **facts: what a program needs to act on it; kept as attributes and in `facts`.
+        message: one sentence for a person that ends with the remedy.
+        **facts: values for programs, kept as attributes and in `facts`.
     """
 
     code: ClassVar[str] = "INTERNAL"
@@ -40,39 +40,39 @@ def _rebuild(kind: type[GraphMemError], message: str, facts: dict[str, Any]) -> 
 
 
 class BadInputError(GraphMemError, ValueError):
-    """An argument that cannot be meant: its name, its limit and what came are in the facts."""
+    """An invalid argument. The facts have its name, its limit and its value."""
 
     code = "BAD_INPUT"
 
 
 class SettingsError(BadInputError):
-    """A setting that is unknown or out of range (`setting`, `value`, `origin`)."""
+    """A setting is unknown or out of range (`setting`, `value`, `origin`)."""
 
 
 class RepositoryError(BadInputError):
-    """The path to index does not exist, is no directory, or cannot be read (`path`)."""
+    """The path to index is missing, unreadable or not a directory (`path`)."""
 
 
 class UnsupportedLanguageError(GraphMemError):
-    """No grammar folder answers for this language (`language`)."""
+    """The language is unknown (`language`)."""
 
     code = "BAD_INPUT"
 
 
 class GrammarError(GraphMemError):
-    """A grammar folder or an installed grammar is not usable (`path`, `line`)."""
+    """A grammar directory or an installed grammar is invalid (`path`, `line`)."""
 
 
 class QueryFileError(GraphMemError):
-    """A file in `queries/` does not follow the format (`path`, `line`)."""
+    """A file in `queries/` has an invalid format (`path`, `line`)."""
 
 
 class QueryParameterError(BadInputError):
-    """A named query was called with missing or extra parameters (`query`, `missing`, `extra`)."""
+    """A query has wrong parameters (`query`, `missing`, `extra`)."""
 
 
 class MigrationError(GraphMemError):
-    """The database's schema history does not match the files (`path`, `version`)."""
+    """The schema history and the files do not match (`path`, `version`)."""
 
 
 class SchemaTooNewError(MigrationError):
@@ -80,25 +80,31 @@ class SchemaTooNewError(MigrationError):
 
 
 class DatabaseDamagedError(GraphMemError):
-    """The database file cannot be opened as one (`path`, `reason`)."""
+    """The database file cannot be opened (`path`, `reason`)."""
 
     code = "CONFLICT"
 
 
 class DiskFullError(GraphMemError):
-    """The disk refused a write (`path`); the previous index is still there."""
+    """A write to disk failed (`path`); the previous index is intact."""
 
     code = "LIMIT"
 
 
 class ResourceError(GraphMemError):
-    """The system refused this process memory, descriptors or a larger file (`limit`, `allowed`, `found`, `path`)."""
+    """The system limits memory, descriptors or file size of this process.
+
+    Facts: `limit`, `allowed`, `found`, `path`.
+    """
 
     code = "LIMIT"
 
 
 class StoreBusyError(GraphMemError):
-    """Another process owns the database, or the writer's queue is full (`path`, `owner`; `retry_after` seconds when waiting helps)."""
+    """Another process owns the database, or the writer's queue is full.
+
+    Facts: `path`, `owner`; `retry_after` in seconds when waiting helps.
+    """
 
     code = "CONFLICT"
 
@@ -108,133 +114,154 @@ class StoreClosedError(GraphMemError):
 
 
 class SymbolNotFoundError(GraphMemError, LookupError):
-    """Nothing answers to that reference (`ref`, `suggestions`)."""
+    """The reference matches nothing (`ref`, `suggestions`)."""
 
     code = "NOT_FOUND"
 
 
 class AmbiguousSymbolError(GraphMemError, LookupError):
-    """Several symbols answer to that reference (`ref`, `candidates`: list of SymbolInfo)."""
+    """The reference matches several symbols.
+
+    Facts: `ref`, `candidates` (list of SymbolInfo).
+    """
 
     code = "AMBIGUOUS"
 
 
 class MemoryNotFoundError(GraphMemError, LookupError):
-    """No memory has that id or short id (`id`)."""
+    """No memory has this id or short id (`id`)."""
 
     code = "NOT_FOUND"
 
 
 class AmbiguousMemoryError(GraphMemError, LookupError):
-    """Several memories have ids that begin so (`id`, `candidates`: list of {id, title})."""
+    """The prefix of an id matches several memories.
+
+    Facts: `id`, `candidates` (list of {id, title}).
+    """
 
     code = "AMBIGUOUS"
 
 
 class SessionNotFoundError(GraphMemError, LookupError):
-    """No session has this id, or several begin so (`id`, `candidates`)."""
+    """The id matches no session, or several (`id`, `candidates`)."""
 
     code = "NOT_FOUND"
 
 
 class SecretError(BadInputError):
-    """A text that is mostly a secret is not kept (`field`, `kinds`); the secret itself is nowhere in the error."""
+    """The text is mostly a secret and is not stored (`field`, `kinds`).
+
+    The error does not contain the secret.
+    """
 
 
 class JournalError(GraphMemError):
-    """The memories' journal cannot be written or read (`path`); what was acknowledged before is untouched."""
+    """The journal of memories cannot be read or written (`path`).
+
+    Writes that were acknowledged before are intact.
+    """
 
     code = "CONFLICT"
 
 
 class NotIndexedError(GraphMemError, LookupError):
-    """There is no index yet for this project (`path`)."""
+    """The project does not have an index yet (`path`)."""
 
     code = "NOT_FOUND"
 
 
 class StaleFileError(GraphMemError):
-    """A file has changed since it was indexed (`path`), so positions in it mean nothing."""
+    """A file changed after indexing, so its positions are invalid (`path`)."""
 
     code = "CONFLICT"
 
 
 class IndexingError(GraphMemError):
-    """A run could not finish; what was there before is untouched (`stage`)."""
+    """An index run failed; the previous index is intact (`stage`)."""
 
 
 class IndexCancelledError(IndexingError):
-    """The run was interrupted; what was there before is untouched."""
+    """An index run was interrupted; the previous index is intact."""
 
     code = "CONFLICT"
 
 
 class EvidenceError(GraphMemError):
-    """A file of outside evidence cannot be used (`path`, `reason`); what was taken in before is untouched."""
+    """A file of outside evidence is unusable (`path`, `reason`).
+
+    Evidence that was imported before is intact.
+    """
 
     code = "BAD_INPUT"
 
 
 class HistoryError(GraphMemError):
-    """The log of co-edits cannot be read or written (`path`, `reason`); what was acknowledged before is untouched."""
+    """The history log cannot be read or written (`path`, `reason`).
+
+    Entries that were acknowledged before are intact.
+    """
 
     code = "CONFLICT"
 
 
 class EmbedderError(GraphMemError):
-    """The embedding model cannot be loaded or answered with something unusable (`model`)."""
+    """The embedding model failed to load or to answer (`model`)."""
 
     code = "CONFLICT"
 
 
 class LanguageModelError(GraphMemError):
-    """The configured language model did not answer, or not as it was asked to (`host`, `reason`)."""
+    """The language model failed to give a valid answer (`host`, `reason`)."""
 
     code = "CONFLICT"
 
 
 class LedgerError(GraphMemError):
-    """What is counted across sessions cannot be read or written (`path`); memories are not concerned."""
+    """The statistics of sessions cannot be read or written (`path`).
+
+    Memories are not affected.
+    """
 
     code = "CONFLICT"
 
 
 class GitError(GraphMemError):
-    """git refused or is not installed (`command`, `stderr`)."""
+    """A git command failed, or git is not installed (`command`, `stderr`)."""
 
     code = "BAD_INPUT"
 
 
 class LimitError(GraphMemError):
-    """A request is larger than a configured limit (`limit`, `allowed`, `found`)."""
+    """A request exceeds a configured limit (`limit`, `allowed`, `found`)."""
 
     code = "LIMIT"
 
 
 class DeadlineError(GraphMemError):
-    """A request did not finish in its time (`seconds`)."""
+    """A request exceeded its time limit (`seconds`)."""
 
     code = "TIMEOUT"
 
 
 class UnauthenticatedError(GraphMemError):
-    """The server asked for a token and none, or a wrong one, came."""
+    """The server requires a token; the request has none or an invalid one."""
 
     code = "UNAUTHENTICATED"
 
 
 class ForbiddenError(GraphMemError):
-    """What was asked is not for this caller or this server (`path`)."""
+    """This caller or this server may not do this (`path`)."""
 
     code = "FORBIDDEN"
 
 
 class UnsupportedError(ForbiddenError):
-    """The store of this index has no such capability (`needs`)."""
+    """The store of this index lacks a capability (`needs`)."""
 
 
 class WrongIndexError(GraphMemError):
-    """The server at an address serves another index than the one that was meant (`address`, `expected`, `found`)."""
+    """The server serves another index (`address`, `expected`, `found`)."""
 
     code = "CONFLICT"
 

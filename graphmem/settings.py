@@ -1,8 +1,8 @@
-"""What can be configured, read once at the door, each value knowing where it came from.
+"""Settings, read once by an interface, each with the origin of its value.
 
 defaults < `[tool.graphmem]` in the project's pyproject.toml < its graphmem.toml < `GRAPHMEM_*` < command line.
-Nothing is read at import, and nothing below the doors looks at files or the environment for a setting:
-they are handed a `Settings`.
+Nothing is read at import. Packages below the interfaces never read settings from files or the environment;
+they receive a `Settings`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from graphmem.errors import SettingsError
 
 ENV_PREFIX: Final = "GRAPHMEM_"
 PROJECT_FILE: Final = "graphmem.toml"
-JOURNAL: Final = "memories"  # folder of the memories' journal in the data directory
+JOURNAL: Final = "memories"  # directory of the memories' journal in the data directory
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
 DEFAULT_ORIGIN: Final = "default"
 
-# A file that travels with a repository may not hold secrets, nor say to whom texts and keys go, who may ask, and what is loaded.
+# A file in a repository must not contain secrets. It also must not choose where texts and keys are sent, who may connect,
+# or which code is loaded.
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
@@ -32,15 +33,15 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "model": "would let a repository choose what is loaded into the server",
         "reranker": "would let a repository choose what is loaded into the server",
         "host": "would let a repository open your machine to the network",
-        "hosts": "would let a repository choose by which names your server may be called",
+        "hosts": "would let a repository choose the host names of your server",
         "sites": "would let a repository choose which pages may use your server",
         "insecure_behind_proxy": "would let a repository open your machine to the network",
-        "tls_cert": "would let a repository choose what your server shows for itself",
-        "tls_key": "would let a repository choose what your server shows for itself",
-        "cypher": "would let a repository open a door that is closed",
+        "tls_cert": "would let a repository choose your server's certificate",
+        "tls_key": "would let a repository choose your server's certificate",
+        "cypher": "would let a repository enable a disabled interface",
     }
 )
-_OUTSIDE: Final = "would let a repository write to a directory that is not below it"
+_OUTSIDE: Final = "would let a repository write to a directory outside of it"
 _SECRET: Final = frozenset({"token", "model_key"})
 
 
@@ -50,71 +51,75 @@ def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one request to the server may cost; a larger one is refused with the limit's name."""
+    """Limits of a request to the server; the error names the exceeded limit."""
 
     depth: int = _setting(12, "nesting of a GraphQL query", low=1, high=100)
-    complexity: int = _setting(120_000, "objects the answer to a GraphQL query could hold", low=1, high=10_000_000)
+    complexity: int = _setting(120_000, "maximum number of objects in the answer to a GraphQL query", low=1, high=10_000_000)
     aliases: int = _setting(30, "aliases in a GraphQL query", low=0, high=10_000)
     tokens: int = _setting(4_000, "tokens in a GraphQL query", low=10, high=1_000_000)
     body_kb: int = _setting(1_024, "size of a request's body, KiB", low=1, high=1_048_576)
     seconds: int = _setting(30, "time for one request, seconds", low=1, high=3_600)
     cypher_rows: int = _setting(1_000, "rows of the answer to a Cypher query", low=1, high=1_000_000)
     cypher_seconds: int = _setting(5, "time for one Cypher query, seconds", low=1, high=600)
-    connections: int = _setting(512, "connections at a time; fewer where the process may open few files", low=16, high=100_000)
-    connections_per_address: int = _setting(256, "connections at a time from one address", low=4, high=100_000)
+    connections: int = _setting(512, "simultaneous connections; fewer when the process may open few files", low=16, high=100_000)
+    connections_per_address: int = _setting(256, "simultaneous connections from one address", low=4, high=100_000)
     header_kb: int = _setting(32, "size of a request's headers, KiB", low=4, high=1_024)
     header_seconds: int = _setting(10, "time for TLS and for a request's headers, seconds", low=1, high=600)
     body_seconds: int = _setting(30, "time for a request's body, seconds; one more for each 16 KiB", low=1, high=3_600)
-    write_seconds: int = _setting(30, "time for a client to take 64 KiB of what is ready for it, seconds", low=1, high=3_600)
+    write_seconds: int = _setting(30, "time for a client to receive 64 KiB of an answer, seconds", low=1, high=3_600)
     idle_seconds: int = _setting(30, "time between two requests on one connection, seconds", low=1, high=3_600)
-    per_minute: int = _setting(0, "requests a minute from one address, except to /health and /ready; 0: any number", low=0, high=10_000_000)
+    per_minute: int = _setting(
+        0, "requests per minute from one address, except to /health and /ready; 0: unlimited", low=0, high=10_000_000
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be configured. Built by `load_settings` at a door, or by hand in Python."""
+    """All settings, made by `load_settings` or directly in Python."""
 
-    db: str = _setting("", "directory the index lives in; empty: .graphmem in the project")
+    db: str = _setting("", "directory of the index; empty: .graphmem in the project")
     home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
-        256, "least memory the database may use for its pages, MiB; a larger file gets as much as it has", low=64, high=1_048_576
+        256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576
     )
-    max_db_gb: int = _setting(64, "address space the database may grow into, GiB; a power of two", low=1, high=8_192)
-    workers: int = _setting(0, "processes that parse; 0: one for each processor", low=0, high=256)
+    max_db_gb: int = _setting(64, "maximum address space of the database, GiB; a power of two", low=1, high=8_192)
+    workers: int = _setting(0, "number of parser processes; 0: one for each processor", low=0, high=256)
     max_file_kb: int = _setting(1_024, "files larger than this are recorded and skipped, KiB", low=1, high=1_048_576)
     include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
-    git_history: bool = _setting(True, "read the commits of the project: which files move together, how often and by how many they change")
-    git_lessons: bool = _setting(True, "keep what fixes explain in their messages as candidate memories, a few at most")
-    embedder: str = _setting("auto", "what turns text into vectors", choices=("auto", "sentence-transformers", "hashed", "none"))
-    model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
-    reranker: str = _setting("", "name or path of a cross-encoder that reads the best hits again; empty: none")
-    model_url: str = _setting("", "a language model's OpenAI-compatible address, like https://host/v1; empty: none is used")
-    model_name: str = _setting("", "name of the language model")
-    model_key: str = _setting("", "key of the language model")
-    model_seconds: int = _setting(20, "time for one question to the language model, seconds", low=1, high=600)
-    paragraphs: bool = _setting(True, "have the language model write a paragraph about each module and flow, in the background")
-    relevance: bool = _setting(True, "have the language model drop what is trivial from what is made ready for a conversation")
-    extraction: bool = _setting(True, "ask the language model for facts when a plan is approved or work is done")
-    promotion: str = _setting(
-        "balanced", "how easily what sessions find becomes a memory", choices=("conservative", "balanced", "aggressive")
+    git_history: bool = _setting(True, "read the commits of the project: files that change together, how often, and by how many people")
+    git_lessons: bool = _setting(True, "store explanations from commit messages of fixes as candidate memories, a few at most")
+    embedder: str = _setting(
+        "auto", "embedder, which converts text to vectors", choices=("auto", "sentence-transformers", "hashed", "none")
     )
-    host: str = _setting("127.0.0.1", "address to serve on; any other than loopback needs a token, and TLS or insecure_behind_proxy")
-    port: int = _setting(8420, "port to serve on; 0: any free one", low=0, high=65_535)
-    hosts: str = _setting("", "names the server is called by, with commas; localhost and bare addresses are always its names")
-    sites: str = _setting("", "sites whose pages may use the server, with commas: https://ide.example.com or vscode-webview://*")
-    token: str = _setting("", "what clients of the server may present for everything; empty: nothing, on loopback only")
-    tls_cert: str = _setting("", "file with the server's certificate (PEM) and those that vouch for it; empty: no TLS")
+    model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
+    reranker: str = _setting("", "name or path of a cross-encoder that ranks the best hits again; empty: none")
+    model_url: str = _setting("", "OpenAI-compatible address of a language model, like https://host/v1; empty: none")
+    model_name: str = _setting("", "name of the language model")
+    model_key: str = _setting("", "API key of the language model")
+    model_seconds: int = _setting(20, "time limit of one request to the language model, seconds", low=1, high=600)
+    paragraphs: bool = _setting(True, "let the language model write a paragraph about each module and flow, in the background")
+    relevance: bool = _setting(True, "let the language model drop trivial items from prepared context")
+    extraction: bool = _setting(True, "let the language model extract facts when a plan is approved or work is done")
+    promotion: str = _setting(
+        "balanced", "how easily findings of sessions become memories", choices=("conservative", "balanced", "aggressive")
+    )
+    host: str = _setting("127.0.0.1", "address of the server; other addresses than loopback need a token, and TLS or insecure_behind_proxy")
+    port: int = _setting(8420, "port of the server; 0: any free port", low=0, high=65_535)
+    hosts: str = _setting("", "host names of the server, with commas; localhost and bare addresses are always allowed")
+    sites: str = _setting("", "origins whose pages may use the server, with commas: https://ide.example.com or vscode-webview://*")
+    token: str = _setting("", "token that allows clients everything; empty: none, on loopback only")
+    tls_cert: str = _setting("", "file with the server's certificate and its chain (PEM); empty: no TLS")
     tls_key: str = _setting("", "file with the certificate's private key (PEM)")
-    insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS: what stands in front of the server has it")
-    cypher: bool = _setting(False, "answer Cypher that people write: read-only, to those who may do everything")
+    insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS, because a proxy in front of the server has it")
+    cypher: bool = _setting(False, "allow Cypher queries: read-only, for administrators")
     sync_files: str = _setting("", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into, from the root, with commas")
-    backup_hours: int = _setting(24, "hours between the backups a server makes by itself; 0: none", low=0, high=8_760)
-    backup_keep: int = _setting(3, "automatic backups that are kept", low=1, high=1_000)
-    log_level: str = _setting("warning", "what is logged to stderr", choices=("debug", "info", "warning", "error"))
-    log_format: str = _setting("text", "lines for people, or one JSON object a line", choices=("text", "json"))
+    backup_hours: int = _setting(24, "hours between automatic backups of a server; 0: none", low=0, high=8_760)
+    backup_keep: int = _setting(3, "number of automatic backups to keep", low=1, high=1_000)
+    log_level: str = _setting("warning", "minimum level of log messages on stderr", choices=("debug", "info", "warning", "error"))
+    log_format: str = _setting("text", "format of the log: lines of text, or one JSON object in each line", choices=("text", "json"))
     limits: Limits = field(default_factory=Limits)
-    ignored: tuple[str, ...] = field(default=(), compare=False, repr=False)  # sentences about settings in files that files may not make
+    ignored: tuple[str, ...] = field(default=(), compare=False, repr=False)  # a sentence for each setting that its file must not contain
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -130,17 +135,17 @@ class Settings:
         return getattr(getattr(self, section) if section else self, name)
 
     def origin(self, key: str) -> str:
-        """Where the value came from: `default`, a file's name, `GRAPHMEM_PORT`, `--port`."""
+        """The origin of a value: `default`, a file, `GRAPHMEM_PORT`, `--port`."""
         return self.origins.get(key, DEFAULT_ORIGIN)
 
     def shown(self, key: str) -> Any:
-        """The value as it may be printed: secrets are starred out."""
+        """The value for display; secrets are masked."""
         value = self.value(key)
         return "********" if key in _SECRET and value else value
 
 
 class KnownSetting(NamedTuple):
-    """One key that can be set."""
+    """A known setting."""
 
     key: str  # dotted: limits.depth
     type: type
@@ -157,7 +162,7 @@ class KnownSetting(NamedTuple):
 
 
 def known_settings() -> Iterator[KnownSetting]:
-    """Every key, in the order of the classes above."""
+    """All known settings, in the order of the classes above."""
     for section, kind in (("", Settings), ("limits.", Limits)):
         for item in dataclasses.fields(kind):
             if "doc" in item.metadata:
@@ -170,18 +175,18 @@ def known_settings() -> Iterator[KnownSetting]:
 def load_settings(
     project: Path | None = None, environ: Mapping[str, str] | None = None, flags: Mapping[str, Any] | None = None
 ) -> Settings:
-    """Settings from every source, the later ones winning.
+    """Settings from all sources; later sources override earlier ones.
 
-    What a file that travels with a repository may not set is left out, and said in `ignored`: a stranger's repository
-    must not make graphmem unusable.
+    Settings that a file in a repository must not contain are skipped and listed in `ignored`. They are not errors, because a
+    cloned repository must not make graphmem unusable.
 
     Args:
-        project: root whose `pyproject.toml` and `graphmem.toml` are read; None reads no file.
-        environ: usually `os.environ`; None reads none.
-        flags: what was given on the command line, by dotted key; None values were not given.
+        project: root with `pyproject.toml` and `graphmem.toml`; None reads no file.
+        environ: usually `os.environ`; None reads no variables.
+        flags: values from the command line by dotted key; None values are ignored.
 
     Raises:
-        SettingsError: a key nobody knows (with the nearest known one), a value out of range, a file that is not TOML.
+        SettingsError: an unknown key (with the nearest known one), a value out of range, a file that is not TOML.
     """
     known = {item.key: item for item in known_settings()}
     values: dict[str, Any] = {}
@@ -218,7 +223,7 @@ def load_settings(
 
 
 def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(file name, table) of the files that have something to say, weakest first."""
+    """(file name, table) of files with settings, lowest precedence first."""
     for name, where in (("pyproject.toml", ("tool", "graphmem")), (PROJECT_FILE, ())):
         path = project / name
         if not path.is_file():
@@ -229,7 +234,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             table: Any = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError) as reason:
             if name == "pyproject.toml":
-                continue  # somebody else's file: its faults are for its own tools to report
+                continue  # errors in this file are for its own tools to report
             raise SettingsError(
                 f"{path} cannot be read: {reason}; correct it or remove it", setting=name, value="", origin=name
             ) from reason
@@ -251,19 +256,26 @@ def _flat(table: Mapping[str, Any], known: Mapping[str, KnownSetting], origin: s
 
 
 def _is_inside(project: Path, value: Any) -> bool:
-    """A repository's own file may place the index inside the repository, nowhere else; what is no text is refused later."""
+    """Whether a path that a repository's file sets for the index is inside it.
+
+    True for a value that is not a text, which is rejected later.
+    """
     if not isinstance(value, str) or not value:
         return True
     root = project.resolve()
     try:
         path = (root / value).resolve()
-    except (OSError, ValueError, RuntimeError):  # no path at all, or links in a circle
+    except (OSError, ValueError, RuntimeError):  # an invalid path, or circular links
         return False
     return path != root and path.is_relative_to(root)
 
 
 def _checked(known: KnownSetting, value: Any, origin: str) -> Any:
-    """The value in its type and range, or a refusal that says both."""
+    """The value, converted to its type and checked.
+
+    Raises:
+        SettingsError: it has another type or is out of range.
+    """
     if known.type is bool:
         if isinstance(value, str):
             value = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}.get(
@@ -298,7 +310,7 @@ def _refusal(known: KnownSetting, value: Any, origin: str) -> SettingsError:
         wanted = f"a whole number from {known.low} to {known.high}"
     else:
         wanted = "text"
-    return SettingsError(f"{known.key} from {origin} is {value!r}; it has to be {wanted}", setting=known.key, value=value, origin=origin)
+    return SettingsError(f"{known.key} from {origin} is {value!r}; it must be {wanted}", setting=known.key, value=value, origin=origin)
 
 
 def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
@@ -306,29 +318,32 @@ def _unknown(key: str, known: Mapping[str, Any], where: str = "") -> str:
 
     near = get_close_matches(key, list(known), n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}?" if near else "`graphmem config` lists every setting"
-    return f"there is no setting {key}{where}; {hint}"
+    return f"unknown setting {key}{where}; {hint}"
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an index lives: one directory that is created, moved and deleted as a whole."""
+    """The directory of an index, created, moved and deleted as a whole."""
 
     data_dir: Path
-    root: Path | None  # of the project, when it is known without opening the index
+    root: Path | None  # root of the project, if known without opening the index
 
     @property
     def owner_file(self) -> Path:
-        """Who serves this index (see `graphmem.server.owner`)."""
+        """The file that names the owner of this index (`graphmem.server.owner`)."""
         return self.data_dir / "owner.json"
 
     @property
     def database(self) -> Path:
-        """The graph database, which is there once something was indexed."""
+        """The graph database; it exists after the first index run."""
         return self.data_dir / DATABASE
 
     @property
     def exists(self) -> bool:
-        """True when there is an index; one that may not be entered counts: whoever opens it says so."""
+        """Whether there is an index.
+
+        True for an unreadable one; opening it reports the error.
+        """
         try:
             return self.database.exists()
         except PermissionError:
@@ -336,7 +351,7 @@ class Location:
 
     @property
     def has_memories(self) -> bool:
-        """True when there is a journal of memories, from which they come back although the database is gone."""
+        """Whether there is a journal, from which memories can be restored."""
         return any((self.data_dir / JOURNAL).glob("journal-*"))
 
 
@@ -383,7 +398,7 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
 
 
 def models_dir(environ: Mapping[str, str]) -> Path:
-    """Where models that were prepared once are kept, for all of a user's projects."""
+    """The directory of prepared models, shared by all of a user's projects."""
     return _user_data_dir(environ) / "graphmem" / "models"
 
 

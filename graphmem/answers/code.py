@@ -21,7 +21,7 @@ class SymbolInfo:
     path: Annotated[str, Doc("path from the root, with '/'; empty for externals")]
     start_line: Annotated[int, Doc("1-based, decorators included")]
     end_line: Annotated[int, Doc("1-based, inclusive")]
-    signature: Annotated[str, Doc("the signature in the source; empty when there is none")] = ""
+    signature: Annotated[str, Doc("the signature in the source; empty without one")] = ""
     is_test: bool = False
     entry_point: Annotated[str, Doc("main, route, command, event, task, test, fixture, export or empty")] = ""
 

@@ -54,8 +54,6 @@ resolution
 search
 store
 model.py
-errors.py
-settings.py
 knowledge.py
 language_model.py
 pytest_plugin.py

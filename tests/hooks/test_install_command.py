@@ -45,7 +45,7 @@ def test_what_an_agent_still_asks_of_a_person_is_said_once_something_was_written
 def test_taking_out_what_was_never_written_says_so(tmp_path):
     removed = run("uninstall", cwd=tmp_path, home=tmp_path)
     assert (removed.returncode, removed.stdout) == (0, "")
-    assert "written into none of these agents' settings" in removed.stderr
+    assert "not in the settings of any of these agents" in removed.stderr
 
 
 def test_a_wrong_agent_is_refused_with_those_there_are(tmp_path):

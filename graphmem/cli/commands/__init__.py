@@ -1,1 +1,1 @@
-"""One module a command; each imports what it needs when it runs, so that `--help` stays fast."""
+"""Handwritten commands. They import late, so that `--help` stays fast."""

@@ -1,4 +1,4 @@
-"""`graphmem context` and `trust`: what an agent is shown, seen by a person."""
+"""`graphmem context` and `trust`: preview and control of injected context."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from graphmem.cli.door import Door
 if TYPE_CHECKING:
     from graphmem.cli.door import Door
 
-Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="A file that is open, from the root (repeatable).")]
+Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", help="xml, markdown, text or json.")]
-Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens of context that are left; default: 100,000.")]
+Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the context; default: 100,000.")]
 Phase = Annotated[str, typer.Option("--phase", help="define, implement, validate, refine, explore or reflect.")]
-Session = Annotated[str, typer.Option("--session", help="Remember under this name what was shown, and do not show it again.")]
+Session = Annotated[str, typer.Option("--session", help="Record the shown items under this name, and do not show them again.")]
 
-PATIENCE_S: Final = 30.0  # a person waits for an index to be opened and a model to be loaded, an agent does not
+PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to open and the model to load
 
 
 @command()
 def context(
     here: Door,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="What the person says; without it, what a session begins with.")] = "",
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The prompt of the person; default: the start of a session.")] = "",
     *,
     point: Annotated[str, typer.Option("--point", help="start, prompt, tool or step; default: prompt with a text, else start.")] = "",
     files: Files = None,
@@ -34,9 +34,9 @@ def context(
     form: Form = "markdown",
     remaining: Remaining = None,
 ) -> None:
-    """Show what an agent would be shown now.
+    """Show the context that an agent would get now.
 
-    No deadline holds, as it does for agents.
+    The deadlines for agents do not apply.
     """
     from graphmem.cli.rendering import rendering_of, show
 
@@ -51,18 +51,18 @@ def trust(
     here: Door,
     level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="cautious, standard, confident, autonomous or auto.")] = "",
 ) -> None:
-    """Show or choose how sure memories must be to be shown.
+    """Show or set the confidence that a memory needs to be injected.
 
-    A memory that is less sure is shown to an agent only when it asks.
+    An agent sees a less certain memory only when it searches.
     """
     service = here.service()
     state = service.set_trust_level(options.word(level)) if level else service.trust()
 
     def told() -> None:
         chosen = "by experience" if state.chosen == "auto" else "by choice"
-        here.output.line(f"{state.level} ({chosen}): shown unasked from confidence {state.threshold:.2f}")
-        here.output.line(f"{state.sessions} sessions; {state.corrections:.1%} of what the last ones were shown was flagged wrong")
+        here.output.line(f"{state.level} ({chosen}): injected from confidence {state.threshold:.2f}")
+        here.output.line(f"{state.sessions} sessions; {state.corrections:.1%} of the items shown in the last ones were marked as wrong")
         if state.offer:
-            here.output.line(f"several memories were flagged wrong in one session; to be more careful: graphmem trust {state.offer}")
+            here.output.line(f"several memories were marked as wrong in one session; for a stricter level: graphmem trust {state.offer}")
 
     here.output.show(state, told, state.level)

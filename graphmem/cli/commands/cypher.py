@@ -1,4 +1,4 @@
-"""`graphmem cypher`: a question in the graph's own language."""
+"""`graphmem cypher`: run a Cypher query."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from graphmem.errors import BadInputError
 @command()
 def cypher(
     here: Door,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="MATCH … RETURN …; - reads it from standard input.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="MATCH … RETURN …; - reads the query from standard input.")],
     *,
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME: JSON, or else text (repeatable).")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Rows at most.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of rows.")] = None,
 ) -> None:
     """Run a read-only Cypher query on the graph.
 
     Rows and time are bounded. Off unless GRAPHMEM_CYPHER=true.
 
-    docs/cypher.md lists the clauses, functions and tables there are. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
+    docs/cypher.md lists the supported clauses, functions and tables. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
     """
     text = sys.stdin.read() if query == "-" else query
     answer = here.service().cypher(text, dict(map(_pair, param or ())), limit)
@@ -47,7 +47,7 @@ def cypher(
 def _pair(given: str) -> tuple[str, Any]:
     name, sign, value = given.partition("=")
     if not sign or not name:
-        raise BadInputError(f"{given[:60]!r} is no parameter; write NAME=VALUE", argument="param", value=given[:60])
+        raise BadInputError(f"{given[:60]!r} is not a parameter; write NAME=VALUE", argument="param", value=given[:60])
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""`graphmem export` and `graphmem report`: the graph, a view of it, or all that was found, as a file."""
+"""`graphmem export` and `report`: write the graph, a view or a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What can be written."""
+    """Views to write."""
 
     JSONL = "jsonl"
     JSON = "json"
@@ -40,7 +40,7 @@ class View(StrEnum):
 
 
 class MemoryFormat(StrEnum):
-    """How memories are written."""
+    """Formats of memories."""
 
     JSON = "json"
     MARKDOWN = "markdown"
@@ -53,11 +53,13 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 @command()
 def export(
     here: Door,
-    targets: Annotated[list[str] | None, typer.Argument(metavar="[TARGET]...", help="Of which the impact is drawn.")] = None,
+    targets: Annotated[list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files whose impact to draw.")] = None,
     *,
     format_: Annotated[
         Format | None,
-        typer.Option("--format", help="Default: jsonl (one object a line) for the graph, svg for a view. mermaid and svg are for views."),
+        typer.Option(
+            "--format", help="Default: jsonl (one object per line) for the graph, svg for a view. mermaid and svg are only for views."
+        ),
     ] = None,
     view: Annotated[
         View | None, typer.Option("--view", help="graph: every node and edge; modules: the map; impact: of the targets, in three zones.")
@@ -67,31 +69,33 @@ def export(
         typer.Option("--memories", help="The memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
     ] = None,
     personal: Annotated[
-        bool, typer.Option("--personal", help="With personal memories, though the file lies in the project, where others read it.")
+        bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read it.")
     ] = False,
     to: To = None,
 ) -> None:
     """Write the graph, a view of it, or the memories to a file.
 
-    A view is the map of modules or the impact of something. Other tools read these files.
+    A view is the map of modules or the impact of targets. The formats can be read by other tools.
     """
     what = view or (View.IMPACT if targets else View.MODULES if format_ in (Format.MERMAID, Format.SVG) else View.GRAPH)
     form = format_ or (Format.JSONL if what is View.GRAPH else Format.SVG)
     if memories is not None:
         if targets or view is not None or format_ is not None:
-            raise BadInputError("--memories goes with no target, --view or --format; it has formats of its own", argument="--memories")
+            raise BadInputError(
+                "--memories cannot be combined with a target, --view or --format; give it a format of its own", argument="--memories"
+            )
         root = here.location.root
         shared = to is not None and root is not None and inside(root, to.absolute()) is not None
         _write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
         if shared and not personal:
-            here.output.note(f"{to} lies in the project, so personal memories are not in it; --personal writes them too")
+            here.output.note(f"{to} is inside the project, so personal memories are omitted; --personal includes them")
     elif what is View.GRAPH:
         if form in (Format.MERMAID, Format.SVG):
             raise BadInputError(
                 f"a whole graph as {form} cannot be read; give --view modules or --view impact TARGET", argument="--format", value=form
             )
         if targets:
-            raise BadInputError("the graph is of everything; name targets with --view impact", argument="TARGET")
+            raise BadInputError("an export of the graph has no targets; give targets with --view impact", argument="TARGET")
         lines = _graph(here.service(), form, to)
         here.output.note(f"{lines:,} nodes and edges written")
     else:
@@ -109,7 +113,7 @@ def report(
 ) -> None:
     """Write one HTML file about the whole project.
 
-    It says what the project is made of and where it hurts, and needs nothing else to be read.
+    It shows the architecture of the project and its problems. The file is self-contained.
     """
     document = here.service().report()
     if to is None and sys.stdout.isatty():
@@ -128,7 +132,7 @@ def _graph(service: Service, form: Format, to: Path | None) -> int:
 
 
 def _write(to: Path | None, pieces: Iterable[bytes]) -> None:
-    """To a file that is there in full or not at all, or to standard output."""
+    """Write atomically to a file, or to standard output."""
     if to is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)

@@ -1,4 +1,4 @@
-"""`graphmem impact`: what breaks if this changes."""
+"""`graphmem impact`: code that a change could break."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """Risk levels, least first."""
+    """Risk levels, lowest first."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -30,7 +30,7 @@ class Level(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way to look."""
+    """The direction of the impact."""
 
     DEPENDENTS = "dependents"
     DEPENDENCIES = "dependencies"
@@ -51,21 +51,21 @@ def impact(
             help="The target is a change: the working tree against HEAD or against the revision TARGET, or - for stdin.",
         ),
     ] = False,
-    direction: Annotated[Direction, typer.Option("--direction", help="Who depends on it, or what it depends on.")] = Direction.DEPENDENTS,
+    direction: Annotated[
+        Direction, typer.Option("--direction", help="Show code that depends on the target, or code that it depends on.")
+    ] = Direction.DEPENDENTS,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
     kinds: options.EdgeKinds = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="List at most this many hits; totals stay exact.")] = 1000,
-    top: Annotated[int, typer.Option("--top", min=0, help="Show this many lines of each group; 0: all.")] = 20,
-    fail_on: Annotated[
-        Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is this or higher, or cannot be told.")
-    ] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of hits; totals stay exact.")] = 1000,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
+    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
 ) -> None:
-    """Show what could break if this changes, and the tests to run.
+    """Show the code that a change could break, and the tests to run.
 
     A target is a symbol or a file.
 
-    Of several targets, those that cannot be found are named and left out, and the exit code is 1.
+    Of several targets, those that are not found are reported and skipped, and the exit code is 1.
 
     With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
@@ -79,7 +79,7 @@ def impact(
         report = whole.impact
     else:
         if not targets:
-            raise BadInputError("name a symbol or a file, or ask about your changes with --diff", argument="TARGET")
+            raise BadInputError("the target is missing; give a symbol or a file, or use --diff for your changes", argument="TARGET")
         report = here.service().impact(
             targets,
             direction=direction.value,
@@ -99,7 +99,7 @@ def impact(
 
 
 def _change(targets: list[str]) -> tuple[str | None, str | None, str | None]:
-    """Diff text, base and head that `--diff TARGET` means."""
+    """Diff text, base and head for `--diff TARGET`."""
     if len(targets) > 1:
         raise BadInputError(f"--diff takes one revision, not {len(targets)}; write BASE..HEAD for a range", argument="--diff")
     if not targets:
@@ -117,7 +117,8 @@ def _change(targets: list[str]) -> tuple[str | None, str | None, str | None]:
 def _only_for_symbols(fits: bool, option: str) -> None:
     if not fits:
         raise BadInputError(
-            f"{option} does not go with --diff: a diff always asks for dependents, along the kinds each change travels", argument=option
+            f"{option} cannot be combined with --diff, which always shows dependents, along the kinds that each change affects",
+            argument=option,
         )
 
 
@@ -137,7 +138,10 @@ def _show(output: Output, answer: DiffImpact | ImpactReport, report: ImpactRepor
 
 
 def _reaches(report: ImpactReport, bar: Level) -> bool:
-    """True at or above the bar; an unknown risk has to stop a gate too, but a change that touches nothing does not."""
+    """Whether the risk reaches the level, or is unknown.
+
+    A change that touches no symbol never fails.
+    """
     order = [each.value for each in Level]
     level = report.risk.level
     return bool(report.targets) and (level not in order or order.index(level) >= order.index(bar))

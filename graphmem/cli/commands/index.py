@@ -22,7 +22,7 @@ EVIDENCE_PANEL: Final = "Outside evidence"
 def index(
     here: Door,
     *,
-    full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
     workers: options.Workers = None,
     include_vendored: Annotated[
         bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too."), Setting()
@@ -33,7 +33,7 @@ def index(
         typer.Option(
             "--scip",
             metavar="FILE|auto",
-            help="Take in a SCIP index; auto: run the indexers on PATH and name the missing ones (repeatable).",
+            help="Import a SCIP index; auto: run the indexers on PATH and list missing ones (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
@@ -42,23 +42,23 @@ def index(
         typer.Option(
             "--runtime",
             metavar="FILE",
-            help="Take in a trace of `pytest --graphmem` from elsewhere (repeatable).",
+            help="Import a trace of `pytest --graphmem` from elsewhere (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
     coverage: Annotated[
         list[Path] | None,
         typer.Option(
-            "--coverage", metavar="FILE", help="Take in coverage.py data that has contexts (repeatable).", rich_help_panel=EVIDENCE_PANEL
+            "--coverage", metavar="FILE", help="Import coverage.py data that has contexts (repeatable).", rich_help_panel=EVIDENCE_PANEL
         ),
     ] = None,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Compute missing vectors too, and wait for them.")] = False,
+    vectors: Annotated[bool, typer.Option("--vectors", help="Also compute missing vectors, and wait for them.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
 ) -> None:
-    """Read a repository, or what changed in it, into the graph.
+    """Index a repository, or its changes.
 
-    The first run reads everything; later ones only what changed. Ctrl-C leaves the previous index as it was.
-    What `pytest --graphmem` recorded beside the index is taken in by itself.
+    The first run reads all files; later runs read only changed ones. After Ctrl-C the previous index is unchanged.
+    Traces that `pytest --graphmem` recorded beside the index are imported automatically.
     """
     from graphmem.cli.interrupt import cancelled_by_interrupt
     from graphmem.cli.progress import followed, shown_progress
@@ -72,11 +72,11 @@ def index(
 
         for note in leave(here.location.data_dir, here.location.root, scip or (), runtime or (), coverage or ()):
             here.output.note((note, "dim"))
-    here.interrupted = "; the previous index is as it was"
+    here.interrupted = "; the previous index is unchanged"
     with cancelled_by_interrupt() as cancelled, shown_progress(here.output) as on_progress:
         run = service.index(root, full=full, on_progress=on_progress, cancelled=cancelled)
-    if vectors and not isinstance(service, RemoteGraphMem):  # a server fills them in by itself
-        here.interrupted = "; the index is complete, and the vectors that were made are kept"
+    if vectors and not isinstance(service, RemoteGraphMem):  # a server computes them in the background
+        here.interrupted = "; the index is complete, and finished vectors are kept"
         with shown_progress(here.output) as on_progress, followed(service.subscribe_progress(), on_progress):
             service.fill_vectors(background=False)
     if here.output.as_json:
@@ -93,6 +93,6 @@ def index(
 
 
 def _missing(state: IndexState) -> str:
-    """What search has to do without, and how it gets it."""
-    advice = state.note or "`graphmem serve` fills them in behind it, `graphmem index --vectors` at once"
+    """A sentence on missing vectors and how to compute them."""
+    advice = state.note or "`graphmem serve` computes them in the background, `graphmem index --vectors` at once"
     return f"vectors: {state.vectors:,} of {state.chunks:,} chunks; {advice}"

@@ -1,4 +1,4 @@
-"""`graphmem install`, `uninstall` and `hook`: coding agents told to call graphmem, and what they call."""
+"""`graphmem install`, `uninstall` and `hook`: setup of coding agents."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 Agents = Annotated[
     list[str] | None, typer.Argument(metavar="[AGENT]...", help="claude-code, cursor, codex, gemini, opencode; see also --all.")
 ]
-User = Annotated[bool, typer.Option("--user", help="In your home folder, for all projects, instead of in this project.")]
+User = Annotated[bool, typer.Option("--user", help="Use your home directory, for all projects, instead of this project.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change, as a diff.")]
-All = Annotated[bool, typer.Option("--all", help="Every agent that is known.")]
-Root = Annotated[Path | None, typer.Option("--project", "-C", metavar="DIR", help="The project; default: the one around here.")]
+All = Annotated[bool, typer.Option("--all", help="All supported agents.")]
+Root = Annotated[
+    Path | None, typer.Option("--project", "-C", metavar="DIR", help="The project; default: the one that contains the current directory.")
+]
 
 
 @command(
@@ -47,11 +49,11 @@ def install(
     ] = "",
     project: Root = None,
 ) -> None:
-    """Tell coding agents to call graphmem, in their settings.
+    """Add graphmem to the settings of coding agents.
 
-    Its hooks and its MCP server are written there.
+    This adds its hooks and its MCP server.
 
-    Nothing is touched that somebody else wrote, and `graphmem uninstall` gives back the files as they were.
+    Other entries stay unchanged, and `graphmem uninstall` restores the original files.
     """
     from graphmem.hooks.install import plan_install
 
@@ -80,9 +82,9 @@ def uninstall(
     dry_run: DryRun = False,
     project: Root = None,
 ) -> None:
-    """Take graphmem out of coding agents' settings again.
+    """Remove graphmem from the settings of coding agents.
 
-    Without AGENT it is taken out of all.
+    Without AGENT it is removed from all of them.
     """
     from graphmem.hooks.install import plan_uninstall
 
@@ -93,9 +95,10 @@ def uninstall(
 def hook(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, cursor, codex, gemini or opencode.")],
 ) -> None:
-    """Take an agent's hook from standard input: tell the running server, print what it wants the agent to know.
+    """Run an agent's hook, with its JSON payload on standard input.
 
-    Called by agents, see `graphmem install`. Ends with 0 whatever happens, and prints nothing when there is no server.
+    It reports the event to the running server and prints context for the agent.
+    Agents call it, see `graphmem install`. The exit code is always 0; without a server the output is empty.
     """
     from graphmem.hooks.entry import run
 
@@ -109,7 +112,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 
     names = list(NAMES) if every else list(dict.fromkeys(agents or ()))
     if not names:
-        raise BadInputError(f"say which agent: {', '.join(NAMES)}, or --all", argument="AGENT")
+        raise BadInputError(f"the agent is missing; give {', '.join(NAMES)}, or --all", argument="AGENT")
     root = directory(project) if project is not None else find_project(Path.cwd())
     words = [command] if command else ["graphmem"] if shutil.which("graphmem") else [sys.executable, "-P", "-m", "graphmem"]
     scope = "user" if user else "project"
@@ -118,7 +121,7 @@ def _targets(agents: list[str] | None, *, every: bool, user: bool, project: Path
 
 
 def _to_confirm(changes: list[Change], *, user: bool) -> list[str]:
-    """What each agent still asks of a person, once an agent and only where something was written."""
+    """Manual steps that each agent still needs, after settings were written."""
     from graphmem.hooks.targets import TO_CONFIRM
 
     scope = "user" if user else "project"
@@ -148,7 +151,7 @@ def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool
         return
     told = [one for one in changes if one.changes or one.before is not None]
     if not told:
-        here.output.note("graphmem is written into none of these agents' settings")
+        here.output.note("graphmem is not in the settings of any of these agents")
     for one in told:
         if dry_run and one.changes:
             here.output.text(one.diff().rstrip("\n"))
@@ -157,7 +160,7 @@ def _finish(here: Door, changes: list[Change], vault: Vault, *, installing: bool
         for note in one.notes:
             here.output.note(note)
     if installing and not dry_run and any(one.changes and one.before is not None for one in changes):
-        here.output.note(f"what these files held before is kept in {vault.folder}")
+        here.output.note(f"the original files are kept in {vault.folder}")
 
 
 def _what(change: Change, *, dry_run: bool) -> str:

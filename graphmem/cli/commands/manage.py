@@ -1,4 +1,4 @@
-"""`graphmem doctor`, `config` and `version`: the index and the program themselves."""
+"""`graphmem doctor`, `config` and `version`: diagnosis and settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from graphmem.cli.failures import REFUSED
 def doctor(
     here: Door,
 ) -> None:
-    """Check the installation and the index; exit code 1 when something is wrong."""
+    """Check the installation and the index.
+
+    The exit code is 1 when something is wrong.
+    """
     from graphmem.cli.examination import examine
     from graphmem.cli.render.upkeep import findings
 
@@ -31,7 +34,7 @@ def doctor(
 def config(
     here: Door,
 ) -> None:
-    """Print each setting, its value here, and where it came from."""
+    """Print each setting with its value and origin."""
     from graphmem.settings import known_settings
 
     rows = [(one, here.settings.shown(one.key), here.settings.origin(one.key)) for one in known_settings()]
@@ -44,7 +47,7 @@ def config(
         )
         return
     if not here.output.quiet:
-        here.output.line(("index: ", "dim"), str(here.location.data_dir), ("" if here.location.exists else "  (not there yet)", "dim"))
+        here.output.line(("index: ", "dim"), str(here.location.data_dir), ("" if here.location.exists else "  (does not exist yet)", "dim"))
         here.output.line()
     here.output.rows(
         [

@@ -19,7 +19,7 @@ def mcp(here: Door) -> None:
 
     It speaks the Model Context Protocol, for one editor window or agent.
 
-    All windows of a project share one server, which is started when there is none and ends half an hour after the last question.
+    All windows of a project share one server. It is started if needed, and ends half an hour after the last request.
     """
     from graphmem.mcp_server.stdio import serve_stdio
 
@@ -27,14 +27,14 @@ def mcp(here: Door) -> None:
 
 
 class _Standing:
-    """The project's server, found again when it has gone."""
+    """The project's server, which is started again when it has ended."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
         self._found: RemoteGraphMem | None = None
 
     def service(self) -> RemoteGraphMem:
-        """The server as it stands now."""
+        """The current server."""
         from graphmem.client.connecting import connect_or_start
 
         if self._found is not None:

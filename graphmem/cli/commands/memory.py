@@ -1,4 +1,4 @@
-"""`graphmem remember`, `recall`, `forget`, `pin`, and commands of the family `memory` that do more than ask."""
+"""`graphmem remember`, `recall`, `forget`, `pin`, and part of `memory`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 ACTOR = "cli"
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
 """Set by agents for the commands they run."""
-MOST_SESSIONS = 200  # as many as a server gives at once
+MOST_SESSIONS = 200  # the maximum that a server returns at once
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id or short id, with or without #.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids, with or without #.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="At most this many.")]
-Offset = Annotated[int, typer.Option("--offset", min=0, help="Leave out the first ones.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
+Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many results.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, pattern, … (repeatable).")]
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="About this file (repeatable).")]
 
@@ -34,24 +34,24 @@ Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH",
 @command()
 def remember(
     here: Door,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to keep: one fact in one to three sentences; - reads stdin.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The text: one fact in one to three sentences; - reads stdin.")],
     *,
     kind: Annotated[
-        str | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, …; by its words when left out.")
+        str | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, …; default: inferred from the text.")
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="Its first sentence when left out.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="The title; default: the first sentence.")] = None,
     files: Files = None,
     symbols: Annotated[
         list[str] | None,
         typer.Option("--symbol", "-s", metavar="SYMBOL", help="About this symbol (repeatable); names in the text are found."),
     ] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A word to find it by (repeatable).")] = None,
-    confidence: Annotated[float | None, typer.Option("--confidence", min=0.0, max=1.0, help="How likely it is true.")] = None,
-    importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="How much it matters.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag to find it by (repeatable).")] = None,
+    confidence: Annotated[float | None, typer.Option("--confidence", min=0.0, max=1.0, help="The probability that it is true.")] = None,
+    importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Its importance.")] = None,
     scope: Annotated[str, typer.Option("--scope", help="global, module, work_unit or session.")] = "global",
     visibility: Annotated[str, typer.Option("--visibility", help="personal, project, team or organization.")] = "project",
 ) -> None:
-    """Keep a piece of knowledge with the code it is about."""
+    """Store a memory and link it to the code it is about."""
     from graphmem.cli.render import memory as render
 
     content = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
@@ -74,7 +74,10 @@ def remember(
 
 
 def _is_persons(service: Service) -> bool:
-    """Whether a person typed the command: agents run commands too, and one that has read words of strangers may repeat them."""
+    """Whether a person typed the command.
+
+    Agents run commands too, and may repeat untrusted text that they have read.
+    """
     if sys.stdin.isatty() and not any(os.environ.get(name) for name in AGENT_VARIABLES):
         return True
     return not any(one.contaminated for one in service.sessions("running", limit=MOST_SESSIONS).sessions)
@@ -82,7 +85,7 @@ def _is_persons(service: Service) -> bool:
 
 recall = Variant(
     "search",
-    "Find what is known about something.",
+    "Search memories.",
     fixed={"kinds": ["memory"], "within": None},
     defaults={"explain": False},
 )
@@ -93,9 +96,9 @@ def forget(
     here: Door,
     ids: Ids,
     *,
-    hard: Annotated[bool, typer.Option("--hard", help="For good: out of the graph and the journal too.")] = False,
+    hard: Annotated[bool, typer.Option("--hard", help="Delete permanently, from the graph and the journal too.")] = False,
 ) -> None:
-    """Take memories out of search; with --hard for good."""
+    """Remove memories from search; with --hard delete them permanently."""
     from graphmem.answers import Forgotten
     from graphmem.cli.render import memory as render
 
@@ -110,9 +113,9 @@ def pin(
     here: Door,
     id: Id,  # noqa: A002 - the word of the domain
     *,
-    off: Annotated[bool, typer.Option("--off", help="An ordinary memory again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin the memory.")] = False,
 ) -> None:
-    """Keep a memory in use: it never fades and is never pruned."""
+    """Pin a memory, so that it never fades and is never pruned."""
     service = _vouched(here, id) if not off else here.service()
     info = service.unpin(_id(id), actor=ACTOR) if off else service.pin(_id(id), actor=ACTOR)
     show(here.output, info, rendering_of("memory"))
@@ -124,18 +127,20 @@ def list_(
     *,
     types: Types = None,
     files: Files = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag (repeatable).")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only memories with this tag (repeatable).")] = None,
     statuses: Annotated[
         list[str] | None,
         typer.Option("--status", metavar="STATUS", help="candidate, confirmed, pinned, superseded, deprecated (repeatable)."),
     ] = None,
-    text: Annotated[str | None, typer.Option("--text", help="These words occur.")] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="What was believed then, ISO 8601.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Only memories that contain these words.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed at this time, ISO 8601.")
+    ] = None,
     sort: Annotated[str, typer.Option("--sort", help="newest, oldest, updated, importance, confidence, strength or used.")] = "newest",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
-    """List memories, the live ones when nothing else is asked for."""
+    """List memories; by default only live ones."""
     from graphmem.cli.render import memory as render
 
     query = {"types": types, "files": files, "tags": tags, "statuses": statuses, "text": text, "as_of": as_of}
@@ -147,16 +152,16 @@ def list_(
 
 @command()
 def verify(here: Door, id: Id) -> None:  # noqa: A002
-    """Say that a memory is true today; one that was forgotten comes back."""
+    """Mark a memory as true now; a forgotten memory is restored."""
     show(here.output, _vouched(here, id).verify(_id(id), actor=ACTOR), rendering_of("memory"))
 
 
 @command()
 def alias(
     here: Door,
-    term: Annotated[str | None, typer.Argument(metavar="[TERM]", help="What people search for; all aliases when left out.")] = None,
+    term: Annotated[str | None, typer.Argument(metavar="[TERM]", help="The term to search for; default: show all aliases.")] = None,
     means: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]...", help="What to look for as well; none removes the alias.")
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="Words to search for as well; none removes the alias.")
     ] = None,
 ) -> None:
     """Show or set words that a search for a term also looks for."""
@@ -171,9 +176,9 @@ def alias(
 def prune(
     here: Door,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; otherwise it only says what it would do.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Retire them; otherwise only report what would be retired.")] = False,
 ) -> None:
-    """Retire what has faded, expired, or is too much."""
+    """Retire memories that have faded, expired or exceed a limit."""
     from graphmem.cli.render import memory as render
 
     answer = here.service().prune(dry_run=not apply, actor=ACTOR)
@@ -184,9 +189,9 @@ def prune(
 def scan(
     here: Door,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Take them out; otherwise it only says where they are.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Remove them; otherwise only report where they are.")] = False,
 ) -> None:
-    """Look for secrets in everything that is stored; exit code 1 when there are some."""
+    """Scan all stored data for secrets; exit code 1 when there are any."""
     from graphmem.cli.render import memory as render
 
     answer = here.service().scan_secrets(dry_run=not apply, actor=ACTOR)
@@ -199,12 +204,12 @@ def scan(
 def phases(
     here: Door,
     *,
-    accept: Annotated[bool, typer.Option("--accept", help="Put what is proposed in force.")] = False,
-    reset: Annotated[bool, typer.Option("--reset", help="Go back to the built-in weights.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights.")] = False,
 ) -> None:
-    """Show what types of memories count in phases of work.
+    """Show the ranking weights of memory types in phases of work.
 
-    What the project's sessions speak for stands beside it; it is put in force only with --accept.
+    It also shows the weights that the project's sessions propose. They apply only after --accept.
     """
     if accept and reset:
         raise BadInputError("--accept and --reset exclude each other; give one of them", argument="accept")
@@ -220,36 +225,38 @@ def phases(
 def delete_all(
     here: Door,
     *,
-    confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="The project's name, to show that you mean it.")] = "",
+    confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="The project's name, as confirmation.")] = "",
 ) -> None:
-    """Delete all memories and sessions of a project, for good.
+    """Permanently delete all memories and sessions of a project.
 
-    Their journal goes too. The code graph stays.
+    This includes their journal. The code graph stays.
     """
     service = here.service()
     if not confirm:
         name = service.project().name
-        raise BadInputError(f"this deletes every memory of {name} for good; repeat it with --confirm {name}", argument="confirm")
+        raise BadInputError(f"this permanently deletes every memory of {name}; repeat it with --confirm {name}", argument="confirm")
     answer = service.delete_all(confirm, actor=ACTOR)
     here.output.show(
         answer,
-        lambda: here.output.line(f"{answer.memories:,} memories and {answer.sessions:,} sessions are gone"),
+        lambda: here.output.line(f"{answer.memories:,} memories and {answer.sessions:,} sessions were deleted"),
         str(answer.memories),
     )
 
 
 def _vouched(here: Door, id: str) -> Service:  # noqa: A002
-    """The service, when a person asks: nobody else vouches for a memory.
+    """The service, if a person typed the command; only people verify memories.
 
     Raises:
-        ForbiddenError: an agent that has read words of strangers may have typed this.
+        ForbiddenError: the command may come from an agent that has read untrusted text.
     """
     service = here.service()
     if not _is_persons(service):
-        raise ForbiddenError("words of strangers are in a running session, and no person typed this; say it in a terminal", id=id)
+        raise ForbiddenError(
+            "a running session has read untrusted text, and this command was not typed by a person; run it in a terminal", id=id
+        )
     return service
 
 
 def _id(text: str) -> str:
-    """Ids are shown with a #, which shells take for a comment, so that both are understood."""
+    """An id without its #, which is displayed but starts a comment in shells."""
     return text.removeprefix("#")

@@ -1,4 +1,4 @@
-"""`graphmem import`: memories from files of people and of other tools."""
+"""`graphmem import`: read memories from exports and files of other tools."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def import_(
     ],
     *,
     form: Annotated[
-        str, typer.Option("--format", help="json, claude, agents, gemini, cursor, facts or markdown, when the name does not say.")
+        str, typer.Option("--format", help="json, claude, agents, gemini, cursor, facts or markdown; default: by the file's name.")
     ] = "",
 ) -> None:
-    """Read memories from exports and from files of other tools."""
+    """Import memories from exports and from files of other tools."""
     from graphmem.cli.render import memory as render
 
-    texts = [(path, _text(path)) for path in files]  # all are read before anything is kept
+    texts = [(path, _text(path)) for path in files]  # all files are read before any memory is stored
     service = here.service(create=True)
     answers = [(str(path), _imported(service, path, text, form)) for path, text in texts]
     ids = [one for _, answer in answers for one in answer.ids]
@@ -40,7 +40,7 @@ def import_(
 
 
 def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswer:
-    """What came of one file; a refusal names it."""
+    """The outcome of one file; an error names the file."""
     try:
         return service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR)
     except BadInputError as error:
@@ -55,7 +55,7 @@ def _text(path: Path) -> str:
             data = sys.stdin.buffer.read(MAX_IMPORT_BYTES + 1)
         else:
             with path.open("rb") as file:
-                data = file.read(MAX_IMPORT_BYTES + 1)  # one more than is allowed: a bomb is noticed without being read
+                data = file.read(MAX_IMPORT_BYTES + 1)  # one byte more than the limit, so that a huge file is not read in full
         if len(data) > MAX_IMPORT_BYTES:
             raise BadInputError(f"{path} has more than {MAX_IMPORT_BYTES:,} bytes; import in parts", argument="FILE", path=str(path))
         return data.decode("utf-8-sig")
@@ -63,5 +63,5 @@ def _text(path: Path) -> str:
         raise BadInputError(f"{path} cannot be read: {error.strerror}; check the path", argument="FILE", path=str(path)) from error
     except UnicodeDecodeError as error:
         raise BadInputError(
-            f"{path} is no UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8", argument="FILE", path=str(path)
+            f"{path} is not UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8", argument="FILE", path=str(path)
         ) from error

@@ -1,4 +1,4 @@
-"""`graphmem modules`, `describe` and `drift`: the whole, not one symbol."""
+"""`graphmem modules`, `describe` and `drift`: the architecture."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from graphmem.cli.command import command
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 
-PROGRESS_S: Final = 5.0  # between two words about how far it is
+PROGRESS_S: Final = 5.0  # between two reports of progress
 
 
 @command()
 def modules(
     here: Door,
-    name: Annotated[str | None, typer.Argument(metavar="[MODULE]", help="Open one: its name, its id, or a file in it.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="[MODULE]", help="Show one module: its name, its id, or a file in it.")] = None,
 ) -> None:
-    """Show what the project is made of: groups of files that belong together, their layers, and what depends on what."""
+    """Show the modules of the project, their layers and dependencies.
+
+    A module is a group of files that belong together.
+    """
     from graphmem.cli.render import semantic as render
 
     if name is None:
@@ -34,7 +37,7 @@ def modules(
 def describe(
     here: Door,
     *,
-    wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for it at most; 0 only says how far it is.")] = 600,
+    wait: Annotated[int, typer.Option("--wait", min=0, help="Maximum seconds to wait; 0 only reports the progress.")] = 600,
 ) -> None:
     """Have a language model describe each module and flow.
 
@@ -57,11 +60,14 @@ def describe(
 def drift(
     here: Door,
     base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both.")],
-    head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer one; default: the index as it is.")] = None,
+    head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the current index.")] = None,
     *,
     fail: Annotated[bool, typer.Option("--fail", help="Exit with 1 when there is a new cycle.")] = False,
 ) -> None:
-    """Show how the architecture changed between two revisions: modules, dependencies, cycles, public API."""
+    """Show how the architecture changed between two revisions.
+
+    It compares modules, dependencies, cycles and the public API.
+    """
     from graphmem.cli.render import semantic as render
 
     if head is None and ".." in base:

@@ -1,4 +1,4 @@
-"""`graphmem serve`: keep the index, answer questions about it, tell everybody where."""
+"""`graphmem serve`: own an index, answer queries and follow changes."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ def serve(
     here: Door,
     *,
     host: Annotated[
-        str | None, typer.Option("--host", help="Address to serve on; any other than loopback needs a token, and TLS."), Setting()
+        str | None, typer.Option("--host", help="Address to serve on; other addresses than loopback need a token and TLS."), Setting()
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: any free one."), Setting()
+        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: any free port."), Setting()
     ] = None,
     tls_cert: Annotated[
         Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="Certificate (PEM) to serve HTTPS with, and those that vouch for it."),
+        typer.Option("--tls-cert", metavar="FILE", help="Certificate and its chain (PEM), for HTTPS."),
         Setting(),
     ] = None,
     tls_key: Annotated[
         Path | None, typer.Option("--tls-key", metavar="FILE", help="Private key (PEM) of the certificate."), Setting()
     ] = None,
     insecure_behind_proxy: Annotated[
-        bool, typer.Option("--insecure-behind-proxy", help="Serve on other addresses without TLS: a proxy in front has it."), Setting()
+        bool,
+        typer.Option("--insecure-behind-proxy", help="Serve on other addresses without TLS, because a proxy in front has it."),
+        Setting(),
     ] = False,
-    full: Annotated[bool, typer.Option("--full", help="Read every file again instead of what changed.")] = False,
-    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is.")] = False,
-    no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave changes of files to later index runs.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
+    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the current index without an index run.")] = False,
+    no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     end_when_idle: Annotated[
-        float, typer.Option("--end-when-idle", min=0, help="End after this many seconds without a question; 0: never.")
+        float, typer.Option("--end-when-idle", min=0, help="End after this many seconds without a request; 0: never.")
     ] = 0,
 ) -> None:
-    """Index a repository, serve it, and follow its changes.
+    """Index a repository, serve the index, and follow changes.
 
-    Questions are answered over GraphQL at the address that is printed.
+    The server prints the address of its GraphQL API.
 
-    While it runs, every other `graphmem` command about this project is answered by it. Ctrl-C ends it.
+    While it runs, all other `graphmem` commands for this project use it. Ctrl-C ends it.
     """
     from graphmem.cli.serving import serve_until_interrupted
 

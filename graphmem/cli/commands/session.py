@@ -1,4 +1,4 @@
-"""`graphmem session show` and `graphmem observe`: receipts of what was learnt, and events as they happen."""
+"""`graphmem session show` and `observe`: outcomes of sessions, and events."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import typer
 from graphmem.cli.command import command
 from graphmem.cli.door import Door
 
-BATCH: Final = 1_000  # lines that are sent at once
+BATCH: Final = 1_000  # lines in one request
 
 
 @command()
 def show(
     here: Door,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="Its id, or the beginning of it.")],
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session's id, or a prefix of it.")],
     *,
-    every: Annotated[bool, typer.Option("--all", help="Every finding, not only what was learnt and what nearly was.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every finding, not only those that were learnt or nearly learnt.")] = False,
 ) -> None:
     """Show the outcome of each finding of a session, and the reason."""
     from graphmem.cli.render.sessions import receipts
@@ -32,13 +32,13 @@ def show(
 @command()
 def observe(
     here: Door,
-    session: Annotated[str, typer.Option("--session", help="Session of events that name none.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Session of events without a session id.")] = "",
 ) -> None:
-    """Take events of sessions from standard input.
+    """Record events of sessions from standard input.
 
-    Each line is one JSON object. The answer says how many were taken, and why others were not.
+    Each line is one JSON object. The answer counts recorded events, and rejected ones by reason.
 
-    An event has session_id, step, at, kind, tool, args, ok, text, tokens; docs/observing.md shows some. What cannot be meant is counted.
+    An event has session_id, step, at, kind, tool, args, ok, text, tokens; docs/observing.md has examples.
     """
     from graphmem.answers.sessions import ObserveAnswer
     from graphmem.cli.render.sessions import observed
@@ -62,7 +62,10 @@ def observe(
 
 
 def _batches(lines: TextIO) -> Iterator[list[Any]]:
-    """Events by line; a line that is no JSON goes on as the text it is, and is counted there."""
+    """The event of each line.
+
+    A line that is not JSON is passed on as text, and counted by the service.
+    """
     import json
 
     batch: list[Any] = []

@@ -1,4 +1,4 @@
-"""`graphmem symbol`: a symbol with what is around it, or those whose names match."""
+"""`graphmem symbol`: show a symbol, or find symbols by name."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def symbol(
         bool,
         typer.Option(
             "--find",
-            help="List every symbol whose name has this in it, instead of showing one; several words are found in name, class and path.",
+            help="List all symbols whose name contains this. Each of several words may match the name, class or path.",
         ),
     ] = False,
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help="With --find: only functions, classes, … (repeatable).")
     ] = None,
-    source: Annotated[bool, typer.Option("--source", "-s", help="Show its text too.")] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Show this many lines of each list; 0: all.")] = 20,
+    source: Annotated[bool, typer.Option("--source", "-s", help="Also show its source.")] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each list; 0: all.")] = 20,
 ) -> None:
     """Show a symbol with its callers, callees, bases and tests.
 
-    Several words list the symbols that have them all.
+    Several words list the symbols that match all of them.
     """
     from graphmem.cli.render import code as render
 

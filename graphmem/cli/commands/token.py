@@ -1,6 +1,7 @@
-"""`graphmem token`: who else may ask the server of this index, for what, and which memories they see.
+"""`graphmem token`: tokens for other clients of the server.
 
-Tokens are a file beside the index. Whoever has the file makes and revokes them, with or without a server; none is made over the network.
+A token has scopes and visibilities. Tokens are in a file beside the index. Commands change the file with or without a running
+server. Tokens cannot be created over the network.
 """
 
 from __future__ import annotations
@@ -17,29 +18,29 @@ from graphmem.cli.output import plural
 if TYPE_CHECKING:
     from graphmem.security.tokens import StoredToken, TokenFile
 
-app = typer.Typer(name="token", help="Tokens with which others ask the server of this index.", no_args_is_help=True)
+app = typer.Typer(name="token", help="Tokens for other clients of this index's server.", no_args_is_help=True)
 
 
 @command()
 def create(
     here: Door,
-    name: Annotated[str, typer.Argument(help="What the audit shows: letters, digits, dots, underlines and hyphens.")],
+    name: Annotated[str, typer.Argument(help="Name in the audit log: letters, digits, dots, underscores and hyphens.")],
     *,
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", "-s", help="What it may do: read, remember, curate, index, admin; or write for the first four (repeatable)."
+            "--scope", "-s", help="Allowed operations: read, remember, curate, index, admin; or write for the first four (repeatable)."
         ),
     ] = None,
     visibility: Annotated[
         list[str] | None,
-        typer.Option("--visibility", "-v", help="Memories it sees: personal, project, team, organization; by default the last three."),
+        typer.Option("--visibility", "-v", help="Visible memories: personal, project, team, organization; default: the last three."),
     ] = None,
-    days: Annotated[int | None, typer.Option("--days", help="Good for so many days; by default until it is revoked.")] = None,
+    days: Annotated[int | None, typer.Option("--days", help="Days until it expires; default: never.")] = None,
 ) -> None:
-    """Make a token and print it, once: only its hash is kept.
+    """Create a token and print it once; only its hash is stored.
 
-    From the first token on the server asks everybody for one; this machine's own commands, hooks and editors go on as before.
+    After the first token the server requires one from all clients. Commands, hooks and editors on this machine need none.
     """
     from graphmem.security.access import SHARED
 
@@ -53,7 +54,7 @@ def create(
     here.output.note((f"{', '.join(made.stored.scopes)}; sees {', '.join(made.stored.visibilities)} memories", "dim"))
     here.output.note(("it is not shown again; send it as `Authorization: Bearer …`", "dim"))
     if first:
-        here.output.note(("from now on the server asks everybody for a token, browsers on this machine too", "dim"))
+        here.output.note(("the server now requires a token from all clients, including browsers on this machine", "dim"))
 
 
 @command()
@@ -66,7 +67,7 @@ def list_(
         here.output.json([_shown(one) for one in found])
         return
     if not found:
-        here.output.note(("there are no tokens", "dim"))
+        here.output.note(("this index has no tokens", "dim"))
     here.output.rows(
         [(one.id, (one.name, "bold"), ",".join(one.scopes), (f"sees {','.join(one.visibilities)}", "dim"), _age(one)) for one in found]
     )
@@ -75,9 +76,9 @@ def list_(
 @command()
 def revoke(
     here: Door,
-    which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Of the token.")],
+    which: Annotated[str, typer.Argument(metavar="NAME|ID", help="Name or id of the token.")],
 ) -> None:
-    """Take a token back: it is refused from the next request on."""
+    """Revoke a token; the server rejects it from the next request on."""
     tokens = _tokens(here)
     gone = tokens.revoke(which)
     if here.output.as_json:
@@ -85,11 +86,11 @@ def revoke(
         return
     here.output.line(f"revoked {gone.name} ({gone.id})")
     if not tokens.all():
-        here.output.note((f"the server goes on asking for a token; delete {tokens.path} if it should not", "dim"))
+        here.output.note((f"the server still requires a token; delete {tokens.path} to stop that", "dim"))
 
 
 def _tokens(here: Door) -> TokenFile:
-    """Those of the index, which has to be there: a token of nothing opens nothing."""
+    """The tokens of an existing index."""
     from graphmem.client.connecting import expect_index
     from graphmem.security.tokens import FILE, TokenFile
 
@@ -98,7 +99,7 @@ def _tokens(here: Door) -> TokenFile:
 
 
 def _shown(one: StoredToken) -> dict[str, object]:
-    """Without its hash."""
+    """The fields of a token, without its hash."""
     return {
         "id": one.id,
         "name": one.name,
@@ -113,5 +114,5 @@ def _shown(one: StoredToken) -> dict[str, object]:
 def _age(one: StoredToken) -> tuple[str, str]:
     if not one.expires_at:
         return (f"since {one.created_at[:10]}", "dim")
-    left = -((datetime.now(UTC) - datetime.fromisoformat(one.expires_at)) // timedelta(days=1))  # a day that has begun counts
+    left = -((datetime.now(UTC) - datetime.fromisoformat(one.expires_at)) // timedelta(days=1))  # rounded up
     return ("expired", "red") if one.is_over(datetime.now(UTC)) else (f"{plural(left, 'day')} left", "dim")

@@ -1,4 +1,4 @@
-"""`graphmem backup`, `restore` and `rebuild`: looking after an index."""
+"""`graphmem backup`, `restore` and `rebuild`: maintenance of an index."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 def backup(
     here: Door,
     dest: Annotated[
-        Path | None, typer.Argument(metavar="[DEST]", help="A folder, or a new .zip; default: `backups` in the index directory.")
+        Path | None, typer.Argument(metavar="[DEST]", help="A directory, or a new .zip file; default: `backups` in the index directory.")
     ] = None,
     *,
-    portable: Annotated[bool, typer.Option("--portable", help="Readable by every engine and every later graphmem; slower.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="Show the backups in the index directory instead.")] = False,
+    portable: Annotated[bool, typer.Option("--portable", help="Make it readable by every engine and later version; slower.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead.")] = False,
 ) -> None:
-    """Write a backup, read it back and open it.
+    """Write a backup and verify it.
 
-    It holds the code graph, the memories and their journal.
+    It contains the code graph, the memories and their journal. It is read back and opened.
 
     A running server makes one every `backup_hours` and keeps the newest `backup_keep`.
     """
@@ -43,7 +43,7 @@ def backup(
         elif found:
             here.output.rows([_row(one) for one in found], indent=0)
         else:
-            here.output.line("there is none yet; `graphmem backup` makes one")
+            here.output.line("there are none yet; `graphmem backup` makes one")
         return
     here.output.note(("writing a backup and opening it …", "dim"))
     made = service.backup(dest, portable)
@@ -64,13 +64,13 @@ def backup(
 @command()
 def restore(
     here: Door,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A backup: a path, or a name that `graphmem backup --list` shows.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A backup: a path, or a name from `graphmem backup --list`.")],
     *,
-    rules: Annotated[bool, typer.Option("--rules", help="Take its rules too: texts that are put in front of every agent.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Also restore its rules, the texts injected into every session.")] = False,
 ) -> None:
-    """Go back to a backup.
+    """Restore a backup.
 
-    It is checked first, and what is here now is backed up before anything changes.
+    It is checked first, and the current state is backed up before anything changes.
     """
     service = here.service(create=True)
     here.output.note(("checking the backup …", "dim"))
@@ -80,17 +80,17 @@ def restore(
     elif here.output.quiet:
         here.output.line(answer.path)
     else:
-        here.output.line(f"back to {answer.made_at}: {plural(answer.files, 'file')}, {plural(answer.memories, 'memory', 'memories')}")
+        here.output.line(f"restored to {answer.made_at}: {plural(answer.files, 'file')}, {plural(answer.memories, 'memory', 'memories')}")
         if answer.before:
-            here.output.line(("  what was here before is ", "dim"), answer.before)
+            here.output.line(("  backup of the previous state: ", "dim"), answer.before)
         if answer.rules:
-            did = "taken" if answer.rules_taken else "not taken; read them in the backup, then `graphmem restore --rules`"
-            here.output.line((f"  it brings {plural(len(answer.rules), 'rule')}, {did}:", "yellow"))
+            did = "restored" if answer.rules_taken else "not restored; read them in the backup, then `graphmem restore --rules`"
+            here.output.line((f"  it contains {plural(len(answer.rules), 'rule')}, {did}:", "yellow"))
             for one in answer.rules:
                 here.output.line("    ", one)
         for note in answer.notes:
             here.output.line(("  " + note, "yellow"))
-        here.output.line(("  files that changed since then: `graphmem index`, or a server that follows them", "dim"))
+        here.output.line(("  to index files that changed since then, run `graphmem index` or a server", "dim"))
 
 
 @command()
@@ -116,7 +116,7 @@ def rebuild(
         )
         if answer.restored or answer.removed:
             here.output.line(
-                (f"  {answer.restored:,} memories were missing or different, {answer.removed:,} the journal did not know", "yellow")
+                (f"  {answer.restored:,} memories were missing or different, {answer.removed:,} were not in the journal", "yellow")
             )
         for note in answer.notes:
             here.output.line(("  " + note, "yellow"))
