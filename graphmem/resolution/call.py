@@ -1,4 +1,4 @@
-"""One call, with its arguments as types."""
+"""A call expression and the types of its arguments."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from graphmem.resolution.types import Type, join, join_all
 
 
 class Evaluator(Protocol):
-    """Says what an expression is."""
+    """Interface of the object that infers types of terms."""
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """The type of a term as code at this line of this scope sees it."""
+        """Return the type of a term at a line of a scope."""
         ...
 
 
 class Call:
-    """One call with its arguments, evaluated when somebody looks at them."""
+    """A call expression whose arguments are evaluated on demand."""
 
     __slots__ = ("_evaluator", "args", "callee", "entry", "keywords", "line", "passed", "scope")
 
@@ -38,17 +38,20 @@ class Call:
         self.entry = entry
         self.scope = scope
         self.line = line
-        self.callee = callee  # the term that is called; -1 when there is none in the source
+        self.callee = callee  # index of the called term; -1 when the source has none
         self.args = args
         self.keywords = keywords
-        self.passed = passed  # types given in front of `args` without a term of their own
+        self.passed = passed  # types of leading arguments that have no term of their own
 
     def term(self, term: int) -> Type:
-        """The type of any term, seen from where the call is."""
+        """Return the type of any term at the line and scope of the call."""
         return self._evaluator.term(self.entry, self.scope, term, self.line)
 
     def argument(self, position: int) -> Type | None:
-        """Type of a positional argument; None when it is not given, or hidden behind a spread one."""
+        """Return the type of a positional argument.
+
+        None when the argument is missing or follows a spread argument.
+        """
         if position < len(self.passed):
             return self.passed[position]
         position -= len(self.passed)
@@ -61,14 +64,14 @@ class Call:
         return None
 
     def keyword(self, name: str) -> Type | None:
-        """Type of a keyword argument; None when it is not given."""
+        """Return the type of a keyword argument; None when it is missing."""
         for key, term in self.keywords:
             if key == name:
                 return self.term(term)
         return None
 
     def rest(self, position: int) -> Type:
-        """Any of the positional arguments from a position on."""
+        """Return the union of the positional arguments from a position on."""
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:
             if self.entry.terms[term][0] != SPREAD:
@@ -76,7 +79,7 @@ class Call:
         return found
 
     def literal(self, position: int) -> str | None:
-        """Text of a positional argument that is a string literal."""
+        """Return the text of a positional argument if it is a string literal."""
         if position < len(self.args):
             term = self.entry.terms[self.args[position]]
             if term[0] == STRING:

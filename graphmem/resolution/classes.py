@@ -1,4 +1,4 @@
-"""Classes: what they inherit, what their attributes are, and how these look through an object."""
+"""Inference of classes: base classes, attributes and attribute binding."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Classes:
-    """The part of inference that knows members."""
+    """The part of inference that resolves bases and attributes of classes."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -54,7 +54,10 @@ class Classes:
         self.ask = inference.project.solver.ask
 
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
-        """The class and what it inherits from, in look-up order: symbols, and `EXT` atoms for classes outside."""
+        """Return the class and its ancestors in method resolution order.
+
+        Ancestors outside the project are `EXT` atoms, the others are symbols.
+        """
         return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
 
     def _mro(self, symbol: Symbol) -> tuple[Base, ...]:
@@ -68,7 +71,7 @@ class Classes:
         return (symbol, *_merge([*parents, direct], symbol))
 
     def bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Direct bases in the order written: symbols and `EXT` atoms."""
+        """Return the direct bases in source order: symbols and `EXT` atoms."""
         return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
 
     def _bases(self, symbol: Symbol) -> tuple[Base, ...]:
@@ -90,23 +93,25 @@ class Classes:
         return tuple(found)
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
-        """The classes of the project in the class's look-up order, itself included."""
+        """Return the project classes in the resolution order, itself included."""
         return frozenset(c for c in self.mro(symbol) if isinstance(c, Symbol))
 
     def is_enum(self, symbol: Symbol) -> bool:
-        """True for a class that enumerates its attributes."""
+        """True for an enumeration: the members are instances of the class."""
         return symbol.kind == "enum" or any(
             not isinstance(c, Symbol) and c[2].rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "Choices")
             for c in self.mro(symbol)
         )
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
-        """The class in the look-up order that has an attribute: a symbol; the first `EXT` base when none has; or None.
+        """Return the class in the resolution order that defines an attribute.
+
+        The first `EXT` base if no class of the project defines it. None if there is none.
 
         Args:
             symbol: where the look-up begins.
             name: the attribute.
-            after: only look behind this class, as `super()` does.
+            after: search only the classes behind this one, as `super()` does.
         """
         if after is None:
             memo = self.project.files[symbol.path].memo
@@ -126,7 +131,7 @@ class Classes:
         return outside
 
     def has(self, symbol: Symbol, name: str) -> bool:
-        """True when a class itself gives an attribute a value that says something."""
+        """True when the class itself assigns an informative value to the name."""
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
         if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
@@ -136,7 +141,7 @@ class Classes:
         return bool(rules_of(entry).members_elsewhere(self.inference, symbol, name))
 
     def attribute(self, value: Type, name: str) -> Type:
-        """An attribute of any of these."""
+        """Return the union of an attribute over all atoms of a type."""
         if value is TOP:
             return TOP
         found = EMPTY
@@ -145,7 +150,7 @@ class Classes:
         return found
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """An attribute of one thing."""
+        """Return the type of an attribute of one atom."""
         if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:
                 return one(class_of(atom))
@@ -181,12 +186,15 @@ class Classes:
         return self._bind(value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """True when a class has a method of its own for attributes that do not exist."""
+        """True when a class defines the hook for missing attributes.
+
+        In Python the hook is `__getattr__`.
+        """
         method = rules_of(self.project.entry(symbol)).fallback_method
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
-        """The value of an attribute as its class gives it, not bound to anything."""
+        """Return an attribute's unbound value, as its class defines it."""
         entry = self.project.entry(owner)
         bindings = entry.facts.bindings
         positions = [slot.index for slot in entry.names(owner.index).get(name, ()) if slot.kind == "binding"]
@@ -206,7 +214,10 @@ class Classes:
         return found
 
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
-        """An attribute's value as seen through its receiver: functions get bound, properties are read."""
+        """Bind an attribute's value to its receiver.
+
+        Functions become bound methods, and properties are read.
+        """
         for atom in value:
             if atom[0] in (FUNC, SELFTYPE, INST):
                 break
@@ -244,7 +255,10 @@ class Classes:
         return frozenset((bound_function,))
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Methods of these objects, and of what derives from their classes, whose names begin with some text."""
+        """Return the methods whose names begin with a prefix.
+
+        Methods of subclasses are included.
+        """
         found = bottom_for(value)
         for atom in value:
             if atom[0] not in (INST, CLASS):
@@ -263,7 +277,10 @@ class Classes:
         return found
 
     def method_result(self, receiver: Instance, name: str) -> Type:
-        """What calling a method without arguments gives: `with`, iteration, operators."""
+        """Return the result of calling a method without arguments.
+
+        Used for `with`, iteration and operators.
+        """
         entry = self.project.entry(receiver[1])
         found = EMPTY
         for atom in self.inference.expanded(self.attribute_of(receiver, name)):
@@ -272,7 +289,7 @@ class Classes:
         return self.inference.expanded(found)
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """The functions a class itself defines under a name, in source order."""
+        """Return the functions a class itself defines by a name, in source order."""
         entry = self.project.entry(owner)
         slots = entry.names(owner.index).get(name, ())
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
@@ -283,7 +300,7 @@ class Classes:
         return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
-        """The receiver of the method around a scope, seen as what comes after its class."""
+        """Return the value of `super()` in the method that encloses a scope."""
         method = entry.enclosing(scope, ("method",))
         if method < 0:
             return EMPTY
@@ -299,7 +316,10 @@ def _informs(entry: FileEntry, position: int) -> bool:
 
 
 def _merge(lines: list[list[Base]], head: Symbol) -> list[Base]:
-    """C3 linearisation; where the classes allow none, the first that is left goes first."""
+    """Return the C3 linearisation of several base lists.
+
+    For inconsistent hierarchies, the first remaining class is taken.
+    """
     found: list[Base] = []
     lines = [[c for c in line if c is not head] for line in lines]
     while lines := [line for line in lines if line]:

@@ -1,6 +1,6 @@
-"""Which definitions a name stands for: types and aliases, or anything, through the files that pass it on.
+"""Definitions that a name refers to, followed through re-exports.
 
-Inference says what a name *is*, and has no aliases left in that; here they are the answer.
+Inference returns the type of a name and loses aliases on the way. This module keeps them: an alias is a result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Symbols = frozenset[Symbol]
 
 LAST_LINE: Final = 1 << 30
-"""A line behind every other: an annotation is seen by the whole scope."""
+"""A line number after all others. Annotations see the whole scope."""
 
 _NONE: Final[Symbols] = frozenset()
 _TYPES: Final = CLASS_KINDS | {"type"}
@@ -27,7 +27,10 @@ _ANY: Final = _TYPES | FUNCTION_KINDS
 
 
 def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) -> Symbols:
-    """Types a name in an annotation means. What is no type hides none further out: `date: date` in a class has the type `date`."""
+    """Return the types that a name in an annotation refers to.
+
+    A name that is not a type does not hide a type further out: in a class, `date: date` refers to the type `date`.
+    """
     while scope >= 0:
         found, around = _NONE, -1
         for key in rules_of(entry).type_names(name):
@@ -42,7 +45,7 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 
 
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
-    """The definitions that a meaning of a name is."""
+    """Return the definitions that one meaning of a name refers to."""
     entry, scope, slot = place
     if slot.kind == "definition":
         symbol = entry.symbols[slot.index]
@@ -60,7 +63,7 @@ def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> 
 
 
 def imported(inference: Inference, entry: FileEntry, found: Import, *, anything: bool) -> Symbols:
-    """The definitions that an import brings."""
+    """Return the definitions that an import refers to."""
     if not found.name or found.name == "*":
         return _NONE
     if found.kind == "reexport" and not found.module:  # `export { local as name }`
@@ -72,7 +75,10 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 
 
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
-    """The definitions that a module, a package as a file sees it, or a class has under a name."""
+    """Return definitions by name in a module, a package or a class.
+
+    A package has the members that the importing file can see.
+    """
     if owner[0] == CLASS:
         return _of_class(inference, owner[1], name, anything)
     modules = [owner] if owner[0] == MODULE else []
@@ -88,7 +94,7 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 
 
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
-    """What a class has under a name, or the first of its bases that has it."""
+    """Return definitions by name in a class, or in its first base with them."""
     symbols = _NONE
     for key in rules_of(inference.project.entry(symbol)).type_names(name):
         owner = inference.owner(symbol, key)
@@ -100,7 +106,7 @@ def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -
 
 
 def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """What a file gives to others under a name."""
+    """Return the definitions that a file exports by a name."""
     names, imports = rules_of(target).given(inference, target, name)
     symbols = _NONE
     for one in names:
@@ -113,7 +119,7 @@ def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -
 
 
 def _bound(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """What a file has under a name of its own."""
+    """Return the definitions that a file itself binds to a name."""
     symbols = _NONE
     for key in rules_of(target).type_names(name):
         for place in inference.module_places(target.path, key) or ():

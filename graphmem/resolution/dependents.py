@@ -1,8 +1,8 @@
-"""What was made from something, found without looking at everything: the reverse of what groups and answers say of themselves.
+"""Reverse indexes: find the groups and answers made from an input.
 
-A project of a few thousand files has a hundred thousand groups and twice as many remembered answers, and an edit concerns some
-dozens of each. Both indexes are columns of numbers, made when they are first asked for; what came later is looked through until
-it is worth making them anew. They only save time: what they find is what looking at everything would.
+A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects
+some dozens of each. Both indexes are columns of numbers, built on first use. Newer items are scanned until there are enough
+of them to rebuild the index. The indexes only save time: a full scan would find the same.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-FEW_GROUPS: Final = 4_096  # groups that are looked through
-FEW_ANSWERS: Final = 20_000  # answers in files that are looked through
+FEW_GROUPS: Final = 4_096  # new groups to scan before the index is rebuilt
+FEW_ANSWERS: Final = 20_000  # answers in files to scan before the index is rebuilt
 
 
 class Reverse:
-    """From a number to the numbers of those it belongs to.
+    """Map from a member's number to the numbers of its owners.
 
     Args:
-        members: numbers, of all owners one after another.
-        owners: of each member.
+        members: numbers of the members of all owners, concatenated.
+        owners: the owner of each member.
     """
 
     def __init__(self, members: npt.NDArray[np.int32], owners: npt.NDArray[np.int32]) -> None:
@@ -34,7 +34,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Owners of some numbers, ascending, each once."""
+        """Return the owners of some numbers, ascending and without duplicates."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)
@@ -45,23 +45,26 @@ class Reverse:
 
 
 class GroupsOf:
-    """Which groups have a number in them, however deep. Groups are told in the order of their making and never change."""
+    """Find the groups that contain a number, directly or nested.
+
+    Groups are added in the order of their creation and never change.
+    """
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None
         self._covered = 0
 
     def forget(self) -> None:
-        """Groups were taken out."""
+        """Drop the index because groups were removed."""
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to some numbers every group that has one of them in it.
+        """Add to a set of numbers every group that contains one of them.
 
         Args:
-            members: of each group, in the order of making; a group's members were made before it. None: it was taken out.
+            members: the members of each group, in order of creation. Members exist before their group. None: the group was removed.
             number_of: from the position of a group to its number.
-            stale: numbers, added to.
+            stale: the set of numbers, extended in place.
         """
         if not stale:
             return
@@ -79,18 +82,18 @@ class GroupsOf:
 
 
 class AnswersOf:
-    """Which files keep an answer made from a number."""
+    """Find the files that cache an answer made from a number."""
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None
         self._paths: list[str] = []
-        self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # what the index is of: a memo only grows, or its file leaves this
+        self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
-        """Every file with an answer made from one of these numbers, and some others.
+        """Return every file with an answer made from the numbers, and some others.
 
         Args:
-            memos: by path, what the solver remembers of a file; every answer is (value, number).
+            memos: by path, the answers that the solver caches for a file; each answer is (value, number).
             stale: the numbers.
         """
         seen = self._seen
@@ -104,7 +107,10 @@ class AnswersOf:
         return sorted(there.intersection(memos).union(later))
 
     def changed(self, path: str) -> None:
-        """Answers of a file were taken out: it is looked through from now on."""
+        """Drop a file from the index after its answers were removed.
+
+        The file is scanned from then on.
+        """
         self._seen.pop(path, None)
 
     def _make(self, memos: Mapping[str, Mapping[Any, Any]]) -> None:

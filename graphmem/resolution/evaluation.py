@@ -1,7 +1,7 @@
-"""What expressions are: terms in, types out, on demand, across files, with every answer remembered once.
+"""Type inference of expressions: on demand, across files, memoized.
 
-Language neutral; what differs between languages is asked of `entry.rules`. Nothing here guesses: a name that
-leads nowhere gives the empty type, and the fallbacks by bare name belong to `edges`.
+This module is independent of the language; `entry.rules` holds the differences. Nothing here guesses. An unresolved
+name has the empty type. The fallbacks by bare name are in `edges`.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from graphmem.resolution.types import (
 
 
 class Evaluation:
-    """Types of everything in a project: terms here, names, functions and classes in the parts it is made of."""
+    """Type inference for a project; names, functions and classes are parts."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once there is a hierarchy
+        self.below: Callable[[Symbol], Sequence[Symbol]] = lambda symbol: ()  # all subclasses, once the hierarchy is built
         self._ask = project.solver.ask
 
         names = Names(self)
@@ -91,11 +91,11 @@ class Evaluation:
         self.super_object = classes.super_object
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """The type of a term as code at this line of this scope sees it."""
+        """Return the type of a term at a line of a scope."""
         if index < 0:
             return EMPTY
         term = entry.terms[index]
-        if term[0] == NAME:  # the most frequent first
+        if term[0] == NAME:  # the most frequent kind first
             return self._name(entry, scope, index, term, line)
         if term[0] == ATTR:
             return self._attr(entry, scope, index, term, line)
@@ -141,7 +141,7 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """The type with parameters replaced by what is known of them."""
+        """Replace the parameters in a type by their known types."""
         if len(value) == 1:
             (atom,) = value
             if atom[0] == PARAM:
@@ -163,7 +163,10 @@ class Evaluation:
         return found
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when a term is the same on every line of a scope; False also where finding out takes longer."""
+        """True when a term has the same type on every line of a scope.
+
+        Also False when a complete check would take longer.
+        """
         while True:
             term = entry.terms[index]
             if term[0] == NAME:
@@ -183,7 +186,7 @@ class Evaluation:
         return value
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
-        """What a test says the term is on this line; None where no test holds."""
+        """Return the type of a term as narrowed by tests; None without a test."""
         positions = entry.narrows.get((scope, index))
         if not positions:
             return None
@@ -199,7 +202,7 @@ class Evaluation:
         return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
 
     def instances(self, value: Type) -> Iterator[Type]:
-        """Instances of the classes a type stands for; of those in a tuple too."""
+        """Yield instances of the classes in a type, also of those in a tuple."""
         for atom in value:
             if atom[0] == CLASS:
                 yield one((INST, atom[1], False))
@@ -213,7 +216,7 @@ class Evaluation:
                     yield from self.instances(part)
 
     def _narrow(self, value: Type, tested: Type) -> Type:
-        """The tested type, with those of the value's classes that are special cases of it."""
+        """Narrow a value to the tested type, keeping more specific classes."""
         classes = {atom[1] for atom in tested if atom[0] == INST}
         special = frozenset(
             atom
@@ -244,14 +247,14 @@ class Evaluation:
         call = Call(self, entry, scope, line, called, positional, keywords)
         if callee is written:
             value = self.called(callee, call)
-        else:  # a class that is a parameter makes whatever class is passed, not only those known here
+        else:  # a class passed as a parameter can be any class, not only the known ones
             value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
         if operator == NEW:
             value = join(value, join_all(rules_of(entry).constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
         return value
 
     def _explicit_super(self, entry: FileEntry, scope: int, given: Sequence[TermIndex], line: int) -> Type:
-        """`super(Class, receiver)`: the receiver seen as what comes after the class that is named."""
+        """Return the value of `super(Class, receiver)`."""
         classes = [atom[1] for atom in self.expanded(self.term(entry, scope, given[0], line)) if atom[0] == CLASS]
         if not classes or len(given) < 2:
             return self.super_object(entry, scope)
@@ -259,7 +262,10 @@ class Evaluation:
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """What calling parameters gives; new objects of the classes among them stay open to substitution."""
+        """Return the result of calling parameters.
+
+        New objects of classes that are parameters remain open to substitution.
+        """
         found = EMPTY
         for atom in callee:
             if atom[0] == PARAM:
@@ -330,7 +336,7 @@ class Evaluation:
         return object_of(fields)
 
     def awaited(self, value: Type) -> Type:
-        """What awaiting a value gives."""
+        """Return the result of awaiting a value."""
         found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[1] == "await":
@@ -342,7 +348,7 @@ class Evaluation:
         return self.expanded(found)
 
     def element(self, value: Type) -> Type:
-        """One element of an iterable."""
+        """Return the element type of an iterable."""
         found = bottom_for(value)
         for atom in value:
             if atom[0] == BOX and atom[2]:

@@ -1,4 +1,4 @@
-"""One file's facts with the look-ups that inference needs."""
+"""Facts of one file with the indexes that inference needs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from graphmem.resolution.terms import call_at, last_name
 
 
 class Slot(NamedTuple):
-    """One way a scope gives a name a meaning."""
+    """One binding of a name in a scope."""
 
     kind: str  # definition | binding | import | parameter
     index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs
-    line: int  # from which line on; 0 for parameters
-    last: int  # last line of the block it stands in
+    line: int  # first line where it holds; 0 for parameters
+    last: int  # last line of the block that contains it
 
 
 class FileRules(Protocol):
-    """What a file asks of the rules of its language while it is indexed: nothing here looks at other files.
+    """Language rules needed to index one file, without any other file.
 
-    The rules themselves, `language.Rules`, stand above this module; `language.rules_of` gives them for a file.
+    `language.Rules` implements them and depends on this module; `language.rules_of` returns the rules of a file.
     """
 
     methods_are_inputs: bool
@@ -35,32 +35,32 @@ class FileRules(Protocol):
     type_tests: Collection[str]
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Every dotted name under which other files may import the file."""
+        """Return every dotted name by which other files may import the file."""
         ...
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Names of a file that other files of the same module name see."""
+        """Return the file's names that files of the same module name can see."""
         ...
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Of each definition of a file the scope it is written in."""
+        """Return the enclosing scope of each definition of a file."""
         ...
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """The scope in which a definition is found, and the name by which."""
+        """Return the scope and the name by which a definition is found."""
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """The class whose instance a term is inside this scope; -1 for none."""
+        """Return the class of a receiver term in a scope; -1 for other terms."""
         ...
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """True of an enum whose members are names of the scope around it."""
+        """True for an enum whose members are also names of the enclosing scope."""
         ...
 
 
 class FileEntry:
-    """One file's facts with the look-ups inference needs; built once, thrown away when the file changes."""
+    """Facts of one file with look-up indexes; replaced when the file changes."""
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
         self.facts = facts
@@ -73,8 +73,8 @@ class FileEntry:
         self.frameworks = frameworks_of(language_spec(facts.language).frameworks)
         self.terms = facts.terms
         self.definitions = facts.definitions
-        self.parts = part_names(facts.definitions, apart=rules.methods_are_inputs)  # of each definition
-        self.around = rules.scopes_around(facts.definitions)  # of each definition the scope in which its names are looked up next
+        self.parts = part_names(facts.definitions, apart=rules.methods_are_inputs)  # for each definition
+        self.around = rules.scopes_around(facts.definitions)  # for each definition, the scope where its names are looked up next
         self.slots: dict[int, dict[str, list[Slot]]] = {}
         self.stars: list[int] = []
         self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
@@ -84,9 +84,9 @@ class FileEntry:
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
         self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
-        self.calls: dict[str, list[int]] = {}  # name of what is called -> references; decorated definitions as -1 - index
-        self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is being looked at
-        self.kept: dict[str, Any] = {}  # what the rules of the language derive from this file alone
+        self.calls: dict[str, list[int]] = {}  # name of the callee -> references; decorated definitions as -1 - index
+        self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is resolved
+        self.kept: dict[str, Any] = {}  # derived by the language rules from this file alone
         self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
         self._index()
 
@@ -133,7 +133,10 @@ class FileEntry:
                     self.calls.setdefault(name, []).append(-1 - position)
 
     def _decorator_names(self, decorator: int) -> Iterator[str]:
-        """The names a decorator is found by: the bare one, after a "@" that of what gives it, after a "!" those of events."""
+        """Yield the index keys of a decorator.
+
+        A plain decorator has its bare name. A decorator factory has "@" and its name, an event "!" and its name.
+        """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
         if name:
@@ -141,9 +144,9 @@ class FileEntry:
         yield from self.frameworks.events_of_decorator(self.terms, term)
 
     def call_sites(self, name: str) -> Iterator[CallSite]:
-        """Where something of that bare name is called, or applied as a decorator; with a "@" where what it gives is applied.
+        """Yield calls and decorator applications of a bare name.
 
-        With a "!" where a function is connected with an event of that name.
+        A name with "@" finds applications of a decorator factory's result. A name with "!" finds functions connected with an event.
         """
         for position in self.calls.get(name, ()):
             if position >= 0:
@@ -156,7 +159,7 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
-        """Note one more meaning of a name in a scope."""
+        """Add a binding of a name to a scope."""
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
 
     def _index_binding(self, position: int, binding: Binding) -> None:
@@ -181,40 +184,47 @@ class FileEntry:
                     self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
 
     def _seen_in(self, scope: int) -> Sequence[int]:
-        """The scope, and the one around it where its names are names of that, too."""
+        """Return the scopes in which names of a scope are visible.
+
+        For an open enum these are the enum and its enclosing scope.
+        """
         definition = self.definitions[scope]
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
-        """What a scope itself binds."""
+        """Return the names that a scope itself binds."""
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
-        """The innermost definition of one of the kinds around a scope, itself included; -1 for none."""
+        """Return the innermost definition of given kinds that contains a scope.
+
+        The scope itself counts; -1 for none.
+        """
         while scope >= 0 and self.definitions[scope].kind not in kinds:
             scope = self.definitions[scope].parent
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Name of the part of the file a scope is in, of which others have an input; "<module>" for the module's own code.
+        """Return the file part of a scope, which is an input for other files.
 
-        That of the outermost definition around it; inside a method, where methods are inputs, that of the method.
+        It is the name of the outermost enclosing definition, or "<module>" for the module's own code. Inside a method it is the
+        method's name where methods are inputs.
         """
         return self.parts[scope]
 
 
 class CallSite(NamedTuple):
-    """A place that calls something of a certain name."""
+    """A place that calls a given name."""
 
     path: str
     scope: int
-    term: int  # the call; for a decorated definition the decorator
+    term: int  # the call, or the decorator of a decorated definition
     line: int
-    decorated: int  # the definition a decorator is applied to, else -1
+    decorated: int  # the decorated definition, else -1
 
 
 class Place(NamedTuple):
-    """A slot and the file and scope it stands in."""
+    """A slot with its file and scope."""
 
     entry: FileEntry
     scope: int
@@ -222,7 +232,7 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Of each definition the name of the part of the file it belongs to: see `FileEntry.top_name`."""
+    """Return the part name of each definition: see `FileEntry.top_name`."""
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):
         inside: list[int] = []
@@ -234,7 +244,7 @@ def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
                 found[at] = definition.qualname.partition(".")[0]
             elif apart and definition.kind in FUNCTION_KINDS and _is_in_classes(definitions, around):
                 found[at] = definition.qualname
-            else:  # a method may stand before its type
+            else:  # a method may be written before its type
                 inside.append(at)
                 at = around
         for one in inside:

@@ -1,8 +1,7 @@
-"""What of a file other files can see, as hashes without positions.
+"""Hashes of the parts of a file that other files can see.
 
-Two versions of a file that differ only in what nobody else can see have equal fingerprints, so editing inside a
-function stays that file's own business. Lines are replaced by their rank among the lines that matter: what comes
-before what can change a type, how far apart they are cannot.
+Edits that no other file can see, such as those inside a function, leave the fingerprint unchanged. Hashes contain no
+positions. Lines are replaced by their rank among the relevant lines: the order of lines can change a type, their distance cannot.
 """
 
 from __future__ import annotations
@@ -43,13 +42,16 @@ if TYPE_CHECKING:
 
 Key = tuple[str, ...]
 Row = tuple[object, ...]
-"""What is hashed: compared as a whole, never taken apart."""
+"""A hashed value: compared as a whole, never taken apart."""
 
 _FLOWS = frozenset({"return", "yield", "export"})
 
 
 def labels(term: Term) -> Row:
-    """What a term says besides its children; together with their order it makes the term."""
+    """Return a term's content without its children.
+
+    Together with the order of the children it determines the term.
+    """
     if term[0] == ATTR:
         op, _, name = term
         return (op, name)
@@ -79,7 +81,7 @@ def labels(term: Term) -> Row:
 
 
 class Fingerprints:
-    """Hash by key of one file; keys as in `Project.key`. `None` stands for a file that does not exist."""
+    """Hashes of one file by key, as in `Project.key`; None: no such file."""
 
     def __init__(self, entry: FileEntry | None) -> None:
         self.hashes: dict[Key, int] = {}
@@ -91,7 +93,7 @@ class Fingerprints:
             self._calls()
 
     def differences(self, other: Fingerprints) -> set[Key]:
-        """Keys that have another content in the other version, or none."""
+        """Return the keys whose content differs or is missing in the other one."""
         keys = self.hashes.keys() | other.hashes.keys()
         return {key for key in keys if self.hashes.get(key) != other.hashes.get(key)}
 
@@ -106,7 +108,7 @@ class Fingerprints:
             target = entry.terms[binding.target]
             if binding.scope:
                 bindings.setdefault(entry.top_name(binding.scope), []).append(binding)
-                if target[0] == ATTR and binding.op != "narrow":  # an attribute is the class's, wherever it is given its value
+                if target[0] == ATTR and binding.op != "narrow":  # an attribute belongs to the class, wherever it is assigned
                     first = entry.definitions[binding.scope].qualname.partition(".")[0]
                     if first != entry.top_name(binding.scope):
                         bindings.setdefault(first, []).append(binding)
@@ -140,7 +142,10 @@ class Fingerprints:
     def _top(
         self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Row]], methods: Iterable[int]
     ) -> int:
-        """What a part of the file says; of `methods`, which are parts of their own, that they are there."""
+        """Return the hash of a part of the file.
+
+        `methods` are parts of their own. Only their existence is hashed here.
+        """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
         apart = [entry.definitions[position] for position in methods]
@@ -160,7 +165,10 @@ class Fingerprints:
         )
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
-        """Bindings that can reach a result or an attribute, so that others can see them."""
+        """Return the bindings that can reach a result or an attribute.
+
+        Other files can see only these.
+        """
         terms, definitions = self._entry.terms, self._entry.definitions
 
         def is_visible(binding: Binding) -> bool:
@@ -173,7 +181,10 @@ class Fingerprints:
         return self._slice(list(bindings), set(), is_visible)
 
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
-        """The roots, and the bindings that can change a value of a wanted name or of one a kept binding mentions."""
+        """Return the roots and the bindings that can influence them.
+
+        These are bindings of a wanted name, or of a name that a kept binding mentions.
+        """
         names = self._names
         kept: set[int] = set()
         while True:
@@ -202,7 +213,10 @@ class Fingerprints:
         )
 
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
-        """What a class says of a method: everything that decides which name leads to it, and whose attributes it sets."""
+        """Return what a class depends on in a method.
+
+        It decides the names that lead to the method and the class whose attributes it sets.
+        """
         return (
             definition.kind,
             definition.qualname,
@@ -227,7 +241,10 @@ class Fingerprints:
         return self._terms[index] if index >= 0 else -1
 
     def _calls(self) -> None:
-        """Call sites by name, and by scope and name what can change the types of their arguments."""
+        """Hash the call sites by name, and the bindings their arguments use.
+
+        The bindings are keyed by scope and name.
+        """
         entry = self._entry
         by_scope: dict[int, list[Binding]] = {}
         for binding in entry.facts.bindings:
@@ -256,7 +273,7 @@ class Fingerprints:
         return hash((said, tuple((lines[site.line], self._terms[site.term], self._decorated(site)) for site in sites)))
 
     def _decorated(self, site: CallSite) -> str:
-        """Name of the definition a decorator is applied to; "" for a plain call."""
+        """Return the definition a decorator is applied to; "" for a plain call."""
         return self._entry.definitions[site.decorated].qualname if site.decorated >= 0 else ""
 
 
@@ -276,7 +293,7 @@ def _hash_terms(terms: list[Term]) -> list[int]:
 
 
 def _names_in(terms: list[Term]) -> list[frozenset[str]]:
-    """The names each term mentions."""
+    """Return the names that each term mentions."""
     found: list[frozenset[str]] = []
     nothing: frozenset[str] = frozenset()
     for term in terms:

@@ -1,7 +1,7 @@
-"""What frameworks do with functions, as data: `frameworks.toml` in the folders of `grammars/`.
+"""Framework tables: `frameworks.toml` in the folders of `grammars/`.
 
-Five tables, each a list; `grammars/README.md` explains them. This module only reads them and finds the places in
-one file that connect a function with an event; what a place means is asked of inference in `edges.frameworks`.
+There are five tables, each a list; `grammars/README.md` explains them. This module reads them and finds the places in
+one file that connect a function with an event. `edges.frameworks` resolves these places by inference.
 """
 
 from __future__ import annotations
@@ -30,42 +30,45 @@ from graphmem.resolution.terms import last_name, string_of
 from graphmem.runtime.resources import data_root
 
 EVENT: Final = "!"
-"""What stands in front of the name of an event in the index of call sites."""
+"""Prefix of event names in the index of call sites."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandsOver:
-    """A call that hands functions to a framework, which calls them later: `path("x/", view)`."""
+    """A call that registers functions with a framework: `path("x/", view)`.
 
-    rule: str  # of the edges, and the kind of entry point the functions are
-    functions: tuple[int | str, ...]  # arguments: a position, a name, "2:": all from a position on, "**": all named ones; ".": the receiver
-    calls: tuple[str, ...] = ()  # patterns of what is called, package and name
-    methods: tuple[str, ...] = ()  # or names of methods of what is not of the project
-    begins: str = ""  # what the text of the first argument begins with, where `methods` say too little
-    not_on: tuple[str, ...] = ()  # last names of receivers that are something else: clients and test doubles
-    members: tuple[str, ...] = ()  # methods of a class that is handed over which the framework calls
-    texts: bool = False  # a text may name the function, or a module: "package.module.function"
+    The framework calls the functions later.
+    """
+
+    rule: str  # rule of the edges, and kind of the functions' entry point
+    functions: tuple[int | str, ...]  # arguments: a position, a name, "2:" (from a position on), "**" (all named), "." (the receiver)
+    calls: tuple[str, ...] = ()  # patterns of the callee, package and name
+    methods: tuple[str, ...] = ()  # or names of methods of objects outside the project
+    begins: str = ""  # prefix of the first argument's text, where `methods` are ambiguous
+    not_on: tuple[str, ...] = ()  # last names of receivers to exclude: clients and test doubles
+    members: tuple[str, ...] = ()  # methods that the framework calls on a registered class
+    texts: bool = False  # a string may name the function or a module: "package.module.function"
     framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Sending calls what was connected: `saved.connect(f)` or `@receiver(saved)`, and `saved.send()`.
+    """An event calls its connected functions when it is sent.
 
-    Or by a text: `bus.on("saved", f)` and `bus.emit("saved")`.
+    As an object: `saved.connect(f)` or `@receiver(saved)`, and `saved.send()`. By name: `bus.on("saved", f)` and `bus.emit("saved")`.
     """
 
-    connects: tuple[str, ...]  # methods of the event that take a function; as decorators they take the one below them
-    sends: tuple[str, ...]  # methods of the event that call them
-    decorators: tuple[str, ...] = ()  # names of functions that take events and give such a decorator
-    function: int = 0  # position of the function in what connects
-    is_text: bool = False  # the first argument names the event, and what connects and sends belongs to what has many
+    connects: tuple[str, ...]  # methods of the event that connect a function; also usable as decorators
+    sends: tuple[str, ...]  # methods of the event that call the functions
+    decorators: tuple[str, ...] = ()  # names of functions that take events and return a connecting decorator
+    function: int = 0  # position of the function among the arguments of a connecting method
+    is_text: bool = False  # the first argument names the event; the methods belong to an object with many events
     framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A function decorated so runs when one of these methods of it is called: `task.delay()`."""
+    """A decorated function that runs when a method is called: `task.delay()`."""
 
     decorators: tuple[str, ...]  # patterns of the decorator as written, without arguments
     methods: tuple[str, ...]
@@ -74,28 +77,31 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """The framework calls a function to have the value of a parameter: `x=Depends(f)`, `x: Annotated[T, Depends(f)]`."""
+    """A parameter whose value the framework gets by calling a function.
 
-    calls: tuple[str, ...]  # patterns of what is called, package and name
+    Examples: `x=Depends(f)`, `x: Annotated[T, Depends(f)]`.
+    """
+
+    calls: tuple[str, ...]  # patterns of the callee, package and name
     framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A method that makes of a class the function that is handed over: `Index.as_view()`."""
+    """A method that turns a class into a registered view: `Index.as_view()`."""
 
     methods: tuple[str, ...]
     framework: str = ""
 
 
 class Frameworks:
-    """The tables of one language. Not changed once read."""
+    """The framework tables of one language. Immutable after loading."""
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
         kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "view": View}
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
-            raise GrammarError(f"{origin} has unknown tables {', '.join(unknown)}; known are {', '.join(kinds)}", path=origin, line=0)
+            raise GrammarError(f"{origin} has unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
         rows = {name: [_row(kind, row, origin) for row in raw.get(name, ())] for name, kind in kinds.items()}
         self.hands_over: Sequence[HandsOver] = rows["hands_over"]
         self.events: Sequence[Event] = rows["event"]
@@ -104,13 +110,13 @@ class Frameworks:
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:
             if row.rule not in RULES:
-                raise GrammarError(f"{origin}: {row.rule!r} is no rule of resolution", path=origin, line=0)
+                raise GrammarError(f"{origin}: unknown rule of resolution {row.rule!r}; use a key of RULES", path=origin, line=0)
         self._patterns = [(_any_of(row.calls), row) for row in self.hands_over if row.calls]
         self._calls = _any_of([call for row in self.hands_over for call in row.calls])
 
     @cached_property
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
-        """The rows a method of something unknown may be, by its name."""
+        """Return the rows for methods of an unknown receiver, by method name."""
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
             for method in row.methods:
@@ -119,36 +125,36 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Methods that hand over what they are called on."""
+        """Return the methods that register their receiver."""
         return {call.rpartition(".")[2] for row in self.hands_over if "." in row.functions for call in row.calls}
 
     @cached_property
     def connecting(self) -> Mapping[str, Event]:
-        """Events by the methods that connect."""
+        """Return events by their connecting methods."""
         return {method: event for event in self.events for method in event.connects}
 
     @cached_property
     def sending(self) -> Mapping[str, Event]:
-        """Events by the methods that send."""
+        """Return events by their sending methods."""
         return {method: event for event in self.events for method in event.sends}
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Events by the functions that give decorators which connect."""
+        """Return events by the functions that create connecting decorators."""
         return {name: event for event in self.events for name in event.decorators}
 
     @cached_property
     def queueing(self) -> Mapping[str, Sequence[Queue]]:
-        """Queues by the methods of a task that run it."""
+        """Return queues by the task methods that run them."""
         return {method: [row for row in self.queues if method in row.methods] for queue in self.queues for method in queue.methods}
 
     @cached_property
     def injecting(self) -> Pattern[str]:
-        """Matches what asks for an injected value."""
+        """Return the pattern of callees that mark an injected value."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
-        """The rows that a method call on something unknown may be."""
+        """Return the candidate rows for a method call on an unknown receiver."""
         _, called, arguments, _ = call
         callee = terms[called]
         if callee[0] != ATTR:
@@ -168,15 +174,18 @@ class Frameworks:
         )
 
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
-        """The rows that a call of something outside the project, as (package, name), is."""
-        # Nothing is remembered here: a name that outlives its file keeps the memory around it.
+        """Return the rows for a call of an external (package, name)."""
+        # Nothing is cached here: a cached name that outlives its file keeps the surrounding memory allocated.
         name = ".".join(part for part in outside if part)
         if self._calls.fullmatch(name) is None:
             return ()
         return tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
 
     def events_of_call(self, terms: Sequence[Term], call: Call) -> Iterator[str]:
-        """Names of the events a call connects a function with: `saved.connect(f)`, `bus.on("saved", f)`."""
+        """Yield the names of events that a call connects a function with.
+
+        Examples: `saved.connect(f)`, `bus.on("saved", f)`.
+        """
         _, called, arguments, _ = call
         callee = terms[called]
         if callee[0] != ATTR:
@@ -187,7 +196,10 @@ class Frameworks:
             yield from _names(terms, arguments[:1] if event.is_text else (base,), texts=event.is_text)
 
     def events_of_decorator(self, terms: Sequence[Term], decorator: Term) -> Iterator[str]:
-        """The same for a decorator: `@saved.connect`, `@receiver(saved)`, `@saved.connect_via(sender)`, `@bus.on("saved")`."""
+        """Yield the names of events that a decorator connects.
+
+        Examples: `@saved.connect`, `@receiver(saved)`, `@saved.connect_via(sender)`, `@bus.on("saved")`.
+        """
         if decorator[0] == ATTR:
             _, base, name = decorator
             event = self.connecting.get(name)
@@ -206,7 +218,7 @@ class Frameworks:
 
 
 def event_terms(terms: Sequence[Term], given: Sequence[TermIndex]) -> Iterator[TermIndex]:
-    """The terms that stand for events among these, those in lists too."""
+    """Yield the terms that name events, also those in lists."""
     for index in given:
         term = terms[index]
         if term[0] in (LIST, TUPLE):
@@ -228,7 +240,7 @@ def _row(kind: type[Any], raw: Mapping[str, Any], origin: str) -> Any:
     unknown = sorted(set(raw) - known)
     if unknown:
         raise GrammarError(
-            f"{origin}: {', '.join(unknown)} is no key of {kind.__name__}; there are {', '.join(sorted(known))}", path=origin, line=0
+            f"{origin}: unknown keys of {kind.__name__}: {', '.join(unknown)}; use {', '.join(sorted(known))}", path=origin, line=0
         )
     return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
 
@@ -239,10 +251,10 @@ def _any_of(patterns: Sequence[str]) -> Pattern[str]:
 
 @cache
 def frameworks_of(folder: str) -> Frameworks:
-    """The tables in a folder of `grammars/`; empty ones for "".
+    """Return the tables in a folder of `grammars/`; empty ones for "".
 
     Raises:
-        GrammarError: the file is not valid; the message says what.
+        GrammarError: the file is invalid; the message gives the reason.
     """
     origin = f"grammars/{folder}/frameworks.toml"
     if not folder:

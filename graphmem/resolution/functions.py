@@ -1,4 +1,4 @@
-"""What functions take and give: parameters from their callers, results with the arguments put in."""
+"""Types of functions: parameters from callers, results from arguments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ class Functions:
         self.ask = inference.project.solver.ask
 
     def parameter(self, symbol: Symbol, index: int) -> Type:
-        """What is known of a parameter: its annotation, else its receiver, default, and what callers pass."""
+        """Return the type of a parameter.
+
+        It comes from the annotation, else from the receiver, the default and the arguments of callers.
+        """
         if symbol.index < 0 and not self.project.exists(symbol):
             return EMPTY
         return self.ask(self.project.files[symbol.path].memo, ("p", symbol.index, index), self._parameter, symbol, index)
@@ -87,7 +90,7 @@ class Functions:
         return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
-        """What the call sites of a function pass for a parameter."""
+        """Return the type that the call sites of a function pass."""
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -111,7 +114,7 @@ class Functions:
         return found
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
-        """What one call site passes, when it calls this function."""
+        """Return the argument at one call site, if it calls this function."""
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
         written = None if is_decorator else call_at(entry.terms, site.term)
@@ -134,13 +137,19 @@ class Functions:
         return self.inference.expanded(self.inference.term(entry, scope, term, line))
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
-        """How many parameters of a function its receiver takes up: one where methods name it."""
+        """Return the number of parameters that the receiver fills.
+
+        It is one in languages whose methods declare their receiver.
+        """
         if receiver is None or symbol.kind != "method":
             return 0
         return 1 if rules_of(self.project.files[symbol.path]).first_parameter_is_receiver else 0
 
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
-        """What a call passes for a parameter; None when it does not say. `offset` counts bound parameters."""
+        """Return the type of the argument for a parameter.
+
+        None when the call does not determine it. `offset` counts bound parameters.
+        """
         parameters = self.project.definition(symbol).parameters
         parameter = parameters[index]
         if parameter.kind == "rest":
@@ -151,7 +160,10 @@ class Functions:
         return given if given is not None else call.keyword(parameter.name)
 
     def returned(self, symbol: Symbol) -> Type:
-        """What calling a function gives, before arguments are put in: may hold `PARAM`, `TYPEVAR`, `SELFTYPE`."""
+        """Return a function's result before arguments are substituted.
+
+        It may contain `PARAM`, `TYPEVAR` and `SELFTYPE`.
+        """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
     def _returned(self, symbol: Symbol) -> Type:
@@ -167,7 +179,10 @@ class Functions:
         return rules_of(entry).result(self.inference, symbol, value)
 
     def body_result(self, symbol: Symbol) -> Type:
-        """What the body of a function returns, or yields as an iterator, whatever it declares."""
+        """Return the type that a function's body returns.
+
+        A generator gives an iterator. The declared type is ignored.
+        """
         return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)
 
     def _body_result(self, symbol: Symbol) -> Type:
@@ -180,18 +195,18 @@ class Functions:
         return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
 
     def called(self, callee: Type, call: Call) -> Type:
-        """What calling any of these gives."""
+        """Return the result of calling any atom of a type."""
         found = bottom_for(callee)
         for atom in callee:
             found = join(found, self.call_atom(atom, call))
         return found
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """What calling any of these gives when the arguments are not those of the call at hand."""
+        """Return the result of calling any atom with unknown arguments."""
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """What calling one thing gives."""
+        """Return the result of calling one atom."""
         if atom[0] == FUNC:
             return self.substituted(self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
@@ -222,7 +237,7 @@ class Functions:
         return EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """A result with the call's arguments in the place of the function's parameters."""
+        """Replace a function's parameters in a result by the call's arguments."""
         _, symbol, receiver = function
         if not any(_mentions(atom, symbol) for atom in value):
             return value
@@ -238,7 +253,7 @@ class Functions:
             parameter = self.project.definition(symbol).parameters[index]
             return self.parameter_default(symbol, index) if parameter.default >= 0 else self.parameter(symbol, index)
 
-        def replace(atom: Atom) -> Type:  # must not mention itself: a cycle for each call is more than the collector likes
+        def replace(atom: Atom) -> Type:  # must not refer to itself: one reference cycle per call slows the garbage collector
             nonlocal variables
             if atom[0] == PARAM and atom[1] is symbol:
                 return given_for(atom[2])
@@ -257,13 +272,13 @@ class Functions:
         return rewrite(value, replace)
 
     def parameter_default(self, symbol: Symbol, index: int) -> Type:
-        """Type of the default of a parameter."""
+        """Return the type of a parameter's default."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
 
     def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
-        """What the arguments of a call say about the type parameters of a signature."""
+        """Infer the type parameters of a signature from a call's arguments."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: dict[str, Type] = {}
@@ -303,12 +318,12 @@ class Functions:
 
 
 def _objects_of(passed: Type) -> Type:
-    """What some of many callers tell: what kind of object comes, and not which functions."""
+    """Keep the objects in a type passed by many callers, and drop functions."""
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
 
 def result_name(dotted: str, suffix: str) -> str:
-    """Name of what something outside gives; chains are not followed for ever."""
+    """Return the name of an external call's result, with bounded chains."""
     return dotted + suffix if dotted.count("(") + dotted.count("[") < 3 else dotted
 
 
@@ -335,7 +350,10 @@ def _parts(atom: Atom) -> Sequence[Type]:
 
 
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
-    """The type with every atom that is no container replaced, inside containers too."""
+    """Replace every atom of a type, also inside containers.
+
+    Containers themselves are kept.
+    """
     found = EMPTY
     for atom in value:
         if atom[0] == BOX:
