@@ -1,4 +1,4 @@
-"""Who derives from whom, the other way round than the source says it."""
+"""Class hierarchy of a project: base classes mapped to subclasses."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.runtime.faults import fault
 
 MAX_OVERRIDES: Final = 40
-"""Overriding methods that become edges of one call; with more, the OVERRIDES edges alone tell."""
+"""Maximum number of overriding methods that become edges of one call. Beyond it, only OVERRIDES edges exist."""
 
 
 class Hierarchy:
-    """The subclasses of every class of a project, kept up to date file by file."""
+    """Subclasses of every class in a project, updated file by file."""
 
     def __init__(self, project: Project, inference: Inference) -> None:
         self.project = project
         self.inference = inference
         self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
-        self.inputs: dict[str, frozenset[int]] = {}  # path -> what these bases were read from: inputs and groups
-        self._below: dict[Symbol, set[Symbol]] = {}  # class -> those that name it as a base
+        self.inputs: dict[str, frozenset[int]] = {}  # path -> the inputs and groups from which these bases were read
+        self._below: dict[Symbol, set[Symbol]] = {}  # class -> its direct subclasses
         inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
-        """Look again at the classes of files that changed, or whose bases may lead elsewhere now.
+        """Read the bases of changed files, and of files whose inputs are stale.
 
         Returns:
-            The inputs (`subclasses` of a class) that are different now.
+            The inputs (`subclasses` of a class) that changed.
         """
         again = {path for path, inputs in self.inputs.items() if not stale.isdisjoint(inputs)} | set(changed)
         different: set[int] = set()
@@ -62,7 +62,7 @@ class Hierarchy:
         return different
 
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
-        """Every class that derives from this one, however far down, sorted by place."""
+        """Return all direct and indirect subclasses, sorted by place."""
         memo = self.project.files[symbol.path].memo
         return self.project.solver.ask(memo, ("V", symbol.index), self._all_below, symbol)
 
@@ -81,10 +81,10 @@ class Hierarchy:
         return tuple(sorted(found, key=lambda child: child.place))
 
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
-        """Methods of that name in the classes below a class, for a caller of the method.
+        """Return the overriding methods of a name in the subclasses of a class.
 
-        Left out are the caller itself, which wraps another object of its kind, and for callers outside of tests
-        the classes that only tests define. Empty when there are more than `MAX_OVERRIDES`.
+        The caller itself is left out: it wraps another object of its kind. For callers outside tests, classes that only
+        tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -92,7 +92,10 @@ class Hierarchy:
         return [symbol for symbol in found if symbol is not caller]
 
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        """True when somebody may make objects of a class, or of one below, whose method of a name is its owner's."""
+        """True when an object may exist that runs its owner's method of a name.
+
+        The object is of the class or of a subclass.
+        """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
 
@@ -101,7 +104,7 @@ class Hierarchy:
         return any(self._is_made(one) and self.inference.owner(one, name) is owner for one in classes)
 
     def is_made(self, symbol: Symbol) -> bool:
-        """True when somebody may make objects of a class or of one below."""
+        """True when objects of a class or of a subclass may exist."""
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("X", symbol.index), self._is_any_made, symbol))
 
@@ -112,7 +115,10 @@ class Hierarchy:
         return rules_of(self.project.entry(symbol)).is_made(self.inference, symbol)
 
     def _overrides(self, owner: Symbol, name: str, in_tests: bool) -> tuple[Symbol, ...]:
-        """The overrides in classes somebody may make objects of; all of them when nobody makes any object of their kind."""
+        """Return the overrides in classes that are instantiated.
+
+        All overrides if no class of the hierarchy is instantiated.
+        """
         found: list[Symbol] = []
         running: list[Symbol] = []
         for child in self.below(owner):

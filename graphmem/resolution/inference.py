@@ -1,7 +1,7 @@
-"""The questions of inference, as its parts and the rules of languages ask them.
+"""Interfaces of inference, as its parts and the language rules use them.
 
-`evaluation.Evaluation` answers them. Whoever asks imports this page alone, so that `names`, `classes`, `functions` and the
-rules of a language know nothing of one another.
+`evaluation.Evaluation` implements them. Callers import only this module, so that `names`, `classes`, `functions` and the
+rules of a language do not depend on each other.
 """
 
 from __future__ import annotations
@@ -17,143 +17,146 @@ from graphmem.resolution.types import Atom, Base, Func, Instance, Type
 
 
 class AsksNames(Protocol):
-    """What a name means."""
+    """Queries about names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """The places that can have given a name its value at a line of a scope; None if none does."""
+        """Return the places that can define a name at a line; None for none."""
         ...
 
     def slot(self, place: Place) -> Type:
-        """The value a slot gives its name."""
+        """Return the value that a slot gives its name."""
         ...
 
     def defined(self, symbol: Symbol) -> Type:
-        """The value of a definition's name."""
+        """Return the value of a definition's name."""
         ...
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """The value an assignment (or for, with, …) gives its target."""
+        """Return the value that an assignment, `for` or `with` gives its target."""
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """The type an annotation names; the empty one for -1."""
+        """Return the type that an annotation names; the empty type for -1."""
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """What a name means as a member of a module."""
+        """Return the places that define a name as a member of a module."""
         ...
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """A name taken from a module: what it defines or imports, or a module below it."""
+        """Return a member of a module: a definition, import or submodule."""
         ...
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """A name a file takes from a module."""
+        """Return the value of a name that a file imports from a module."""
         ...
 
 
 class AsksClasses(Protocol):
-    """What classes inherit, and what an attribute is."""
+    """Queries about base classes and attributes."""
 
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
-        """The class and what it inherits from, in look-up order."""
+        """Return the class and its ancestors in method resolution order."""
         ...
 
     def bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Direct bases in the order written."""
+        """Return the direct bases in source order."""
         ...
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
-        """The classes of the project in the class's look-up order, itself included."""
+        """Return the project classes in the resolution order, itself included."""
         ...
 
     def is_enum(self, symbol: Symbol) -> bool:
-        """True for a class that enumerates its attributes."""
+        """True for an enumeration: the members are instances of the class."""
         ...
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
-        """The class in the look-up order that has an attribute; the first outside base when none has; or None."""
+        """Return the class in the resolution order that defines an attribute.
+
+        The first outside base if no class of the project defines it. None if there is none.
+        """
         ...
 
     def attribute(self, value: Type, name: str) -> Type:
-        """An attribute of any of these."""
+        """Return the union of an attribute over all atoms of a type."""
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """An attribute of one thing."""
+        """Return the type of an attribute of one atom."""
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """True when a class has a method of its own for attributes that do not exist."""
+        """True when a class defines the hook for missing attributes."""
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Methods of these objects whose names begin with some text."""
+        """Return the methods whose names begin with a prefix."""
         ...
 
     def method_result(self, receiver: Instance, name: str) -> Type:
-        """What calling a method without arguments gives."""
+        """Return the result of calling a method without arguments."""
         ...
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """The functions a class itself defines under a name, in source order."""
+        """Return the functions a class itself defines by a name, in source order."""
         ...
 
 
 class AsksCalls(Protocol):
-    """What functions take and give."""
+    """Queries about calls, parameters and results of functions."""
 
     def returned(self, symbol: Symbol) -> Type:
-        """What calling a function gives, before arguments are put in."""
+        """Return a function's result before arguments are substituted."""
         ...
 
     def body_result(self, symbol: Symbol) -> Type:
-        """What the body of a function returns, whatever it declares."""
+        """Return the type that a function's body returns, ignoring declarations."""
         ...
 
     def called(self, callee: Type, call: Call) -> Type:
-        """What calling any of these gives."""
+        """Return the result of calling any atom of a type."""
         ...
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """What calling any of these gives when the arguments are not those of the call at hand."""
+        """Return the result of calling any atom with unknown arguments."""
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """What calling one thing gives."""
+        """Return the result of calling one atom."""
         ...
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """A result with the call's arguments in the place of the function's parameters."""
+        """Replace a function's parameters in a result by the call's arguments."""
         ...
 
 
 class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
-    """What expressions are, and everything it takes to find out."""
+    """Queries about expressions, with all queries they depend on."""
 
     project: Project
     below: Callable[[Symbol], Sequence[Symbol]]
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """The type of a term as code at this line of this scope sees it."""
+        """Return the type of a term at a line of a scope."""
         ...
 
     def expanded(self, value: Type) -> Type:
-        """The type with parameters replaced by what is known of them."""
+        """Replace the parameters in a type by their known types."""
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when a term is the same on every line of a scope."""
+        """True when a term has the same type on every line of a scope."""
         ...
 
     def instances(self, value: Type) -> Iterator[Type]:
-        """Instances of the classes a type stands for."""
+        """Yield instances of the classes in a type."""
         ...
 
     def element(self, value: Type) -> Type:
-        """One element of an iterable."""
+        """Return the element type of an iterable."""
         ...
 
     def awaited(self, value: Type) -> Type:
-        """What awaiting a value gives."""
+        """Return the result of awaiting a value."""
         ...

@@ -1,4 +1,7 @@
-"""Which classes a file can make objects of: those it calls or hands on, and not those it only asks about."""
+"""Classes that a file may instantiate: it calls them or passes them on.
+
+Annotations and type tests do not count.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from graphmem.resolution.terms import arguments_of, call_at, children, items_or_
 
 
 class _Part(NamedTuple):
-    """Lines of a file as one scope sees them."""
+    """A range of lines within one scope."""
 
     scope: int
     first: int
@@ -19,16 +22,18 @@ class _Part(NamedTuple):
 
 
 def is_class_name(name: str) -> bool:
-    """True for names written like those of classes."""
+    """True for names in the usual spelling of class names."""
     return name.lstrip("_")[:1].isupper()
 
 
 def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]:
-    """Names of classes that a file calls, uses as values or has in a text, annotations and type tests left out.
+    """Return class names that a file calls, uses as values or has in strings.
+
+    Uses in annotations and type tests do not count.
 
     Args:
         facts: of the file.
-        type_tests: functions that ask whether something is an instance of their second argument.
+        type_tests: functions that test whether something is an instance of their second argument.
     """
     terms = facts.terms
     found: set[str] = set()
@@ -65,7 +70,7 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 
 
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
-    """True for a class that stands in an annotation or in a type test."""
+    """True for a class used in an annotation or a type test."""
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
         return True
@@ -73,7 +78,10 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 
 
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
-    """True for a class that is the second argument of a type test around it, or one of a tuple there."""
+    """True for a class in the second argument of an enclosing type test.
+
+    The argument may be a tuple of classes.
+    """
     for test in tests:
         if test.line <= reference.line <= test.end_line:
             arguments = arguments_of(facts.terms[test.term])
@@ -83,12 +91,15 @@ def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Referenc
 
 
 def _annotated(facts: FileFacts) -> dict[int, list[_Part]]:
-    """Where each term, inner ones too, stands in an annotation: in a statement, or in the header of a definition."""
+    """Return the parts of the file in which each annotation term occurs.
+
+    Nested terms are included. A part is a statement or the header of a definition.
+    """
     found: dict[int, list[_Part]] = {}
     starts = sorted({binding.line for binding in facts.bindings} | {definition.start_line for definition in facts.definitions})
     for binding in facts.bindings:
         if binding.annotation >= 0:
-            following = bisect_right(starts, binding.line)  # a long annotation goes on until something else begins
+            following = bisect_right(starts, binding.line)  # a long annotation ends where the next statement begins
             last = starts[following] - 1 if following < len(starts) else facts.lines
             _add(facts, binding.annotation, _Part(binding.scope, binding.line, max(last, binding.end_line)), found)
     for definition in facts.definitions:

@@ -1,9 +1,9 @@
-"""What differs between languages: one subclass of `Rules` for each, found by its name.
+"""Rules of languages: one subclass of `Rules` each, found by name.
 
-`language.toml` names the class by its key `rules`, and `_MODULES` says where it stands. `NameRules`, `ClassRules` and
-`CallRules` list what may be asked. Every answer has a default: a language may start with `module_names` and
-`import_targets` alone. Rules keep no state about files. What they read of other files goes through
-`inference.project`, which records it as an input.
+The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and
+`CallRules` declare the overridable methods. Every method has a default: a new language needs only `module_names` and
+`import_targets`. Rules keep no state about files. They read other files through `inference.project`, which records
+the inputs.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 class Rules(NameRules, ClassRules, CallRules):
-    """The defaults: lexical scopes, classes with `this`, nothing known outside.
+    """The default rules: lexical scopes, classes with `this`, no libraries.
 
     Args:
-        layout: what the project's configuration files say.
+        layout: facts from the project's configuration files.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -40,7 +40,10 @@ class Rules(NameRules, ClassRules, CallRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
-        """The rules for the files of one language; those that serve several look into its table."""
+        """Return the rules of one language.
+
+        Rules that serve several languages read the language's table.
+        """
         return cls(layout)
 
 
@@ -52,12 +55,12 @@ _MODULES: Final[Mapping[str, str]] = {
     "rust": "graphmem.resolution.rust.rules",
     "java": "graphmem.resolution.java.rules",
 }
-"""Where the rules of each name live; each module has a class `RULES`."""
+"""Module of each rules class, by name; each has a class `RULES`."""
 
 
 @cache
 def rules_class(name: str) -> type[Rules] | None:
-    """The rules of that name; None for "" and for a name nobody wrote rules for."""
+    """Return the rules class of a name; None for "" and unknown names."""
     if name not in _MODULES:
         return None
     found: type[Rules] = import_module(_MODULES[name]).RULES
@@ -65,15 +68,18 @@ def rules_class(name: str) -> type[Rules] | None:
 
 
 def rules_of(entry: FileEntry) -> Rules:
-    """The rules of the language of a file."""
+    """Return the rules of a file's language."""
     return entry.rules  # type: ignore[return-value]  # as `as_rules` says; asked for too often to call it
 
 
 def as_rules(rules: FileRules) -> Rules:
-    """The same rules, seen whole: `Resolver` gives a project no others, and `FileEntry` must not know what stands above it."""
+    """Cast file rules to the full interface.
+
+    `Resolver` passes only full rules. `FileEntry` must not depend on the modules that use it.
+    """
     return rules  # type: ignore[return-value]
 
 
 def external(package: str, dotted: str = "") -> Type:
-    """Something outside the project."""
+    """Return the type of an object outside the project."""
     return one((EXT, package, dotted, None))

@@ -1,6 +1,6 @@
-"""What a project's configuration files say about where its modules are.
+"""Module locations from a project's configuration files.
 
-Anybody may have written them: what is nested too deep, too long or of another type than expected says nothing.
+The files are untrusted. Content that is nested too deep, too long or of an unexpected type is ignored.
 """
 
 from __future__ import annotations
@@ -26,18 +26,21 @@ LAYOUT_FILES: Final = (
     "go.mod",
     "Cargo.toml",
 )
-"""Names of the files `read_layout` understands, wherever they lie."""
+"""File names that `read_layout` understands, in any directory."""
 
 
 def is_layout_file(name: str) -> bool:
-    """True for names of files `read_layout` understands: `LAYOUT_FILES` and `tsconfig*.json`, which others extend."""
+    """True for file names that `read_layout` understands.
+
+    These are `LAYOUT_FILES` and `tsconfig*.json`, which other configurations extend.
+    """
     return name in LAYOUT_FILES or (name.startswith(("tsconfig", "jsconfig")) and name.endswith(".json"))
 
 
 class Script(NamedTuple):
     """`name = "module:function"` in a configuration file."""
 
-    folder: str  # of the configuration file
+    folder: str  # directory of the configuration file
     module: str
     function: str  # dotted; "" for the module itself
     kind: str  # command | export: a key of `rules.RULES`
@@ -45,36 +48,36 @@ class Script(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Facts from configuration files, with paths from the root of the repository."""
+    """Facts from configuration files; paths start at the repository root."""
 
     python_roots: tuple[str, ...] = ("", "src")
-    """Folders that are on the import path; "" is the root."""
+    """Directories on the import path; "" is the root."""
 
     documents: Mapping[str, Any] = field(default_factory=dict)
-    """Parsed JSON and TOML files by path, for rules that need more."""
+    """Parsed JSON and TOML files by path, for language rules that need more."""
 
     scripts: tuple[Script, ...] = ()
     """Python functions that configuration files name as commands or plug-ins."""
 
     root_package: str = ""
-    """Name of the package the root itself is, when it has an `__init__.py`: its files import each other by that name."""
+    """Package name of the root, when it has an `__init__.py`: its files import each other by that name."""
 
 
 MAX_DEPTH: Final = 64
-"""Nesting of a document; real ones stay below 12, and what is read of one later is read by recursion."""
+"""Maximum nesting of a document. Real ones stay below 12, and later readers recurse."""
 
 MAX_WRITTEN: Final = 1_000
-"""Characters of a name, a path or a line of a list; a longer one is passed over."""
+"""Maximum characters of a name, a path or a line of a list; longer ones are ignored."""
 
 
 def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
-    """Read configuration files.
+    """Parse configuration files and return the layout.
 
     Args:
         texts: path to content; files of other names are ignored.
 
     Returns:
-        The layout, and for each file that could not be read the reason.
+        The layout, and the reason for each unreadable file.
     """
     documents: dict[str, Any] = {}
     failures: dict[str, str] = {}
@@ -97,15 +100,17 @@ def read_layout(texts: Mapping[str, str]) -> tuple[Layout, dict[str, str]]:
 
 
 def _document(path: str, text: str) -> Any:
-    """What a file says, as mappings and lists of a bounded depth; None for files that only name scripts.
+    """Parse a file into mappings and lists of bounded depth.
+
+    None for files that only declare scripts.
 
     Raises:
-        ValueError: it cannot be read, or is nested too deep.
+        ValueError: the file is malformed or nested too deep.
     """
     name = path.rpartition("/")[2]
     if name in ("pyproject.toml", "Cargo.toml"):
         _refuse_depth(_TOML_PART, text)
-        found: Any = tomllib.loads(text, parse_float=str)  # nothing is named by a number, and nan is not even itself
+        found: Any = tomllib.loads(text, parse_float=str)  # numbers name nothing, and nan is not equal to itself
     elif name == "go.mod":
         module = _MODULE.search(text)
         found = {"module": module[1] if module else ""}
@@ -116,7 +121,7 @@ def _document(path: str, text: str) -> Any:
         _refuse_depth(_JSON_PART, text)
         found = json.loads(text, parse_float=str, parse_constant=str)
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()  # half a character can be part of no path
+            json.dumps(found, ensure_ascii=False).encode()  # a path cannot contain half a character (a lone surrogate)
     else:
         return None
     if _is_deeper(found, MAX_DEPTH):
@@ -139,7 +144,10 @@ _TOML_PART: Final = re.compile(
 
 
 def _refuse_depth(part: re.Pattern[str], text: str) -> None:
-    """Refuse brackets nested too deep before a parser meets them: how deep it can go depends on who else has set Python's limit."""
+    """Refuse deep brackets before a parser reads them.
+
+    How deep a parser can recurse depends on Python's limit, which any code may change.
+    """
     depth = 0
     for match in part.finditer(text):
         sign = match[0]
@@ -149,7 +157,7 @@ def _refuse_depth(part: re.Pattern[str], text: str) -> None:
 
 
 def _is_deeper(document: Any, depth: int) -> bool:
-    """Whether mappings and lists are nested in one another more often than this."""
+    """True when mappings and lists are nested deeper than a limit."""
     level = [document]
     for _ in range(depth):
         level = [inner for one in level for inner in _inside(one)]
@@ -159,20 +167,20 @@ def _is_deeper(document: Any, depth: int) -> bool:
 
 
 def _inside(document: Any) -> Iterable[Any]:
-    """The mappings and lists directly in one."""
+    """Yield the mappings and lists directly inside a document."""
     parts = document.values() if isinstance(document, dict) else document if isinstance(document, list) else ()
     return (one for one in parts if isinstance(one, (dict, list)))
 
 
 def _at(document: Any, *keys: str) -> Any:
-    """What stands under keys, each inside the one before; None where something else stands on the way."""
+    """Return the value at a path of keys; None when a step is missing."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document
 
 
 def _scripts(path: str, text: str, document: Any) -> set[Script]:
-    """The functions a file names as commands or plug-ins."""
+    """Return the functions that a file declares as commands or plug-ins."""
     name = path.rpartition("/")[2]
     if name == "pyproject.toml":
         return _declared_scripts(path, document)
@@ -182,7 +190,7 @@ def _scripts(path: str, text: str, document: Any) -> set[Script]:
 
 
 def _script(path: str, target: object, kind: str) -> set[Script]:
-    """What `module:function [extra]` names; nothing when it is something else."""
+    """Parse `module:function [extra]`; empty for other values."""
     found = _TARGET.match(target) if isinstance(target, str) and len(target) <= MAX_WRITTEN else None
     return {Script(path.rpartition("/")[0], found[1], found[2] or "", kind)} if found else set()
 
@@ -191,7 +199,10 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 
 
 def _declared_scripts(path: str, document: Any) -> set[Script]:
-    """Scripts and entry points of a pyproject.toml, as the standard says and as Poetry does."""
+    """Return scripts and entry points of a pyproject.toml.
+
+    The standard's tables and those of Poetry are read.
+    """
     found: set[Script] = set()
     tables = [_at(document, "project"), _at(document, "tool", "poetry")]
     for project in (table for table in tables if isinstance(table, dict)):
@@ -209,7 +220,7 @@ def _kind_of(group: str) -> str:
 
 
 def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
-    """`[options.entry_points]`: lines of `name = module:function` under each group."""
+    """Parse `[options.entry_points]`: `name = module:function` in each group."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(text)
     found: set[Script] = set()
@@ -221,7 +232,10 @@ def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
 
 
 def _scripts_of_setup_py(path: str, text: str) -> set[Script]:
-    """Texts of the form `name = module:function` in a setup.py, which is read and never run; the group is the last one named before."""
+    """Find strings `name = module:function` in a setup.py.
+
+    The file is never executed. The group is the last one named before the string.
+    """
     found: set[Script] = set()
     kind = "command"
     for match in _ENTRY_TEXT.finditer(text):
@@ -238,7 +252,7 @@ _ENTRY_TEXT: Final = re.compile(
 
 
 def _yaml_list(text: str, key: str) -> list[str]:
-    """The plain or quoted items of one list at the top of a YAML file."""
+    """Return the plain or quoted items of one top-level list in a YAML file."""
     found: list[str] = []
     inside = False
     for line in text.splitlines():
@@ -278,5 +292,5 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z|\\\Z)|//[^\n]*
 
 
 def _without_comments(text: str) -> str:
-    """JSON as editors write it: comments and trailing commas are allowed."""
+    """Remove comments and trailing commas, which editors allow in JSON."""
     return _STRING_OR_COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else "", text)

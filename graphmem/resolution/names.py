@@ -1,4 +1,4 @@
-"""What names mean: scopes, imports, modules, and the values assignments give."""
+"""Inference of names: scopes, imports, modules and assigned values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """What a file alone says about a name in one of its scopes."""
+    """The meaning of a name in a scope, as far as its own file decides."""
 
-    input: int  # what it was read from
-    value: Type | None  # where that is plain: an undecorated function, a class, a parameter
-    places: Sequence[Place] | None  # where they are the same on every line
-    slots: Sequence[Slot]  # of the scope itself, where the line decides; empty with no places: from elsewhere
+    input: int  # the input it was read from
+    value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
+    places: Sequence[Place] | None  # its places, if they are the same on every line
+    slots: Sequence[Slot]  # slots of the scope itself, where the line decides; empty without places: defined elsewhere
     local: Sequence[int]  # bindings that hold inside one expression
-    classes: Sequence[int]  # scopes on the way whose inherited members come first
+    classes: Sequence[int]  # enclosing scopes whose inherited members take precedence
 
 
 class Names:
-    """The part of inference that looks names up."""
+    """The part of inference that resolves names."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -36,7 +36,7 @@ class Names:
         self.ask = self.solver.ask
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """What a name means at a line of a scope: the places that can have given it its value; None if none does."""
+        """Return the places that can define a name at a line; None for none."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
             inside = innermost(entry, scope, name, meaning.local, line)
@@ -54,7 +54,7 @@ class Names:
         return self._from_elsewhere(entry, name)
 
     def value(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
-        """The type of a name at a line of a scope."""
+        """Return the type of a name at a line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.value is not None:
             self.solver.reads.add(meaning.input)
@@ -65,12 +65,12 @@ class Names:
         return join_all(map(self.slot, places))
 
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
-        """True when a name means the same on every line of a scope."""
+        """True when a name has the same meaning on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         return not meaning.slots and not meaning.local
 
     def _meaning(self, entry: FileEntry, scope: int, name: str) -> Meaning:
-        """The meaning of a name, kept with the file."""
+        """Return the meaning of a name, cached in the file entry."""
         local = entry.locals.get((scope, name), ())
         here = scope
         slots = entry.names(here).get(name)
@@ -92,7 +92,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """What a name of a scope means to all the scopes inside."""
+        """Return the meaning of a scope's name in all nested scopes."""
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None
@@ -100,7 +100,10 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """The value of a place that the file alone says, and the input with that number with it; None for others."""
+        """Return a value that the file alone determines, and record its input.
+
+        None for other places.
+        """
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))
@@ -113,22 +116,28 @@ class Names:
         return None
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
-        """Members of that name in what the class derives from that a scope is, or in the class a scope stands apart from."""
+        """Return members of a name that a class scope inherits.
+
+        For a method written outside its class, members of that class are returned.
+        """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         owner = self.inference.owner(symbol, name) if symbol is not None else None
         if not isinstance(owner, Symbol):
             return []
         other = self.project.entry(owner)
-        slots = () if owner is entry.symbols[scope] else whole(other, other.names(owner.index).get(name, ()))  # its own were seen
+        slots = () if owner is entry.symbols[scope] else whole(other, other.names(owner.index).get(name, ()))  # already searched
         places = [Place(other, owner.index, slot) for slot in slots]
         return [*places, *rules_of(other).members_elsewhere(self.inference, owner, name)]
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """A name the file itself does not bind: one its package shares, or one that comes with an import of everything."""
+        """Resolve a name that the file itself does not bind.
+
+        The name is shared by the package or comes with a star import.
+        """
         return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
     def _through_stars(self, entry: FileEntry, name: str) -> list[Place] | None:
-        """A name that comes from an import of everything."""
+        """Resolve a name that comes with a star import."""
         self.project.touch_top(entry, "*")
         if not entry.stars:
             return None
@@ -137,7 +146,10 @@ class Names:
         return None if target is None else [Place(target, 0, slot) for slot in whole(target, target.names(0).get(name, ()))]
 
     def _star_origin(self, entry: FileEntry, name: str) -> str:
-        """Path of the file that binds a name which a file imports with everything else; the last import wins."""
+        """Return the path of the file that binds a star-imported name.
+
+        The last import wins.
+        """
         for position in reversed(entry.stars):
             found = entry.facts.imports[position]
             for atom in sorted(rules_of(entry).import_targets(self.inference, entry, found), key=repr):
@@ -164,12 +176,12 @@ class Names:
         return self._from_elsewhere(target, name)
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """What a name means as a member of a module."""
+        """Return the places that define a name as a member of a module."""
         target = self.project.file(path)
         return None if target is None else self._module_places(target, name)
 
     def slot(self, place: Place) -> Type:
-        """The value a slot gives its name."""
+        """Return the value that a slot gives its name."""
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))
@@ -180,7 +192,7 @@ class Names:
         return self.binding(entry, slot.index)
 
     def defined(self, symbol: Symbol) -> Type:
-        """The value of a definition's name: the class, or the function with what its decorators make of it."""
+        """Return the value of a definition's name: a class or decorated function."""
         if symbol.kind in CLASS_KINDS:
             return one((CLASS, symbol, False))
         if symbol.kind in FUNCTION_KINDS:
@@ -206,13 +218,16 @@ class Names:
         return join_all(self.taken(entry, atom, found.name) for atom in modules)
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
-        """A name a file takes from a module; what a package takes from itself is a module below it."""
+        """Return the value of a name that a file imports from a module.
+
+        A name that a package imports from itself is a submodule.
+        """
         if module[0] == MODULE and module[1] == entry.path and rules_of(entry).own_names_are_below:
             return rules_of(entry).submodule(self.inference, module, name)
         return rules_of(entry).taken(self.inference, module, name)
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """A name taken from a module: what it defines or imports, or a module below it."""
+        """Return a member of a module: a definition, import or submodule."""
         if module[0] == EXT:
             return one((EXT, module[1], f"{module[2]}.{name}" if module[2] else name, None))
         if module[0] == MODULE:
@@ -228,7 +243,7 @@ class Names:
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """The value an assignment (or for, with, …) gives its target."""
+        """Return the value that an assignment, `for` or `with` gives its target."""
         return self.ask(entry.memo, ("b", position), self._bound, entry, position)
 
     def _bound(self, entry: FileEntry, position: int) -> Type:
@@ -249,26 +264,29 @@ class Names:
         return rules_of(entry).bound(self.inference, entry, binding, join(declared, value))
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
-        """The type an annotation names; the empty one for -1."""
+        """Return the type that an annotation names; the empty type for -1."""
         if term < 0:
             return EMPTY
         return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:
-    """True for a class, and for a method that stands apart from its class."""
+    """True for a class, and for a method written outside its class."""
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
 
 
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
-    """Of bindings of one name that hold on some lines each, the one begun last that holds on this line; -1 for none."""
+    """Return the innermost of several bindings that hold on a line.
+
+    Each binding of the name holds on some lines. The one that begins last is innermost. -1 for none.
+    """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
     bindings = entry.facts.bindings
     if nested is None:
         order = sorted(positions, key=lambda i: (bindings[i].line, -bindings[i].end_line, bindings[i].value >= 0, i))
-        around: list[int] = []  # of each binding the one in whose lines it begins, as an index into `order`
+        around: list[int] = []  # of each binding, the one whose lines contain its beginning, as an index into `order`
         begun: list[int] = []
         for index, position in enumerate(order):
             while begun and bindings[order[begun[-1]]].end_line < bindings[position].line:
@@ -284,7 +302,10 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """The slots, ordered by line, that can have given a name the value it has at a line of their own scope."""
+    """Return the slots that can define a name at a line of their scope.
+
+    `slots` must be ordered by line.
+    """
     if len(slots) == 1:
         return slots
     before = [slot for slot in slots if slot.line < line]
@@ -297,7 +318,10 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
-    """The slots that matter to other scopes: all, but of overloaded functions the one that runs."""
+    """Return the slots that are visible to other scopes.
+
+    Of overloads, only the implementation is returned.
+    """
     if len(slots) < 2:
         return slots
     real = [s for s in slots if s.kind != "definition" or "overload" not in entry.definitions[s.index].modifiers]

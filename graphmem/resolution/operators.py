@@ -1,4 +1,4 @@
-"""Which method an operator calls, in languages that let classes say it."""
+"""Methods that implement operators, in languages with overloading."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BINARY: Final[Mapping[str, str]] = {
     ">=": "__ge__",
 }
 ASSIGNING: Final = frozenset(["%=", "&=", "*=", "+=", "-=", "/=", "<<=", ">>=", "^=", "|="])
-"""Operators that change their left operand and give nothing."""
+"""Operators that change their left operand and have no result."""
 
 UNARY: Final[Mapping[str, str]] = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 METHODS: Final[Mapping[str, str]] = {**BINARY, "in": "__contains__", "~": UNARY["~"]}
-"""Those by which the type of an expression is found."""
+"""Operators whose method determines the type of an expression."""

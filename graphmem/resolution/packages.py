@@ -1,8 +1,8 @@
-"""Rules shared by languages whose files belong to packages and whose names have declared types.
+"""Rules for languages with packages and declared types.
 
-A package is a dotted (or slashed) name that several files answer to; they see each other's names without an
-import. What a language adds: which package a file is in (`names_of`), what an import names (`import_targets`),
-how its containers are called (`containers`, `transparent`), and what its library gives.
+A package is a dotted (or slashed) name shared by several files. They see each other's names without an
+import. A language adds the package of a file (`names_of`), the targets of imports (`import_targets`),
+the names of its containers (`containers`, `transparent`), and the results of its library.
 """
 
 from __future__ import annotations
@@ -49,32 +49,35 @@ if TYPE_CHECKING:
 
 
 class PackageRules(Rules):
-    """Packages, declared types, members defined apart from their class."""
+    """Packages, declared types, and members defined outside their class."""
 
     name: ClassVar[str] = ""
-    """The language, as `NAMESPACE` atoms carry it."""
+    """Name of the language, as used in `NAMESPACE` atoms."""
 
     builtin_types: ClassVar[frozenset[str]] = frozenset()
-    """Types every file sees."""
+    """Types that every file sees."""
 
     builtin_functions: ClassVar[frozenset[str]] = frozenset()
-    """Functions every file sees."""
+    """Functions that every file sees."""
 
     common_names: ClassVar[frozenset[str]] = frozenset()
-    """Names of methods that say nothing about who is meant."""
+    """Method names too common to identify a class."""
 
     containers: ClassVar[Mapping[str, tuple[str, tuple[int, ...]]]] = {}
-    """Last name of a generic type → kind of container and which of its arguments are the parts, the element first."""
+    """Last name of a generic type → kind of container, and the indices of its part types with the element first."""
 
     transparent: ClassVar[frozenset[str]] = frozenset()
-    """Last names of generic types through which the members of their argument are seen."""
+    """Last names of generic types that expose the members of their argument."""
 
     types_are_declared = True
 
     # packages
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Every name at the top; `Type.` for a type with members elsewhere, which are there as `Type.member`."""
+        """Return all top-level names of a file.
+
+        A type with members elsewhere also adds `Type.`; such members have the name `Type.member`.
+        """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
             names = entry.names(0)
@@ -82,11 +85,14 @@ class PackageRules(Rules):
         return kept
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """True when a file sees the names of another one that answers to the same package."""
+        """True when a file sees the names of another file of its package."""
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
-        """What a name means in a package, as one of its files sees it; as importers see it for None."""
+        """Return the places that define a name in a package.
+
+        `entry` is a file of the package; None means the view of importers.
+        """
         found: list[Place] = []
         files = [inference.project.files[path] for path in inference.project.binders(package, name)]
         if entry is None:
@@ -98,7 +104,10 @@ class PackageRules(Rules):
         return found
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the file's own package, then those that come with an import of everything a package or a class has."""
+        """Resolve names of the file's package, then of its star imports.
+
+        A star import may bring everything from a package or a class.
+        """
         for package in self.names_of(entry.facts)[:1]:
             found = self.package_places(inference, package, name, entry)
             if found:
@@ -115,13 +124,13 @@ class PackageRules(Rules):
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """The files of a package that are no tests and bind the name."""
+        """Return the files of a package that bind the name, without tests."""
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
         return [(MODULE, path) for path in paths if not project.files[path].in_tests]
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """A name of a package."""
+        """Return the value of a name in a package."""
         if module[0] != NAMESPACE:
             return EMPTY
         return join_all(inference.slot(place) for place in self.package_places(inference, module[1], name, None))
@@ -129,7 +138,10 @@ class PackageRules(Rules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """A method that stands apart from its class is found where it stands, as `Class.method`."""
+        """Return the slot of a definition.
+
+        A method written outside its class is found in its own scope, as `Class.method`.
+        """
         definition = entry.definitions[position]
         if definition.kind == "method":
             outer = f"{entry.definitions[definition.parent].qualname}." if definition.parent else ""
@@ -137,7 +149,7 @@ class PackageRules(Rules):
         return definition.parent, definition.name
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Methods of a class in other files of its package."""
+        """Return methods of a class in other files of its package."""
         if "." in owner.qualname:
             return ()
         entry = inference.project.entry(owner)
@@ -145,30 +157,33 @@ class PackageRules(Rules):
         return [place for package in packages for place in self.package_places(inference, package, f"{owner.name}.{name}", entry)]
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """The class a method belongs to that stands apart from it."""
+        """Return the class of a method that is written outside its class."""
         scope, name = self.definition_slot(entry, position)
         owner = name.rpartition(".")[0]
         places = inference.lookup(entry, scope, owner, 1 << 30) if owner else None
         return inference.expanded(join_all(inference.slot(place) for place in places or ()))
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """Methods that stand apart see the members of their class too."""
+        """Return the class whose members a scope sees.
+
+        Methods written outside their class see its members too.
+        """
         definition = entry.definitions[scope]
         if definition.kind != "method" or entry.definitions[definition.parent].kind in CLASS_KINDS:
             return super().implied_class(inference, entry, scope)
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """The class a static method belongs to, asked for as that of its receiver."""
+        """Return a class receiver itself as its `__class__`; else nothing."""
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """The class around a method, when the term is its receiver."""
+        """Return the enclosing class of a method if the term is its receiver."""
         found = super().receiver_class(entry, scope, base)
         return found if found > 0 and entry.definitions[found].kind in CLASS_KINDS else -1
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """An instance of the class; the class for static methods."""
+        """Return an instance of the class, or the class for static methods."""
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         owner = entry.symbols[definition.parent]
@@ -177,7 +192,10 @@ class PackageRules(Rules):
         return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """The receiver of the method around a scope; outside of methods an instance of the class."""
+        """Return the receiver of the method that encloses a scope.
+
+        Outside methods, it is an instance of the class.
+        """
         method = entry.enclosing(scope, ("method",))
         around = entry.enclosing(scope, CLASS_KINDS)
         if method > around:
@@ -187,7 +205,7 @@ class PackageRules(Rules):
     # types
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """What a name in a type stands for: classes and things outside."""
+        """Return the classes and external types that a name in a type refers to."""
         found = entry.terms[term]
         if found[0] == INDEX:
             _, generic, _ = found
@@ -205,17 +223,17 @@ class PackageRules(Rules):
             return inference.declared(entry, scope, bound)
         places = inference.lookup(entry, scope, name, 1 << 30)
         while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
-            scope = entry.definitions[scope].parent  # a field or a variable that is named like its type
+            scope = entry.definitions[scope].parent  # a field or a variable with the same name as its type
             places = inference.lookup(entry, scope, name, 1 << 30)
         if places is None:
             return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
     def _bound(self, entry: FileEntry, scope: int, name: str) -> int:
-        """The type a type parameter is bound by, where all parameters of that name in sight agree; -1 for none.
+        """Return the bound of a type parameter.
 
-        A type parameter is a name bound inside one definition only, which is not told here: a file seldom uses one
-        name for parameters with different bounds.
+        -1 if the visible parameters of that name have no common bound. A type parameter is a name bound in one definition only. This
+        does not distinguish definitions, because a file rarely uses one name for parameters with different bounds.
         """
         found = -1
         while scope >= 0:
@@ -228,7 +246,10 @@ class PackageRules(Rules):
         return found
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Annotations: classes, things outside, containers, tuples, functions, the class around."""
+        """Return the type of an annotation.
+
+        It may be a class, an external type, a container, a tuple, a function or the enclosing class.
+        """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
             return self.instances(self.objects(inference, entry, scope, term))
@@ -247,19 +268,19 @@ class PackageRules(Rules):
         return one((SELFTYPE,)) if found[0] == SELF else EMPTY
 
     def instances(self, value: Type) -> Type:
-        """Objects of the classes a type names."""
+        """Return instances of the classes that a type names."""
         found = EMPTY
         for atom in value:
             if atom[0] == CLASS:
                 found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
                 found = join(found, one((EXTI, *atom[1:])))
-            elif atom[0] in (INST, EXTI):  # an alias of something that was declared
+            elif atom[0] in (INST, EXTI):  # an alias of a declared value
                 found = join(found, frozenset((atom,)))
         return found
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """`Base<Key>`."""
+        """Return the type of `Base<Key>`."""
         arguments = [item for item in items_or_itself(entry.terms, key) if entry.terms[item][0] != UNKNOWN]
         objects = self.objects(inference, entry, scope, base)
         written = last_name(entry.terms[base])
@@ -279,16 +300,19 @@ class PackageRules(Rules):
         return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """A class that is named in the header, or embedded."""
+        """Return a base class named in the header, or embedded."""
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def builtin(self, name: str) -> Type:
-        """Types and functions of the language."""
+        """Return a built-in type or function of the language."""
         known = name in self.builtin_types or name in self.builtin_functions
         return one((EXT, self.builtin_package, name, None)) if known else EMPTY
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As many arguments as parameters; fewer where these have defaults, more where the last takes the rest."""
+        """True when a call's arguments fit the parameters.
+
+        Parameters with defaults may be missing. A variadic last parameter takes the rest.
+        """
         parameters = (
             definition.parameters[1:] if self.first_parameter_is_receiver and definition.kind == "method" else definition.parameters
         )
@@ -297,16 +321,16 @@ class PackageRules(Rules):
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """A name is defined in the file, in its package, or imported."""
+        """False: a name is defined in the file or its package, or imported."""
         return False
 
     def is_common_name(self, name: str) -> bool:
-        """Names that say nothing about who is meant."""
+        """True for method names too common to identify a class."""
         return name in self.common_names
 
 
 def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
-    """What a class, or one it derives from, has under a name."""
+    """Return the members of a name in a class or one of its ancestors."""
     owner = inference.owner(symbol, name)
     if not isinstance(owner, Symbol):
         return []
@@ -315,7 +339,7 @@ def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
 
 
 def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
-    """The classes of the project whose objects a value is, holds, or gives when it is called."""
+    """Return the project classes in a value, its elements or its results."""
     found: set[Symbol] = set()
     for atom in inference.expanded(value):
         if atom[0] == INST:
@@ -333,14 +357,14 @@ def classes_in(inference: Inference, value: Type) -> frozenset[Symbol]:
 
 
 def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
-    """Names of the functions written in a class, in source order."""
+    """Yield the names of the functions written in a class, in source order."""
     for name, slots in entry.names(symbol.index).items():
         if any(slot.kind == "definition" and entry.definitions[slot.index].kind in FUNCTION_KINDS for slot in slots):
             yield name
 
 
 def mapped(inference: Inference, function: Type) -> Type:
-    """What the functions give that the elements of something are mapped with."""
+    """Return the results of functions that map the elements of a container."""
     found = EMPTY
     for atom in inference.expanded(function):
         if atom[0] == LAM:

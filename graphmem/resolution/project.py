@@ -1,8 +1,8 @@
-"""The facts of all files, indexed, with every look-up that crosses files recorded as an input.
+"""Indexed facts of all files; each cross-file look-up records an input.
 
 An input is a key such as "the definition named X at the top of file F" or "the classes that derive from C".
-`Project.replace` swaps the facts of files and answers which keys now have another content; whatever was
-computed from one of them is out of date, everything else is not.
+`Project.replace` swaps the facts of files and returns the keys whose content changed. Only results computed from
+these keys are out of date.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from graphmem.runtime.faults import CODE, fault
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 
 MAX_SAID: Final = 32
-"""Files of which it is remembered what they say to others."""
+"""Number of files whose `_contents` are cached."""
 
 MAX_CALL_SITES: Final = 40
-"""Call sites of one name that are looked at to type an undeclared parameter."""
+"""Maximum number of call sites of one name used to infer an undeclared parameter."""
 
 
 _NO_NAMES: Final[Mapping[str, set[str]]] = {}
 
 
 class Project:
-    """All files, by path, and the indexes over them.
+    """All files by path, with indexes over them.
 
     Args:
         name: part of every id.
-        rules_of: the rules for a language, or None when its files are not resolved.
+        rules_of: returns the rules of a language, or None when its files are not resolved.
     """
 
     def __init__(self, name: str, rules_of: Callable[[str], FileRules | None]) -> None:
@@ -47,26 +47,26 @@ class Project:
         self._keys: dict[tuple[str, ...], int] = {}
         self._symbols: dict[tuple[str, str, str, int], Symbol] = {}
         self._modules: dict[str, set[str]] = {}  # dotted name -> paths
-        self._folders: dict[str, int] = {}  # dotted name of a folder -> modules below
+        self._folders: dict[str, int] = {}  # dotted name of a directory -> number of modules below it
         self._named: dict[str, set[Symbol]] = {}
-        self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> name at the top -> paths, where files share names
-        self._demanded: dict[str, set[Symbol]] = {}  # name -> methods of interfaces, where these are satisfied by having them
-        self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that can make objects of it
+        self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> top-level name -> paths, where files share names
+        self._demanded: dict[str, set[Symbol]] = {}  # name -> interface methods, in languages with structural interfaces
+        self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that may instantiate it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
-        self.faults: dict[str, str] = {}  # path -> why nothing of it but the module is known: an error nobody foresaw
-        self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> what `_contents` said of the file as it was then
+        self.faults: dict[str, str] = {}  # path -> the unexpected error because of which only the module is known
+        self._said: dict[str, tuple[FileEntry, dict[Key, Any]]] = {}  # path -> the file's `_contents` and the entry they were computed from
 
     # inputs
 
     def key(self, *parts: str) -> int:
-        """The small integer of an input; the first part says what it is about.
+        """Return the integer of an input; the first part gives its kind.
 
-        `top`: what (path, name) says to other files; where `methods_are_inputs`, a class without what (path, Class.method) says ·
-        `passed`: what (path, scope) passes to callees of a bare name ·
-        `module`: which files answer to a dotted name · `named`: definitions of a bare name ·
-        `shared`: which files that answer to (dotted name) bind (name) · `calls`: call sites of a bare name ·
+        `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) ·
+        `passed`: arguments that (path, scope) passes to callees of a bare name ·
+        `module`: the files of a dotted module name · `named`: definitions of a bare name ·
+        `shared`: the files of (dotted name) that bind (name) · `calls`: call sites of a bare name ·
         `made`: whether a class's name is used ·
-        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: what (path) says it belongs to.
+        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: the package that (path) declares.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -74,81 +74,87 @@ class Project:
         return found
 
     def keys(self) -> list[Key]:
-        """Every input that was named, in the order of its number."""
+        """Return all inputs in the order of their numbers."""
         return list(self._keys)
 
     def number(self, keys: Iterable[Key]) -> None:
-        """Give inputs the numbers 0, 1, …; before any other is named."""
+        """Number inputs 0, 1, …; call this before any other input gets a number."""
         self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
-        """Record that the answer being made depends on an input."""
+        """Record that the current answer depends on an input."""
         self.solver.reads.add(self.key(*parts))
 
     def top_key(self, entry: FileEntry, name: str) -> int:
-        """The input that says what a name at the top of a file means."""
+        """Return the input for a top-level name of a file."""
         key = entry.tops.get(name)
         if key is None:
             key = entry.tops[name] = self.key("top", entry.path, name)
         return key
 
     def touch_top(self, entry: FileEntry, name: str) -> None:
-        """Record that the answer being made depends on what a name at the top of a file means."""
+        """Record that the current answer depends on a file's top-level name."""
         self.solver.reads.add(self.top_key(entry, name))
 
     # look-ups, each recorded
 
     def package_clause(self, entry: FileEntry) -> str:
-        """What a file says it belongs to; "" when it does not say."""
+        """Return the package that a file declares; "" for none."""
         self.touch("clause", entry.path)
         return entry.clause
 
     def file(self, path: str) -> FileEntry | None:
-        """The file at a path."""
+        """Return the file at a path."""
         self.touch("file", path)
         return self.files.get(path)
 
     def modules(self, dotted: str) -> list[str]:
-        """Paths of the files that answer to a dotted module name, sorted."""
+        """Return the paths of the files of a dotted module name, sorted."""
         self.touch("module", dotted)
         return sorted(self._modules.get(dotted, ()))
 
     def binders(self, dotted: str, name: str) -> list[str]:
-        """Paths of the files answering to a dotted name that bind a name at their top, sorted; where files share names."""
+        """Return the sorted paths of a package's files that bind a name.
+
+        The binding is at the top level. For languages whose files share names.
+        """
         self.touch("shared", dotted, name)
         return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))
 
     def demanded(self, name: str) -> list[Symbol]:
-        """Methods of that name which interfaces ask for, where having them is enough to satisfy the interface."""
+        """Return the methods of a name that structural interfaces require."""
         self.touch("named", name)
         return sorted(self._demanded.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
-        """True when some module's dotted name begins with this one."""
+        """True when the dotted name of a module begins with this one."""
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
 
     def named(self, name: str) -> list[Symbol]:
-        """Functions, methods and classes of that bare name, in the order of their places."""
+        """Return functions, methods and classes of a bare name, by place."""
         self.touch("named", name)
         return sorted(self._named.get(name, ()), key=_place)
 
     def knows_name(self, name: str) -> bool:
-        """True when any function, method or class of the project has that name."""
+        """True when a function, method or class of the project has that name."""
         self.touch("named", name)
         return bool(self._named.get(name))
 
     def is_made(self, name: str) -> bool:
-        """False for the name of a class that no file calls or uses as a value, so that nobody makes objects of it."""
+        """False for a class name that no file calls or uses as a value.
+
+        Such a class is never instantiated.
+        """
         if not is_class_name(name):
             return True
         self.touch("made", name)
         return bool(self._made.get(name))
 
     def call_sites(self, name: str) -> tuple[list[CallSite], bool]:
-        """Where something of that bare name is called, outside of tests first; False when these are not all.
+        """Return call sites of a bare name, and whether the list is complete.
 
-        At most `MAX_CALL_SITES` are given.
+        Sites outside tests come first. The list has at most `MAX_CALL_SITES`.
         """
         self.touch("calls", name)
         paths = self._called.get(name, {})
@@ -160,32 +166,32 @@ class Project:
         return found, True
 
     def entry(self, symbol: Symbol) -> FileEntry:
-        """The file of a symbol; what the symbol says becomes an input."""
+        """Return the file of a symbol and record the symbol as an input."""
         self.solver.reads.add(symbol.key)
         return self.files[symbol.path]
 
     def definition(self, symbol: Symbol) -> Definition:
-        """What a symbol's definition says."""
+        """Return the definition of a symbol."""
         self.solver.touch(symbol.key)
         return self.files[symbol.path].definitions[symbol.index]
 
     def exists(self, symbol: Symbol) -> bool:
-        """False for a symbol that was removed since somebody remembered it."""
+        """False for a cached symbol that was removed since."""
         self.solver.touch(symbol.key)
         return symbol.index >= 0
 
     # changes
 
     def replace(self, changed: Mapping[str, FileFacts], removed: Collection[str], *, compare: bool) -> set[int]:
-        """Take new facts in and forget files.
+        """Replace facts and remove files; return the changed inputs.
 
         Args:
             changed: path to facts, new files too.
-            removed: paths that are gone.
-            compare: False when nobody has asked anything yet, so that no difference matters.
+            removed: paths of removed files.
+            compare: False before the first query, when differences do not matter.
 
         Returns:
-            The inputs whose content is now different.
+            The inputs whose content changed.
         """
         paths = sorted(set(removed) | set(changed))
         before = {path: self._contents_kept(path) for path in paths} if compare else {}
@@ -202,7 +208,10 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """`_contents`, remembered for the files that changed last: whoever types changes the same few again and again."""
+        """Return `_contents` from a cache of the most recently changed files.
+
+        Editing changes the same few files repeatedly.
+        """
         entry = self.files.get(path)
         known = self._said.pop(path, None)
         if entry is None:
@@ -215,7 +224,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """What one file contributes to every input, by key."""
+        """Return the contribution of one file to every input, by key."""
         entry = self.files.get(path)
         if entry is None:
             return {}
@@ -232,7 +241,7 @@ class Project:
                 contents["module", folder, path, "below"] = True
         for symbol in entry.symbols:
             if symbol.kind in _CALLABLE_KINDS:
-                # What a fallback by name looks at: where it is, and how it may be called.
+                # A fallback by name depends on the place of a definition and on its parameters.
                 definition = entry.definitions[symbol.index]
                 signature = (definition.modifiers, tuple((p.name, p.kind, p.default < 0) for p in definition.parameters))
                 contents["named", symbol.name, symbol.id] = signature
@@ -247,7 +256,7 @@ class Project:
             return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Add a file; of one that brings about an error nobody foresaw the module alone."""
+        """Add a file; after an unexpected error, add its module alone."""
         try:
             self._add(facts, rules)
         except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
@@ -269,7 +278,7 @@ class Project:
             for symbol in symbols:
                 symbol.index = -1
             raise
-        # From here on nothing of the file is looked at that could bring about an error.
+        # The code below cannot fail because of the file's content.
         self.files[path] = entry
         for symbol in symbols:
             if symbol.kind in _CALLABLE_KINDS:
@@ -329,7 +338,10 @@ def _folders(dotted: str) -> list[str]:
 
 
 def _index_key(key: Key) -> Key:
-    """The input a contribution belongs to: `named`, `module`, `calls` and `made` unite the contributions of many files."""
+    """Return the input that a contribution belongs to.
+
+    The inputs `named`, `module`, `calls` and `made` combine contributions of many files.
+    """
     if key[0] == "shared":
         return key[:3]
     return key[:2] if key[0] in ("named", "module", "calls", "made") else key
