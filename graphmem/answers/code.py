@@ -191,7 +191,7 @@ class PathAnswer:
     max_depth: int
     epistemic: Epistemic
     state: IndexState
-    nearest: Annotated[str, Doc("what comes nearest when there is no path: one beyond the bounds, or how far each end gets")] = ""
+    nearest: Annotated[str, Doc("what comes nearest when a path was not found: one beyond the bounds, or how far each end gets")] = ""
 
 
 @answer
