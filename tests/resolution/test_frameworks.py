@@ -57,8 +57,8 @@ def test_every_language_names_tables_that_are_there_and_rules_that_exist():
     ("raw", "said"),
     [
         ({"hand_over": []}, "unknown tables hand_over"),
-        ({"hands_over": [{"rule": "route", "function": [1]}]}, "function is no key"),
-        ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "'rout' is no rule"),
+        ({"hands_over": [{"rule": "route", "function": [1]}]}, "unknown keys of HandsOver: function"),
+        ({"hands_over": [{"rule": "rout", "functions": [1]}]}, "unknown rule of resolution 'rout'"),
     ],
 )
 def test_a_table_that_is_not_right_says_what_is_wrong(raw, said):
