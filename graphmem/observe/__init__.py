@@ -1,1 +1,1 @@
-"""What agents do, seen: events to signals, signals to findings, findings of a session as one record."""
+"""Observe agent sessions: events to acts, findings and session records."""

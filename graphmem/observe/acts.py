@@ -1,7 +1,7 @@
-"""From events to acts: a call and its result become one thing an agent did, with only what the signals need of it.
+"""Interpret events as acts: a call and its result become one act.
 
-An act is all that is kept of events, in memory and in the session's trail on disk: texts of tools and sources of files are gone when
-this is done, secrets are taken out of the words that stay, and every path is one of the project's.
+An act is all that is kept of an event, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are dropped
+here. Secrets are removed from the words that stay. Every path is relative to the project's root.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from graphmem.observe.strangers import Judge
 from graphmem.observe.tools import Call, Change, call_of, changes_of_diff
 from graphmem.observe.words import MESSAGE_CHARACTERS, error_line, file_names, imported, outcome, spoken
 
-PENDING: Final = 8  # calls whose results are waited for
-LISTED: Final = 50  # files of one listing that are looked at: what is skipped in them shows in the first ones
+PENDING: Final = 8  # calls that may wait for their results
+LISTED: Final = 50  # files of one listing that are examined; the first ones show which names are skipped
 IMPORTS: Final = 40
 PATTERN_CHARACTERS: Final = 120
 COMMAND_CHARACTERS: Final = 200
 PATH_CHARACTERS: Final = 512
 URL_CHARACTERS: Final = 300
-AGENT_ROLES: Final = frozenset({None, "", "assistant", "agent", "model", "ai"})  # of messages; others are neither agent nor person
+AGENT_ROLES: Final = frozenset({None, "", "assistant", "agent", "model", "ai"})  # roles of the agent's messages; others are ignored
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
-# What a session, a step or an approval may tell of itself.
+# Fields that a session, a step or an approval may report about itself.
 INFO_KEYS: Final = frozenset(
     {
         "agent", "approved", "branch", "commit_sha", "during", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
@@ -40,50 +40,50 @@ INFO_KEYS: Final = frozenset(
 
 
 class Act(NamedTuple):
-    """One thing an agent did, whole."""
+    """A complete action of an agent."""
 
-    n: int  # counted from 1 in the order things came in
+    n: int  # counted from 1 in order of arrival
     step: int
-    at: float  # seconds since 1970, of the call
-    kind: str  # tool | result (of one counted without) | say | user | approval | failure | diff | step | start | end | inherit
+    at: float  # seconds since 1970, time of the call
+    kind: str  # tool | result (of an act counted without one) | say | user | approval | failure | diff | step | start | end | inherit
     action: str = ""  # of a tool: see observe.tools
     label: str = ""  # of a tool: "edit", "test", "run:npm run build"
-    paths: tuple[str, ...] = ()  # from the project's root
+    paths: tuple[str, ...] = ()  # relative to the project's root
     pattern: str = ""
     command: str = ""
     urls: tuple[str, ...] = ()
     ok: bool | None = None
     exit_code: int | None = None
-    error: str = ""  # one line of what went wrong
-    seconds: float = -1.0  # from call to result; -1: not known
+    error: str = ""  # one line of the error
+    seconds: float = -1.0  # from call to result; -1: unknown
     tokens: int = 0
     added: int = 0  # lines
     removed: int = 0
-    before: str = ""  # hash of the text that was replaced; "" when it is not known
-    after: str = ""  # hash of the text that took its place
-    reverted: tuple[str, ...] = ()  # files taken back to what git has; ALL_FILES
-    listed: tuple[str, ...] = ()  # files named in a listing or in results of a search
-    imports: tuple[str, ...] = ()  # what a source that was read imports
-    text: str = ""  # what was said
-    web: bool = False  # words of strangers came in
-    stranger: str = ""  # what brought them: a page, a tool, a command, a file, what a prompt was pasted from
+    before: str = ""  # hash of the replaced text; "" if unknown
+    after: str = ""  # hash of the new text
+    reverted: tuple[str, ...] = ()  # files restored from git; ALL_FILES
+    listed: tuple[str, ...] = ()  # files named in a listing or in search results
+    imports: tuple[str, ...] = ()  # imports of a source that was read
+    text: str = ""  # the words of a message
+    web: bool = False  # external text (words of strangers) was read
+    stranger: str = ""  # its source: a page, tool, command, file, or the origin of pasted text
     later_page: bool = False
-    wish: str = ""  # what a person asks to be kept, at the head of a prompt
+    wish: str = ""  # text at the head of a prompt that a person asks to be kept
     corrects: bool = False  # the wish says that something was wrong
-    doubtful: bool = False  # nobody can tell the wish from what was pasted beside it
+    doubtful: bool = False  # it is unclear whether the wish is the person's or was pasted
     info: Mapping[str, Any] = _NOTHING
 
 
 def clean(text: str, most: int = MESSAGE_CHARACTERS) -> str:
-    """A short text without secrets, cut after they are out."""
+    """Redact secrets in a short text, then cut it to `most` characters."""
     return redact(text[: most + 200])[0][:most]
 
 
 class Paths:
-    """Names of files as agents write them, as paths of the project.
+    """Convert file names as agents write them to paths of the project.
 
     Args:
-        roots: where the project, or a working copy of it, lies; with '/'.
+        roots: folders of the project, or of a working copy of it; with '/'.
     """
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
@@ -93,7 +93,7 @@ class Paths:
             self.add_root(root)
 
     def add_root(self, root: str) -> None:
-        """Take a folder as one in which the project's files lie."""
+        """Add a folder that contains the project's files."""
         plain = root.replace("\\", "/").rstrip("/")
         if plain and plain not in self._roots and len(self._roots) < 8:
             self._roots.append(plain)
@@ -101,11 +101,11 @@ class Paths:
             self._known.clear()
 
     def roots(self) -> Sequence[str]:
-        """Where the project lies, as far as it is known."""
+        """The known folders of the project."""
         return self._roots
 
     def of(self, name: str) -> str:
-        """The path from the root with '/'; "" for what is outside, or no path."""
+        """Path relative to the root with '/'; "" if outside or invalid."""
         known = self._known.get(name)
         if known is None:
             known = self._find(name)
@@ -140,18 +140,18 @@ class _Pending(NamedTuple):
 
 
 class Interpreter:
-    """Makes acts of one session's events. Not thread-safe; a session has one."""
+    """Turns the events of one session into acts. Not thread-safe."""
 
     def __init__(self, paths: Paths, count: int = 0) -> None:
         self.paths = paths
         self.judge = Judge(paths.of, paths.roots)
         self.count = count  # acts made
         self._pending: list[_Pending] = []
-        self._unanswered: deque[tuple[object, ...]] = deque(maxlen=2 * PENDING)  # what acts without a result were about
-        self._answered = False  # results come at all
+        self._unanswered: deque[tuple[object, ...]] = deque(maxlen=2 * PENDING)  # subjects of acts without a result
+        self._answered = False  # whether results arrive at all
 
     def take(self, event: Event) -> list[Act]:
-        """The acts that are complete with this event, in order."""
+        """Acts that are complete with this event, in order."""
         kind = event.kind
         if kind == "tool_call":
             self._pending.append(_Pending(event, call_of(event.tool, event.args)))
@@ -177,7 +177,7 @@ class Interpreter:
         return [self._other(event)]
 
     def flush(self) -> list[Act]:
-        """Calls whose results have not come, as acts without one."""
+        """Return calls whose results have not arrived, as acts without a result."""
         left, self._pending = self._pending, []
         acts = [self._tool(one.event, one.call, None) for one in left]
         for act in acts:
@@ -185,29 +185,32 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Remember an act whose result has not come: when it comes it is no second act."""
+        """Remember an act without a result; its late result makes no second act."""
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """What calls whose results have not come bring of strangers."""
+        """Source of external text in calls whose results have not arrived."""
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
     def _stranger(self, event: Event, call: Call, listed: Sequence[str]) -> str:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """The number of one more act, which nothing an agent sent is."""
+        """Number for one more act that no event of the agent caused."""
         self.count += 1
         return self.count
 
     def drop_pending(self) -> None:
-        """Forget calls whose results have not come: in a fork they are the parent's."""
+        """Drop calls without results: in a fork they belong to the parent."""
         self._pending = []
         self._unanswered.clear()
 
     def _waiting(self, result: Event) -> _Pending | None:
-        """The call a result belongs to: by its id, else the oldest of the same tool and arguments, else of the same tool."""
+        """The call that a result belongs to.
+
+        Matches by id, then the oldest call of the same tool and arguments, then the oldest of the same tool.
+        """
         one_id = _call_id(result)
         best: int | None = None
         for i, waiting in enumerate(self._pending):
@@ -291,7 +294,7 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _said(self, event: Event, n: int) -> Act:
-        """Words of a person, of the agent, or of somebody who is neither."""
+        """Act for words of a person, of the agent, or of another role."""
         role = event.args.get("role")
         text = redact(spoken(event.text))[0] if event.text else ""
         act = Act(
@@ -321,7 +324,7 @@ def _about(act: Act) -> tuple[object, ...]:
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
-    """Whether it succeeded and with which exit code, by what is told, then by what the output says."""
+    """Success and exit code: as the event reports them, else from the output."""
     code: int | None = None
     for source in (result, event):
         if source is not None:
@@ -369,7 +372,7 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Lines that come and go; those that stand on both sides count for neither."""
+    """Numbers of lines added and removed. Lines on both sides do not count."""
     added = removed = 0
     for change in changes:
         new = change.new.splitlines()

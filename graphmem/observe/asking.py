@@ -1,6 +1,7 @@
-"""How people ask for something to be remembered, in one table by language: what such a sentence begins with, and what it may end with.
+"""Phrases of requests to remember something, as one table by language.
 
-The same table tells a wish at the head of a prompt, which is the person's, from one in the middle of it, which may be anybody's.
+For each language: how such a sentence begins and ends. The same table separates a request at the head of a prompt, which is the person's,
+from one in the middle, which may be pasted.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _BASE_VERBS: Final = (
 
 
 class Language(NamedTuple):
-    """How one language asks."""
+    """Request phrases of one language."""
 
     name: str
-    begins: str  # alternatives; a sentence of the person's begins with one of them, the rest is what to keep
-    rules: str = ""  # alternatives; a sentence that has one of them at its beginning is a rule, and all of it is kept
-    ends: str = ""  # alternatives; what a sentence to keep ends with
+    begins: str  # alternatives; the person's sentence begins with one of them, and the rest of it is kept
+    rules: str = ""  # alternatives; a sentence that begins with one of them is a rule, and all of it is kept
+    ends: str = ""  # alternatives; how a sentence to keep ends
 
 
 LANGUAGES: Final = (
@@ -178,7 +179,7 @@ LANGUAGES: Final = (
     ),
 )
 
-ANYWHERE: Final = (  # stems of "remember", "do not forget" and "from now on", in forms for one reader and for many
+ANYWHERE: Final = (  # stems of "remember", "do not forget" and "from now on", singular and plural
     # Romance and Germanic
     r"ține(?:ți|m)? minte|re[țt]ine[țt]i|aminti[țt]i-vă|nu uita[țt]?i?\b|de acum (?:înainte|încolo)|pe viitor",
     r"recuerd[ae]\w*|recorda(?:d|r|u|t)?\b|acuérd\w+|acordaos|tened (?:en cuenta|presente)|no (?:te |se |os )?olvid\w+",
@@ -222,9 +223,12 @@ ANYWHERE: Final = (  # stems of "remember", "do not forget" and "from now on", i
     # East Asia
     r"기억하(?:세요|십시오|라|자)|잊지 (?:마|말)\w*|お忘れなく|覚えておくこと|忘れずに|切记|切記|谨记|請記住|请勿忘",
 )
-"""For texts whose writer is not known: nothing but a mark, so that a sentence too many costs little."""
+"""Request phrases of further languages, for texts whose writer is unknown.
 
-_HEAD: Final = (  # what may stand before a wish at the head of a prompt
+They only mark a text as doubtful, so a false match costs little.
+"""
+
+_HEAD: Final = (  # words that may precede a request at the head of a prompt
     r"(?:(?:hi|hey|hello|ok|okay|so|also|and|btw|by the way|first(?: of all)?|one (?:more )?thing|another thing|listen|look|please|pls"
     r"|plz|great|thanks|thank you|perfect|cool|nice|good|yes|right|"
     r"claude|codex|gemini|cursor|copilot|assistant|"
@@ -235,7 +239,7 @@ _HEAD: Final = (  # what may stand before a wish at the head of a prompt
 )
 _CAN_YOU: Final = r"(?:(?:can|could|will|would) you (?:please |kindly )?|kannst du (?:dir )?(?:bitte )?|peux-tu |puedes )?"
 POLITE: Final = re.compile(rf"{_HEAD}[\s.!,]*", re.IGNORECASE)
-"""A sentence of nothing but kind words."""
+"""Matches a sentence of polite words only."""
 BEGINS: Final = re.compile(
     rf"{_HEAD}{_CAN_YOU}(?P<begins>{'|'.join(one.begins for one in LANGUAGES)})(?P<gap>[\s,:;–—\-，：、。]*)(?P<what>.*)$",
     re.IGNORECASE | re.DOTALL,
@@ -253,4 +257,4 @@ ASKS: Final = re.compile(
     r"|앞으로는?",
     re.IGNORECASE,
 )
-"""A wish anywhere in a text: whose it is nobody can tell."""
+"""Matches a request anywhere in a text, where its author is unclear."""

@@ -1,8 +1,9 @@
-"""The trail of a running session on disk: what it did so far, so that a crash costs nothing and one that never ends is learnt from.
+"""The checkpoint log of a running session: one file, one line per act.
 
-One file a session, one line an act: a checksum, a space, JSON. Lines are appended when events come and forced to the disk at each
-checkpoint; a line counts when its checksum fits, and reading ends at the first that does not, which is where a crash was. Restoring is
-taking the acts in again: the same acts give the same scratchpad. No text of a tool and no secret is in a trail; see `observe.acts`.
+After a crash the session continues from it. A session that never ends is still learnt from. A line is a checksum, a space and JSON. Lines
+are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches. Reading ends at the first
+mismatch, which is the place of a crash. Restoring replays the acts: the same acts give the same scratchpad. The log contains no tool's text
+and no secret; see `observe.acts`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_
 
 TRAIL: Final = ".trail"
 RECORD: Final = ".record.json"
-UNLEARNT: Final = ".unlearnt"  # stands beside a record until it has been learnt from
+UNLEARNT: Final = ".unlearnt"  # marker file next to a record that has not been learnt from
 FORMAT: Final = 1
 MAX_RECORD_BYTES: Final = 256 << 20
 _DEFAULTS: Final = dict(zip(Act._fields[4:], Act.__new__(Act, 0, 0, 0.0, "")[4:], strict=True))
@@ -33,24 +34,24 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Line(NamedTuple):
-    """One line of a trail."""
+    """One line of a checkpoint log."""
 
     kind: str  # start | act | fork | rival
     body: Mapping[str, Any]
 
 
 def file_name(session_id: str) -> str:
-    """The name of a session's files without their ending: readable, safe, and its own."""
+    """File name of a session without extension: readable, safe and unique."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", session_id).strip(".-")[:60]
     return f"{plain}-{blake2b(session_id.encode('utf-8', 'replace'), digest_size=6).hexdigest()}"
 
 
 class Trail:
-    """The file of one running session.
+    """The checkpoint log of one running session.
 
     Args:
-        path: of the file; its folder is there.
-        size: bytes of it that count; whatever stands behind them is cut off.
+        path: of the file; its folder must exist.
+        size: bytes of it that count; the rest is truncated.
     """
 
     def __init__(self, path: Path, size: int | None = None) -> None:
@@ -62,11 +63,11 @@ class Trail:
                 file.truncate(size)
 
     def start(self, info: SessionInfo, roots: Sequence[str]) -> None:
-        """The first line."""
+        """Add the first line."""
         self._add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 
     def act(self, act: Act, marks: Sequence[int]) -> None:
-        """One act, and the hashes of the events it was made of."""
+        """Add one act, and the hashes of its events."""
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
             if value != _DEFAULTS[name]:
@@ -76,10 +77,10 @@ class Trail:
         self._add("act", body)
 
     def fork(self, parent: Path) -> None:
-        """All the parent has written stands in the fork's trail too: it needs nobody else's to be restored.
+        """Copy the parent's log, so that the fork is restored without it.
 
         Raises:
-            OSError: the disk refuses.
+            OSError: the copy cannot be written.
         """
         self.write()
         with self.path.open("ab") as file, parent.open("rb") as source:
@@ -87,7 +88,7 @@ class Trail:
         self._add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Another session edited the same file."""
+        """Add that another session edited the same file."""
         self._add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def _add(self, kind: str, body: Mapping[str, Any]) -> None:
@@ -95,10 +96,10 @@ class Trail:
         self._lines.append(text)
 
     def write(self) -> None:
-        """Hand what was added to the system: it outlives this process.
+        """Write pending lines to the file, where they survive this process.
 
         Raises:
-            OSError: the disk refuses; nothing of the session in memory is lost.
+            OSError: the write failed; the session in memory is unchanged.
         """
         if not self._lines:
             return
@@ -109,7 +110,7 @@ class Trail:
         self.dirty = True
 
     def force(self) -> None:
-        """A checkpoint: what was written outlives the machine's power."""
+        """Checkpoint: force written lines to the disk, against loss of power."""
         if not self.dirty:
             return
         self.dirty = False
@@ -126,7 +127,7 @@ def _sealed(line: str) -> bytes:
 
 
 class Reader:
-    """Reads a trail as far as it is whole.
+    """Reads a checkpoint log up to the first damaged line.
 
     Args:
         path: of the file.
@@ -134,7 +135,7 @@ class Reader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.size = 0  # bytes that counted, once it has been read
+        self.size = 0  # intact bytes, once the file has been read
 
     def __iter__(self) -> Iterator[Line]:
         with self.path.open("rb") as file:
@@ -153,7 +154,7 @@ class Reader:
 
 
 def damage_of_trail(path: Path) -> str:
-    """What is wrong with a trail; "" when every byte of it counts."""
+    """Describe the damage of a checkpoint log; "" if all of it is intact."""
     reader = Reader(path)
     kinds = [line.kind for line in reader]
     size = path.stat().st_size
@@ -163,16 +164,16 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """An act from its line, and the hashes of its events."""
+    """Decode an act and the hashes of its events from a line."""
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """What the first line of a trail says.
+    """Decode session information and roots from a log's first line.
 
     Raises:
-        BadInputError, KeyError: it is of another format.
+        BadInputError, KeyError: the line is of another format.
     """
     if body["format"] != FORMAT:
         raise KeyError(f"format {body['format']}")
@@ -183,10 +184,10 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
 
 
 def keep_record(folder: Path, record: SessionRecord) -> Path:
-    """Write a record beside the trails, whole or not at all.
+    """Write a record next to the checkpoint logs, atomically.
 
     Raises:
-        OSError: the disk refuses; the trail is still there.
+        OSError: the write failed; the checkpoint log is kept.
     """
     name = file_name(record.info.id)
     path = folder / (name + RECORD)
@@ -202,7 +203,7 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
 
 
 def read_record(path: Path) -> SessionRecord | None:
-    """A record that is whole; None, with a line in the log, for one that is not."""
+    """Read a record; None, with a log line, if it is damaged."""
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
             raise ValueError("it is larger than any record")
@@ -217,7 +218,7 @@ def read_record(path: Path) -> SessionRecord | None:
 
 
 def damage_of_record(path: Path) -> str:
-    """What is wrong with a record; "" when nothing is."""
+    """Describe the damage of a record; "" if it is intact."""
     raw = path.read_bytes()
     return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "its bytes do not match its checksum"
 

@@ -1,7 +1,7 @@
-"""What a detector of a signal is: fed the acts it asks for, it keeps little, and at the end says what it found.
+"""The base of all detectors: each collects acts and returns its findings.
 
-A detector asks for acts by kind and action, so that an act meets the two or three it concerns. It keeps its evidence in the scratchpad's
-tables, which are bounded, and its state in plain attributes, so that a fork can copy it.
+A detector asks for acts by kind and action, so that an act reaches only the two or three detectors that need it. It keeps evidence in the
+scratchpad's tables, which are bounded, and its state in plain attributes, so that a fork can copy it.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ TOOL: Final = "tool"
 
 
 class Detector:
-    """One of the signals. Subclasses say what they want to see, and find.
+    """Detects one signal. Subclasses define wanted acts and findings.
 
     Args:
-        pad: of the session; its tables hold what is kept.
+        pad: of the session; its tables keep the evidence.
     """
 
     signal: ClassVar[str]
     wants: ClassVar[frozenset[str]]  # kinds of acts other than tools ("say", "step", …), and actions of tools ("read", "edit", …)
 
     def __init__(self, pad: Scratchpad) -> None:
-        """Makes its tables."""
+        """Create its tables."""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Take one act in; the scratchpad has counted it already, which is enough for some."""
+        """Process one act. The scratchpad has already counted it."""
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
-        """What was found, so far; may be asked at any time and changes nothing."""
+        """Findings so far; changes nothing, so it can be called at any time."""
         raise NotImplementedError
 
 
 class Detectors:
-    """All detectors of one session, and who wants what."""
+    """All detectors of one session, by the acts they want."""
 
     def __init__(self, kinds: Sequence[type[Detector]], pad: Scratchpad) -> None:
         self.all = [kind(pad) for kind in kinds]
@@ -49,12 +49,12 @@ class Detectors:
                 self._by_want.setdefault(want, []).append(one)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Show an act to those who want it."""
+        """Pass an act to the detectors that want it."""
         for one in self._by_want.get(act.action if act.kind in (TOOL, "diff") else act.kind, ()):
             one.see(act, pad)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """All findings of signals that are worth something, in the order of the table."""
+        """Findings of all signals with a positive value, in the table's order."""
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:
                 yield from one.findings(pad)

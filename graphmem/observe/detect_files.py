@@ -1,4 +1,7 @@
-"""Signals of files: which are opened early, which go together, which are read for nothing, listed for nothing, or cost too much."""
+"""Detectors about files: opening order, pairs, unused reads, costly reads.
+
+They find files opened early, files used together, unused reads, ignored listings, import chains, config edits and costly reads.
+"""
 
 from __future__ import annotations
 
@@ -15,28 +18,28 @@ from graphmem.observe.scratchpad import Scratchpad, moment
 from graphmem.observe.signals import EARLY_EDITS
 from graphmem.observe.tables import Mark
 
-EARLY_FILES: Final = 5  # opened first, of a session
-FEWEST_FILES: Final = 3  # with fewer a session has no beginning
+EARLY_FILES: Final = 5  # first opened files of a session
+FEWEST_FILES: Final = 3  # sessions with fewer files have no findings of this kind
 WINDOW_FILES: Final = 8  # distinct files before this one
 WINDOW_S: Final = 600.0
-TOGETHER: Final = 3  # windows two files share before they are a finding without both being edited
+TOGETHER: Final = 3  # shared windows that make two files a finding without edits of both
 MOST_PAIRS: Final = 20  # findings of one session
 MOST_CO_ACCESSES: Final = 3_000  # pairs in one record
-BULK: Final = 30  # files edited: a script's work, whose pairs mean nothing
+BULK: Final = 30  # edited files: more is a script's work, whose pairs mean nothing
 MOST_ABANDONED: Final = 10
-LAST_SHARE: Final = 0.8  # of the acts: what is read later had no chance to be used
+LAST_SHARE: Final = 0.8  # of the acts: a file read later had no chance to be used
 LISTINGS: Final = 2
 LISTED_FILES: Final = 3  # of a folder, in one listing
-CHAIN: Final = 4  # files, the first and the answer among them
+CHAIN: Final = 4  # files, including the first and the last
 AROUND: Final = 60  # edits, or acts, between a config file and a source that belong together
-SPIKE: Final = 5.0  # times the usual read
+SPIKE: Final = 5.0  # times the usual cost of a read
 SPIKE_TOKENS: Final = 4_000
-USUAL_READS: Final = 8  # before there is a usual one
+USUAL_READS: Final = 8  # reads before a usual cost is known
 _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """1: the files a session opens first, by the module it works in."""
+    """Signal 1: the files that a session opens first, by its main module."""
 
     signal: ClassVar = "file_access"
     wants: ClassVar = frozenset({"read"})
@@ -45,13 +48,13 @@ class FileAccess(Detector):
         self.first: dict[str, Mark] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Keep the first few."""
+        """Keep the first few files."""
         if act.ok is not False and len(self.first) < EARLY_FILES:
             for path in act.paths[: EARLY_FILES - len(self.first)]:
                 self.first.setdefault(path, (act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each file opened early, if the session went on to work."""
+        """One finding for each file opened early, if the session went on to work."""
         module = pad.module()
         used = sum(1 for use in pad.files.values() if use.first_n)
         if not module or used < FEWEST_FILES or not pad.edited_files:
@@ -63,7 +66,7 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """2: files used within one window of time and of other files."""
+    """Signal 2: files used within one window of time and of other files."""
 
     signal: ClassVar = "co_access"
     wants: ClassVar = frozenset({"read", "edit"})
@@ -74,7 +77,10 @@ class CoAccessed(Detector):
         self.recent: deque[tuple[str, float, bool, int, int]] = deque(maxlen=WINDOW_FILES)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each file with those just before it; a file that is still in the window makes no new pairs but may become edited."""
+        """Pair each file with the files just before it.
+
+        A file that is still in the window makes no new pairs, but its pairs may become edited pairs.
+        """
         if act.ok is False or len(act.paths) > BULK:
             return
         edited = act.action == "edit"
@@ -103,7 +109,10 @@ class CoAccessed(Detector):
             self.recent.append((path, act.at, edited, act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The pairs edited together, or used together again and again; none of a session that edited everything."""
+        """Pairs edited together or used together repeatedly.
+
+        A session that edited very many files gives none.
+        """
         if len(pad.edited_files) > BULK:
             return
         strong = [(pair[1], pair[0], key) for key, pair in self.pairs.items() if pair[1] or pair[0] >= TOGETHER]
@@ -115,7 +124,10 @@ class CoAccessed(Detector):
             yield pad.finding(self.signal, f"{a}|{b}", facts, (a, b), [pair[5], pair[6]], memory_type=kind)
 
     def co_accesses(self) -> Iterator[CoAccess]:
-        """The pairs of a record, by their files; when they are too many, those edited together or used together more than once."""
+        """Pairs for a record, by path.
+
+        If there are too many, only those edited together or used together more than once.
+        """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
             strong = [(-pair[1], -pair[0], key) for key, pair in self.pairs.items() if pair[1] or pair[0] > 1]
@@ -126,7 +138,7 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """5: read once, and never edited, read again or named afterwards."""
+    """Signal 5: files read once and never edited, read again or named later."""
 
     signal: ClassVar = "read_abandon"
     wants: ClassVar = frozenset({"read"})
@@ -135,12 +147,15 @@ class ReadAbandon(Detector):
         self.read = pad.table(self.signal, 5_000, bytes_each=200)  # path -> mark, tokens
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Note the first reading."""
+        """Note the first read."""
         if act.ok is not False and len(act.paths) == 1 and act.paths[0] not in self.read:
             self.read.add(act.paths[0], ((act.n, act.step), act.tokens))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The dearest first. A session that edited nothing used what it read by reading it."""
+        """Findings by cost, highest first.
+
+        A session without edits gives none, because reading was its work.
+        """
         if not pad.edited_files:
             return
         last = max((mark.n for mark in pad.recent_edits), default=0)
@@ -160,7 +175,10 @@ class ReadAbandon(Detector):
 
 
 class GlobIgnore(Detector):
-    """11: a folder's files stand in listing after listing, and none of them is opened though others are."""
+    """Signal 11: folders whose files appear in listings but are never opened.
+
+    Other files of the same listings must have been opened.
+    """
 
     signal: ClassVar = "glob_ignore"
     wants: ClassVar = frozenset({"list", "search"})
@@ -190,7 +208,7 @@ class GlobIgnore(Detector):
                 seen[2].append((act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Folders listed twice or more, untouched, beside one that was opened."""
+        """Folders listed at least twice and unopened, next to an opened folder."""
         if not self.folders:
             return
         opened = {path.rpartition("/")[0] for path, use in pad.files.items() if use.first_n}
@@ -202,7 +220,10 @@ class GlobIgnore(Detector):
 
 
 class ImportChase(Detector):
-    """12: one file after the other, each imported by the one before, until something is changed or said."""
+    """Signal 12: chains of files, each imported by the one read before.
+
+    A change or a message of the agent ends a chain.
+    """
 
     signal: ClassVar = "import_chase"
     wants: ClassVar = frozenset({"read", "edit", "say"})
@@ -213,7 +234,7 @@ class ImportChase(Detector):
         self.found = pad.table(self.signal, 200)  # (first, last) -> chain, marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Follow, or begin anew."""
+        """Continue the chain, or begin a new one."""
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
                 return
@@ -237,14 +258,14 @@ class ImportChase(Detector):
             self.chain = []
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each pair of ends."""
+        """One finding for each pair of first and last file."""
         for (first, last), chain in self.found.items():
             facts = {"from": first, "to": last, "chain": [path for path, _ in chain]}
             yield pad.finding(self.signal, f"{first}|{last}", facts, (path for path, _ in chain), [mark for _, mark in chain])
 
 
 class ConfigTouch(Detector):
-    """14: a config file edited along with sources."""
+    """Signal 14: a config file edited along with sources."""
 
     signal: ClassVar = "config_touch"
     wants: ClassVar = frozenset({"edit"})
@@ -254,7 +275,7 @@ class ConfigTouch(Detector):
         self.found = pad.table(self.signal, 200)  # config -> {source: mark}, own marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Bring each config file together with the sources edited around it."""
+        """Pair each config file with the sources edited around it."""
         if act.ok is False or len(act.paths) > BULK:
             return
         mark = (act.n, act.step)
@@ -274,7 +295,7 @@ class ConfigTouch(Detector):
             self.edits.append((path, mark))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Config files with two or more sources; seen well enough at once."""
+        """Config files with two or more sources; one session is enough."""
         if len(pad.edited_files) > BULK:
             return
         for config, (sources, own) in self.found.items():
@@ -286,7 +307,7 @@ class ConfigTouch(Detector):
 
 
 class ContextTokenSpike(Detector):
-    """17: a read that costs many times what reads of this session cost."""
+    """Signal 17: a read that costs many times the session's usual read."""
 
     signal: ClassVar = "context_token_spike"
     wants: ClassVar = frozenset({"read"})
@@ -296,7 +317,7 @@ class ContextTokenSpike(Detector):
         self.large = pad.table(self.signal, 200, lambda seen: float(seen[0]))  # path -> tokens, mark
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Keep the large ones; what is usual is only known later."""
+        """Keep the large reads; the usual cost is known only later."""
         if act.ok is False or len(act.paths) != 1 or not act.tokens:
             return
         self.costs.append(act.tokens)
@@ -309,7 +330,7 @@ class ContextTokenSpike(Detector):
                 self.large.add(path, entry)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Those far above the usual read, the dearest first."""
+        """Reads far above the usual cost, the most expensive first."""
         if len(self.costs) < USUAL_READS:
             return
         usual = int(median(self.costs))

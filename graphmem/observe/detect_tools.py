@@ -1,4 +1,7 @@
-"""Signals of tools: errors overcome, edits taken back, searches repeated, recipes, the order of tests, steps beyond plan and time."""
+"""Detectors about tools: retries, undone edits, searches, tool sequences.
+
+They find fixed errors, undone edits, repeated searches, recurring tool sequences, slow commands, orders of tests and step overruns.
+"""
 
 from __future__ import annotations
 
@@ -18,27 +21,27 @@ from graphmem.observe.words import advises
 
 SHORTEST: Final = 3  # tools in a sequence
 LONGEST: Final = 6
-RECURS: Final = 3  # times a sequence succeeds
-SLOW: Final = 5.0  # times the usual
+RECURS: Final = 3  # successes of a sequence
+SLOW: Final = 5.0  # times the usual duration
 SLOW_S: Final = 20.0
 SLOW_SAMPLES: Final = 5
-NEAR_STEPS: Final = 2  # around the evidence of another signal
-ROUNDS: Final = 2  # times tests ran in one order
+NEAR_STEPS: Final = 2  # distance to the evidence of another signal
+ROUNDS: Final = 2  # rounds of tests in one order
 TESTED_FIRST: Final = 3  # stretches of edits with a test before each
-OVERRUN: Final = 1.5  # times the plan
-OVERRUN_STEPS: Final = 3  # beyond the plan, at least
+OVERRUN: Final = 1.5  # times the planned steps
+OVERRUN_STEPS: Final = 3  # steps beyond the plan
 MOST_FOUND: Final = 8  # files opened after a search
 _FEW: Final = 20  # marks of one finding
 
 
 class ErrorRetry(Detector):
-    """3: an error, then a change, then the same command succeeds."""
+    """Signal 3: an error, then a change, then the same command succeeds."""
 
     signal: ClassVar = "error_retry"
-    wants: ClassVar = frozenset()  # the scratchpad keeps the errors
+    wants: ClassVar = frozenset()  # none: the scratchpad keeps the errors
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Errors that are fixed. A test's assertion that does not hold yet is the beginning of work, not an error."""
+        """Errors that were fixed. A test's failing assertion does not count."""
         told = [(key, use) for key, use in pad.errors.items() if not use.expected and use.message]
         early = len(told) >= EARLY_ERRORS
         for key, use in told:
@@ -46,19 +49,19 @@ class ErrorRetry(Detector):
                 continue
             facts = {"error": use.message, "fingerprint": key, "command": use.command, "times": use.times, "fix_files": list(use.fix_files)}
             found = pad.finding(self.signal, key, facts, use.fix_files, [*use.marks, use.fixed_at], early=early)
-            # What a program prints may be a stranger's: of a package, of a service. What tells its reader what to do waits for a person.
+            # Output may contain external text, of a package or a service. Text that instructs its reader needs a person's approval.
             is_advice = advises(use.message) and not found.contaminated
             yield found._replace(contaminated=True, sources=(f"output of {use.label or use.command}"[:200],)) if is_advice else found
 
 
 class Backtrack(Detector):
-    """4: an edit that was undone soon after, by another edit or by git."""
+    """Signal 4: an edit undone soon after, by another edit or by git."""
 
     signal: ClassVar = "backtrack"
-    wants: ClassVar = frozenset()  # the scratchpad sees the undoing
+    wants: ClassVar = frozenset()  # none: the scratchpad detects undone edits
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each file."""
+        """One finding for each file."""
         by_path: dict[str, list[Mark]] = {}
         times: Counter[str] = Counter()
         for mark in pad.undone:
@@ -77,7 +80,7 @@ class Backtrack(Detector):
 
 
 class RepeatedGrep(Detector):
-    """6: the same search three times or more, and where it led."""
+    """Signal 6: the same search at least three times, and the next files."""
 
     signal: ClassVar = "repeated_grep"
     wants: ClassVar = frozenset({"search", "read", "edit"})
@@ -87,7 +90,10 @@ class RepeatedGrep(Detector):
         self.last = ""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count a pattern; note what is opened after it, if it was among the results or no results are known."""
+        """Count a pattern and the files opened after it.
+
+        If the search results are known, only files among them count.
+        """
         if act.action == "search":
             self.last = ""
             if act.pattern and not act.later_page:
@@ -106,7 +112,7 @@ class RepeatedGrep(Detector):
                         entry[1][path] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The most repeated first."""
+        """The most repeated searches first."""
         often = [(pad.searches.get(pattern, len(entry[0])), pattern, entry) for pattern, entry in self.seen.items()]
         for times, pattern, (marks, opened, _) in sorted(often, key=lambda one: (-one[0], one[1])):
             if times < EARLY_GREP:
@@ -116,7 +122,7 @@ class RepeatedGrep(Detector):
 
 
 class ToolSequence(Detector):
-    """7: a run of tools that recurs and ends well, with at least one command of the project in it."""
+    """Signal 7: a recurring, successful run of tools with a project command."""
 
     signal: ClassVar = "tool_sequence"
     wants: ClassVar = frozenset({"read", "edit", "search", "list", "run", "test", "web", "user"})
@@ -126,7 +132,10 @@ class ToolSequence(Detector):
         self.counts = pad.table(self.signal, 5_000, lambda entry: float(entry[0]), 500)  # labels -> times, marks, files, commands
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count the runs that end in a command that succeeded. The same tool again and again is one."""
+        """Count the runs that end in a successful command.
+
+        Repeats of one tool count once.
+        """
         if act.kind == "user":
             self.run.clear()
             return
@@ -152,7 +161,10 @@ class ToolSequence(Detector):
                 entry[2][act.command] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The longest runs; one inside another that recurs as often is not told twice, nor one that is another turned round."""
+        """The longest runs.
+
+        A run inside another equally frequent run, and a rotation of another run, are left out.
+        """
         found = [(key, entry) for key, entry in self.counts.items() if entry[0] >= RECURS]
         found.sort(key=lambda one: (-len(one[0]), -one[1][0], one[0]))
         told: list[tuple[tuple[str, ...], int]] = []
@@ -169,17 +181,20 @@ class ToolSequence(Detector):
 
 
 class TimeAnomaly(Detector):
-    """8: a command far slower than it usually is; only told with another signal at the same place."""
+    """Signal 8: a command much slower than usual.
+
+    It is reported only next to another signal at the same steps.
+    """
 
     signal: ClassVar = "time_anomaly"
     wants: ClassVar = frozenset({"read", "edit", "search", "list", "run", "test", "web"})
 
     def __init__(self, pad: Scratchpad) -> None:
-        self.usual = pad.table(self.signal, 500, lambda entry: float(len(entry)), 2_000)  # label -> seconds of the last ones
+        self.usual = pad.table(self.signal, 500, lambda entry: float(len(entry)), 2_000)  # label -> seconds of the last runs
         self.slow: list[tuple[str, Mark, float, float, tuple[str, ...]]] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Compare with what came before; the very first ones are the measure."""
+        """Compare with earlier runs; the very first ones are the baseline."""
         if act.seconds < 0:
             return
         usual = self.usual.get(act.label)
@@ -192,14 +207,17 @@ class TimeAnomaly(Detector):
         usual.append(act.seconds)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """All of them; `with_others` keeps those beside another signal."""
+        """All slow commands; `with_others` keeps those next to another signal."""
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
             yield pad.finding(self.signal, label, facts, paths, [mark])
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings without the slow steps that stand alone; the others say beside what they stand. One for each key."""
+    """Drop slow commands without another signal near them, one per key.
+
+    The kept ones name the signals next to them.
+    """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
     told: set[str] = set()
@@ -215,9 +233,9 @@ def with_others(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class TestOrder(Detector):
-    """13: several test commands always run in one order, or tests run before each stretch of edits."""
+    """Signal 13: tests that always run in one order, or before each edit."""
 
-    __test__ = False  # no class of tests, though pytest would take its name for one
+    __test__ = False  # not a test class, although its name matches pytest's pattern
     signal: ClassVar = "test_order"
     wants: ClassVar = frozenset({"test", "edit"})
 
@@ -231,7 +249,7 @@ class TestOrder(Detector):
         self.first_marks: list[Mark] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """A round of tests lasts until something is edited."""
+        """Collect a round of tests, which ends at the next edit."""
         if act.action == "test":
             name = act.command or act.label
             if name not in self.round and len(self.round) < 8:
@@ -267,13 +285,19 @@ class TestOrder(Detector):
 
 
 class StepOverrun(Detector):
-    """15: a unit of work, or a session with a plan, that took far more steps than planned."""
+    """Signal 15: a unit of work that took far more steps than planned.
+
+    A session with a plan counts as one unit.
+    """
 
     signal: ClassVar = "step_overrun"
-    wants: ClassVar = frozenset()  # the scratchpad counts the steps
+    wants: ClassVar = frozenset()  # none: the scratchpad counts the steps
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """By the module the session works in, all units of it together: that is what a calibration is of."""
+        """One finding for the module of the session, over all its units.
+
+        A calibration applies to a module.
+        """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)
         ]
@@ -300,7 +324,7 @@ def _overran(steps: int, planned: int) -> bool:
 
 
 def _recipe_label(act: Act) -> str:
-    """What an act is in a recipe; looking around is no step of one."""
+    """Label of an act in a recipe; "" for acts that only look around."""
     if act.action == "edit":
         return "edit"
     if act.action in ("run", "test"):
@@ -310,7 +334,7 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """A run turned so that its least label stands first: equal for a run and its rotations."""
+    """Rotate a run to put its least label first: equal for all rotations."""
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
 
@@ -320,7 +344,7 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two orders put some two of their tests differently."""
+    """Whether two orders disagree about any two tests they share."""
     shared = [one for one in order if one in other]
     return shared != sorted(shared, key=list(other).index)
 

@@ -1,4 +1,7 @@
-"""Signals of words and of others: what agents take back, documents they consult, approaches they give up, agents in each other's way."""
+"""Detectors about words: corrections, documents, dead ends, conflicts.
+
+They find beliefs the agent corrects, requests of persons, documents it consults, approaches it abandons and concurrent edits of agents.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ from graphmem.observe.scratchpad import MAX_LIST, Scratchpad, moment
 from graphmem.observe.tables import Mark
 from graphmem.observe.words import Claim, claims, given_up
 
-ABOUT_ACTS: Final = 6  # before a second thought: what was touched in them is what it is about
-CONSULTED_ACTS: Final = 25  # after a document was read: what is edited in them is what it was read for
-REVERT_ACTS: Final = 40  # after an approach was given up, in which its edits are taken back
+ABOUT_ACTS: Final = 6  # acts before a correction: the files they touched are its subject
+CONSULTED_ACTS: Final = 25  # acts after a document was read: files edited in them are its subject
+REVERT_ACTS: Final = 40  # acts after an approach was abandoned, in which its edits are undone
 MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """9: the agent says that it was wrong, and what is true."""
+    """Signal 9: the agent says that it was wrong, and states the truth."""
 
     signal: ClassVar = "self_correction"
     wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
@@ -34,7 +37,7 @@ class SelfCorrection(Detector):
         self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Words are read, files are remembered for a moment."""
+        """Read the words; remember files for a few acts."""
         if act.kind != "say":
             if act.paths:
                 self.recent.append((act.n, act.paths))
@@ -49,7 +52,7 @@ class SelfCorrection(Detector):
                 self.found[key] = (claim, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each thing taken back; learnt at once."""
+        """One finding for each correction; one session is enough."""
         for key, (claim, files, marks) in self.found.items():
             facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
             kind = "gotcha" if claim.wrong or not files else "module_insight"
@@ -57,7 +60,7 @@ class SelfCorrection(Detector):
 
 
 class Asked(Detector):
-    """A person asks for something to be remembered, often with the words that what the agent believes is wrong."""
+    """A person asks for something to be remembered, often as a correction."""
 
     signal: ClassVar = "remember"
     wants: ClassVar = frozenset({"user"})
@@ -66,7 +69,7 @@ class Asked(Detector):
         self.found: dict[str, tuple[Act, list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Take what `observe.prompts` heard."""
+        """Take the request that `observe.prompts` found."""
         if not act.wish:
             return
         key = wish_key(act.wish)
@@ -76,7 +79,10 @@ class Asked(Detector):
             self.found[key] = (act, [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each wish. A person's words are not made of what the agent has read before; doubtful ones may be a stranger's."""
+        """One finding for each request.
+
+        A person's words are not contaminated by pages the agent read before. Doubtful requests may be a stranger's.
+        """
         for key, (act, marks) in self.found.items():
             one = pad.finding(self.signal, key, {"statement": act.wish}, (), marks, memory_type=wish_type(act.wish, corrects=act.corrects))
             sources = (act.stranger,) if act.doubtful else ()
@@ -84,18 +90,18 @@ class Asked(Detector):
 
 
 def wish_key(statement: str) -> str:
-    """The same for a wish in the same words."""
+    """Key of a request: equal for the same words."""
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
 
 def wish_type(statement: str, *, corrects: bool) -> str:
-    """The type of memory a wish becomes."""
+    """Memory type that a request becomes."""
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
 
 
 class ExternalReference(Detector):
-    """10: a document outside is read, and then a module is worked on."""
+    """Signal 10: an external document is read, then a module is edited."""
 
     signal: ClassVar = "external_reference"
     wants: ClassVar = frozenset({"web", "run", "edit"})
@@ -121,7 +127,10 @@ class ExternalReference(Detector):
                 marks += [mark, (act.n, act.step)]
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """By module and document. What a page says is a stranger's word."""
+        """One finding for each module and document.
+
+        The text of a page is external.
+        """
         for module, url in sorted(self.found):
             marks = self.found[module, url][:20]
             facts = {"module": module, "url": url, "times": len(self.found[module, url]) // 2}
@@ -129,13 +138,16 @@ class ExternalReference(Detector):
 
 
 class ParallelConflict(Detector):
-    """16: another agent edited the same file while this one worked. Who else is there, the observer knows."""
+    """Signal 16: another agent edited the same file during this session.
+
+    The observer knows the other sessions.
+    """
 
     signal: ClassVar = "parallel_conflict"
     wants: ClassVar = frozenset()
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One for each file."""
+        """One finding for each file."""
         for path in sorted(pad.rivals):
             seen = pad.rivals[path]
             facts: dict[str, Any] = {
@@ -148,17 +160,23 @@ class ParallelConflict(Detector):
 
 
 class DeadEnds(Detector):
-    """Approaches given up in words, with the edits that were taken back. No signal of the seventeen: they go into the record."""
+    """Approaches abandoned in words, with their undone edits.
 
-    signal: ClassVar = "backtrack"  # whose evidence it is let go with
+    They are not one of the seventeen signals: they go into the record.
+    """
+
+    signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
     wants: ClassVar = frozenset({"say", "user", "step", "test", "edit", "run"})
 
     def __init__(self, pad: Scratchpad) -> None:
         self.since = 0  # act before the first of the current approach
-        self.open: tuple[int, int, int] | None = None  # place in pad.dead_ends, its first act, the act it was given up in
+        self.open: tuple[int, int, int] | None = None  # index in pad.dead_ends, its first act, the act that abandoned it
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """An approach lasts from the user's word, a unit's end, tests that passed, or the last dead end."""
+        """Track the approach, which begins at the latest boundary.
+
+        Boundaries are a message of the user, the end of a unit, passed tests and the previous dead end.
+        """
         if self.open is not None:
             self._look_back(act, pad)
         if act.kind == "say":
@@ -168,9 +186,9 @@ class DeadEnds(Detector):
             mine = [mark for mark in pad.recent_edits if self.since < mark.n < act.n]
             edits = tuple(sorted({mark.path for mark in mine}))
             if pad.dead_ends and pad.dead_ends[-1].step >= act.step - 1 and not edits:
-                return  # the same thought said in two ways
+                return  # the same thought in other words
             if not told.why and not edits:
-                return  # "let me try another way", of nobody knows what
+                return  # "let me try another way" without a known subject
             reverted = tuple(sorted({mark.path for mark in mine if mark.undone is not None}))
             pad.dead_ends.append(DeadEnd(told.approach, told.why, act.step, moment(act.at), reverted, edits))
             self.open = (len(pad.dead_ends) - 1, self.since + 1, act.n)
@@ -190,7 +208,7 @@ class DeadEnds(Detector):
             self._fail(pad)
 
     def _fail(self, pad: Scratchpad) -> None:
-        """What was seen in an approach whose edits are taken back is of a failed approach."""
+        """Mark everything seen in an approach with undone edits as failed."""
         if self.open is None:
             return
         place, first, end = self.open

@@ -1,7 +1,8 @@
-"""The gate of events: whatever an agent sends becomes an `Event`, or a reason why not. Nothing here raises for what came.
+"""Validate incoming events: each becomes an `Event` or a reason why not.
 
-Agents and their hooks are programs of others: they send things twice, late, in another order, from another clock, of ten megabytes. Each
-of these is counted under a word of `REASONS` and shown in the answer; none of them holds the agent up.
+Agents and their hooks are other people's programs. They send duplicates, late and unordered events, wrong times, and texts of ten
+megabytes.
+Each case is counted under a word of `REASONS` and shown in the answer. Nothing here raises for invalid input or blocks the agent.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from graphmem.observe.model import EVENT_KINDS, Event
 from graphmem.runtime.private_passages import all_without_private, without_private
 
 TEXT_BYTES: Final = 4_096  # of a text, in UTF-8
-STRIPPED_CHARACTERS: Final = 65_536  # of a text that memory's own words are looked for in; what it injects is far shorter
-ARGUMENT_CHARACTERS: Final = 16_384  # of one argument: edits carry their texts, of which only counts and hashes are kept
+STRIPPED_CHARACTERS: Final = 65_536  # of a text that is searched for injected memory text; injected text is far shorter
+ARGUMENT_CHARACTERS: Final = 16_384  # of one argument; only counts and hashes of edited texts are kept
 ARGUMENTS: Final = 64  # in one event, and values in one list
 ID_CHARACTERS: Final = 200
 TOOL_CHARACTERS: Final = 100
 MAX_BATCH: Final = 10_000  # events of one call of `observe`
-AHEAD: Final = timedelta(minutes=5)  # that another clock may be
+AHEAD: Final = timedelta(minutes=5)  # clock difference that is accepted
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_STEP: Final = 1 << 31
 
 REASONS: Final[dict[str, str]] = {
     "no_session": "names no session",
-    "unknown_kind": "is of a kind nobody knows",
-    "not_an_event": "is no object, or has a field of the wrong type",
-    "duplicate": "came before, word for word",
-    "flood": "came after so many that this session's are no longer taken",
-    "over_batch": "stood behind the most that one call takes",
-    "too_many_sessions": "belongs to one session more than are followed at a time",
+    "unknown_kind": "is of an unknown kind",
+    "not_an_event": "is not an object, or has a field of the wrong type",
+    "duplicate": "is a duplicate of an earlier event",
+    "flood": "is over the limit of events of one session",
+    "over_batch": "is over the limit of one call",
+    "too_many_sessions": "belongs to a session over the limit of open sessions",
     "after_end": "came after its session's end; the session goes on under a new id",
     "late": "came after events of later steps; taken",
     "future": "was dated ahead of this machine's clock; taken, dated now",
@@ -50,24 +51,24 @@ _FIELDS: Final = frozenset(Event._fields)
 
 
 class Checked(NamedTuple):
-    """What became of one thing that came."""
+    """The outcome of checking one incoming event."""
 
     event: Event | None
     reasons: tuple[str, ...]  # keys of REASONS
-    mark: int  # hash of what came: equal for the same sent twice
-    timed: bool  # it said when
+    mark: int  # hash of the input: equal for duplicates
+    timed: bool  # it had a time
 
 
 def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
-    """One event from what an agent sent.
+    """Check and cut one event from an agent.
 
     Args:
         raw: a mapping with the fields of `Event`; also `sessionId` and the like.
-        now: of this machine.
-        session_id: of events that name none.
+        now: time of this machine.
+        session_id: for events that name none.
 
     Returns:
-        The event with everything within bounds, or None and why. Step -1 stands for one that was not told.
+        The event with everything within bounds, or None, and the reasons. An event without a step has step -1.
     """
     if isinstance(raw, Event):
         raw = raw._asdict()
@@ -90,14 +91,14 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
     tool = tool[:TOOL_CHARACTERS] if isinstance(tool, str) else ""
     if isinstance(args, str):
         args = _parsed(args)
-    text = without_private(text)  # before any cut, which could take an end away
+    text = without_private(text)  # before any cut, which could remove an end tag
     whole = len(text)
-    text = stripped(text) if whole <= STRIPPED_CHARACTERS else text  # what memory said is no evidence; see observe.guard
+    text = stripped(text) if whole <= STRIPPED_CHARACTERS else text  # injected memory text is not evidence; see observe.guard
     text, was_cut = _cut_text(text, both_ends=kind in ("tool_result", "failure"))
     if was_cut:
         reasons.append("text_cut")
         if tokens is None and kind == "tool_result":
-            tokens = whole // 4  # what is cut away cost all the same
+            tokens = whole // 4  # text that is cut away cost tokens as well
     plain: dict[str, Any] = {}
     if isinstance(args, Mapping) and args:
         plain, cut = _plain_args(all_without_private(dict(args)))
@@ -111,7 +112,10 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 
 
 def in_order(events: Iterable[Checked]) -> list[Checked]:
-    """Each session's events by step, sessions in turns as they came; an event without a step stays behind the one before it."""
+    """Sort the events of each session by step; keep the order of sessions.
+
+    An event without a step stays behind the one before it.
+    """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}
     for place, one in enumerate(came):
@@ -123,7 +127,7 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
 
 
 def _mark(event: Event, whole: int, at: Any) -> int:
-    """Hash of session, step, kind and content; equal for one event sent twice."""
+    """Hash of session, step, kind and content; equal for duplicates."""
     seen = hashlib.blake2b(digest_size=8)
     seen.update(
         f"{event.session_id}\x1f{event.step}\x1f{event.kind}\x1f{event.tool}\x1f{at}\x1f{event.ok}\x1f{whole}\x1f".encode(
@@ -137,7 +141,10 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 
 
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
-    """At most TEXT_BYTES of UTF-8. Of what a tool said both ends: what it is stands first, what went wrong last."""
+    """Cut to TEXT_BYTES of UTF-8.
+
+    Output of tools keeps both ends: its subject is usually first, its error last.
+    """
     if len(text) <= TEXT_BYTES // 4 or (len(text) <= TEXT_BYTES and text.isascii()):
         return text, False
     encoded = text[: TEXT_BYTES * 4].encode("utf-8", "replace") if not both_ends else b""
@@ -154,7 +161,10 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
 
 
 def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
-    """Arguments as plain values and lists of them, two levels deep, each within bounds; and whether anything was cut."""
+    """Arguments as plain values and lists of them, and whether they were cut.
+
+    Values are at most two levels deep, each within bounds.
+    """
     plain: dict[str, Any] = {}
     cut = len(args) > ARGUMENTS
     for name, value in list(args.items())[:ARGUMENTS] if cut else args.items():
@@ -183,7 +193,7 @@ def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
 
 
 def _parsed(text: str) -> Any:
-    """Arguments that came as JSON in a string, as models write them."""
+    """Parse arguments that arrive as JSON in a string, as models write them."""
     if len(text) > ARGUMENT_CHARACTERS * 4:
         return None
     try:
@@ -193,7 +203,7 @@ def _parsed(text: str) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    """What a tool answered with, when it is not a text: the texts in it, one a line."""
+    """Text of a tool's response that is not a string: its texts, one a line."""
     found: list[str] = []
 
     def walk(one: Any, depth: int) -> None:
@@ -224,7 +234,7 @@ def _step(value: Any) -> int:
 
 
 def _moment(value: Any) -> datetime | None:
-    """A time from ISO 8601, seconds or milliseconds since 1970; a naive one is taken as UTC."""
+    """Time from ISO 8601, seconds or milliseconds since 1970; naive means UTC."""
     if value is None or value == "":
         return None
     if isinstance(value, bool):

@@ -1,7 +1,8 @@
-"""The one question a session may ask a language model: word its findings better, and say what its approvals and finished work teach.
+"""Ask a language model for better wording and facts, once a session.
 
-Whatever comes back is data. A wording has to say what the template said, with the same names and numbers; a fact has to be one line that
-the session's own words bear out, and never an instruction. What does not fit is dropped, counted and logged; the templates stand in.
+Facts come from approvals and finished work. The answer is treated as data. A wording must say what the template says, with the same names
+and numbers. A fact must be one line that the session's own words support, and never an instruction. Anything else is dropped, counted and
+logged, and the templates are used.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
     from graphmem.observe.ledger import Ledger
 
 TAG: Final = "extracted"  # of the memories made of facts
-FACTS: Final = 5  # a task
+FACTS: Final = 5  # of one task
 LONGEST: Final = 120  # characters of a fact
-UNPRUNED: Final = 500  # live extracted facts; with so many, no more are asked for
+UNPRUNED: Final = 500  # live extracted facts; from this number on, no more are requested
 WORDED: Final = 400  # characters of a wording
-_ALIKE: Final = 0.35  # words a wording shares with its template
-_BORNE_OUT: Final = 0.6  # of a fact's words, those the session's own words have
-_READ: Final = 6_000  # characters of a task's words that the model is shown
-_VALUE: Final = 0.6  # of a fact, as a signal would have it
+_ALIKE: Final = 0.35  # share of words a wording must have in common with its template
+_BORNE_OUT: Final = 0.6  # share of a fact's words that must occur in the session's own words
+_READ: Final = 6_000  # characters of a task's words in the prompt
+_VALUE: Final = 0.6  # of a fact, on the scale of signals
 _SCAFFOLD: Final = re.compile(
     r"\b(?:cookiecutter|copier copy|django-admin startproject|manage\.py startapp|rails new|cargo (?:new|init)|uv init|poetry new|"
     r"npm (?:init|create)|npx create-|yarn create|pnpm create|go mod init|dotnet new|ng new|gradle init|mvn archetype)"
@@ -53,16 +54,16 @@ _log = logging.getLogger(__name__)
 
 
 class Task(NamedTuple):
-    """Something that happened in a session and may teach something."""
+    """Part of a session that may contain facts worth remembering."""
 
     trigger: str  # plan_approved | failure_then_diff | work_completed | scaffold
-    task: str  # what it is counted by: once per trigger per task
+    task: str  # key: each trigger asks once for each task
     type: str  # of the memories it may become
-    words: str  # of the session, the only ground for facts
+    words: str  # of the session, the only source of facts
 
 
 class Fact(NamedTuple):
-    """One line the model has found in a task."""
+    """One line that the model extracted from a task."""
 
     text: str
     type: str
@@ -70,12 +71,12 @@ class Fact(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came of the question."""
+    """The parsed answer of the model."""
 
-    wordings: dict[int, str]  # by place of the template
+    wordings: dict[int, str]  # by index of the template
     facts: list[Fact]
     notes: list[str]
-    answered: bool  # the model said something that could be read
+    answered: bool  # the answer could be parsed
 
 
 _SCHEMA: Final[dict[str, Any]] = {
@@ -98,7 +99,10 @@ _ASKED: Final = (
 
 
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
-    """What happened in a session that has not been asked about before; nothing when there are facts enough."""
+    """Tasks of a session that were not asked about before.
+
+    Empty if there are already enough extracted facts.
+    """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
         return []
@@ -123,7 +127,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 
 
 def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task]) -> Answer:
-    """Put the question; an answer that cannot be used is an empty one with a note."""
+    """Ask the model; an unusable answer gives an empty one with a note."""
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
         "facts": {one.trigger: redact(one.words)[0] for one in asked},
@@ -155,7 +159,10 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
 
 
 def fits(template: str, better: str) -> bool:
-    """Whether a wording says what its template says: the same names, paths and numbers, none new, the same polarity, no instruction."""
+    """Whether a wording says the same as its template.
+
+    Names, paths, numbers and polarity must be the same, and there must be no instruction.
+    """
     if not 20 <= len(better) <= max(WORDED, len(template)) or _INSTRUCTION.search(better) or _ADDRESS.search(better):
         return False
     if len(_DENIAL.findall(better)) != len(_DENIAL.findall(template)):
@@ -167,7 +174,10 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Whether a text names nothing that its ground does not: every name, path, number and address in it is there. Nor may it instruct."""
+    """Whether every name, path, number and address of a text is in its source.
+
+    A text with an instruction is not grounded.
+    """
     if _INSTRUCTION.search(text):
         return False
     known = ground.casefold()
@@ -175,7 +185,10 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Whether the words of a session bear a fact out: its names and numbers are all there, and most of its words."""
+    """Whether the session's words support a fact.
+
+    All its names and numbers and most of its words must occur in them.
+    """
     if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False
     words = words_of(fact)
@@ -183,7 +196,7 @@ def stands(fact: str, ground: str) -> bool:
 
 
 def finding(fact: Fact, record: SessionRecord) -> Finding:
-    """A fact as what the other filters know."""
+    """Convert a fact to a finding for the other filters."""
     from graphmem.memory.text import fingerprint
 
     return Finding(

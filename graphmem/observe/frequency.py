@@ -1,8 +1,8 @@
-"""How often is often: a finding counts against the sessions that could have made it, not only against a number.
+"""Compare a finding's count with the sessions that could have made it.
 
-Three sessions of four that read a file for nothing say something of the file; three of a hundred say that it is read. Each signal that can
-be told from chance only so has a row: what its sessions are held against, and the least share of them. The share is taken at the lower end
-of what few sessions allow, as it is looked at again after every session and would pass by chance one day.
+If three of four sessions read a file without use, that says something about the file. Three of a hundred do not. Signals that could occur
+by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of a confidence interval,
+because it is tested after every session and would otherwise pass by chance one day.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from graphmem.observe.signals import SIGNALS
 if TYPE_CHECKING:
     from graphmem.observe.ledger import Ledger
 
-MODULE: Final = "module"  # sessions with most edits in the module its facts name
-READ: Final = "read"  # sessions that used the file its facts name
-EDITED: Final = "edited"  # sessions that edited it
-PAIR: Final = "pair"  # of the two files: sessions that edited (or used) the one that is in more of them
-Z: Final = 1.2816  # of the normal distribution at 90 %
-LIFT: Final = 1.5  # of a pair that only goes one way: how much likelier than in other sessions of the module
+MODULE: Final = "module"  # sessions with most edits in the module of the finding
+READ: Final = "read"  # sessions that used the file of the finding
+EDITED: Final = "edited"  # sessions that edited the file of the finding
+PAIR: Final = "pair"  # sessions that edited (or used) the file of the pair that is in more sessions
+Z: Final = 1.2816  # quantile of the normal distribution at 90 %
+LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions of the module
 
 
 class Rate(NamedTuple):
-    """What a signal is held against."""
+    """The sessions to compare a signal with, and the least share."""
 
     of: str
     least: float  # share of those sessions
-    fact: str = "file"  # that names the file
+    fact: str = "file"  # key of the fact that names the file
 
 
 RATES: Final[Mapping[str, Rate]] = MappingProxyType(
@@ -51,7 +51,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """A finding's sessions against those that could have made it."""
+    """A finding's sessions among those that could have made it."""
 
     found: int
     of: int
@@ -61,25 +61,25 @@ class Share(NamedTuple):
 
     @property
     def is_enough(self) -> bool:
-        """Whether the share reaches its least, by its lower bound."""
+        """Whether the lower bound of the share reaches the least share."""
         return self.of == 0 or (self.found >= self.fewest and lower(self.found, self.of) >= self.least - 1e-9)
 
     @property
     def is_refuted(self) -> bool:
-        """Whether it surely stays below its least: what was learnt of it was learnt too soon."""
+        """Whether the upper bound is below the least share: learnt too early."""
         return self.of > 0 and upper(self.found, self.of) < self.least
 
 
 def lower(found: int, of: int) -> float:
-    """The share that nine in ten such counts come from at least: the lower end of Wilson's score interval.
+    """Lower end of Wilson's score interval of a share, one-sided at 90 %.
 
-    Source: Wilson 1927, one-sided at 90 %.
+    Source: Wilson 1927.
     """
     return _wilson(found, of, -Z)
 
 
 def upper(found: int, of: int) -> float:
-    """The share that nine in ten such counts come from at most."""
+    """Upper end of Wilson's score interval of a share, one-sided at 90 %."""
     return _wilson(found, of, Z)
 
 
@@ -89,7 +89,10 @@ def _wilson(found: int, of: int, z: float) -> float:
 
 
 def share(one: Finding, ledger: Ledger) -> Share | None:
-    """How much of what could have been; None for a signal that needs no such measure, and for what two agents found."""
+    """Share of the possible sessions that made a finding.
+
+    None for a signal that is not measured so, and for a finding of two agents.
+    """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
         return None
@@ -106,7 +109,10 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
-    """Two files: how often each comes with the other; one way alone counts when it is more than what the module's sessions all do."""
+    """Share for a pair of files: how often each occurs with the other.
+
+    One direction alone counts if it is more frequent than in the module's other sessions.
+    """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
     both = ledger.pair_sessions(a, b, edited=edited)
@@ -123,7 +129,7 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """Of a pair that goes one way only: the file whose change brings the other's; "" when each brings the other."""
+    """The file whose change brings the other's, for a one-way pair; else ""."""
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
     both = ledger.pair_sessions(a, b, edited=edited)

@@ -1,6 +1,6 @@
-"""What a session's findings have to pass, as tables: gates by kind of session, points, presets, and the names of all outcomes.
+"""Tables of promotion: gates by session kind, points, presets, outcomes.
 
-Whether a finding becomes a memory is decided in `promotion`; the numbers it decides by are here and nowhere else.
+`promotion` decides whether a finding becomes a memory. All numbers of that decision are here.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Final, NamedTuple
 from graphmem.observe.model import Finding, SessionInfo
 from graphmem.observe.signals import SIGNALS
 
-NOVEL: Final = 0.88  # cosine to a known memory from which a finding says nothing new
-CONTAMINATED: Final = 0.7  # factor of the confidence of what strangers' words had a part in
-UNITS: Final = 5  # units of work; with more, each validated one is learnt from by itself
-DEAD_ENDS: Final = 3  # that a session may leave whose gate stays shut: that it failed is what makes them true
-SETTLING_H: Final = 24.0  # a learnt memory is on trial for so long
-UNUSED: Final = 0.8  # factor of its importance when nobody used it in that time
+NOVEL: Final = 0.88  # cosine to a known memory from which a finding is not new
+CONTAMINATED: Final = 0.7  # factor of confidence for findings with external text in their evidence
+UNITS: Final = 5  # units of work; with more, each validated unit is learnt from separately
+DEAD_ENDS: Final = 3  # of a session whose gate stays closed; the failure itself is their evidence
+SETTLING_H: Final = 24.0  # hours of probation of a learnt memory
+UNUSED: Final = 0.8  # factor of importance of a memory that is not used in that time
 DEAD_END: Final = "dead_end"
-ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's wish: they pass every filter
+ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's request: they pass every filter
 
 
 class Gate(NamedTuple):
-    """When sessions of one kind are learnt from, and how much at most."""
+    """Condition for learning from sessions of one kind, and the limit."""
 
     most: int
-    words: str  # what it waits for
-    outcomes: frozenset[str] | None = None  # that open it; None: any end but an abandoned one
+    words: str  # describes the condition
+    outcomes: frozenset[str] | None = None  # outcomes that open it; None: any but an abandoned session
 
 
 GATES: Final[Mapping[str, Gate]] = MappingProxyType(
@@ -45,19 +45,19 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """What a gate says of one session."""
+    """A gate's decision about one session."""
 
     is_open: bool
-    most: int  # memories
+    most: int  # limit of memories
     why: str
 
 
 def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
-    """Whether a session may be learnt from.
+    """Decide whether a session may be learnt from.
 
     Args:
         info: of the session.
-        outcome: of the unit of work it is about; None for the whole session's.
+        outcome: of a unit of work; None for the outcome of the whole session.
     """
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
@@ -75,20 +75,20 @@ POINTS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "remember": 5,  # a person asked for it
         "pin": 5,
-        "frequency": 3,  # its signal was seen as often as its kind asks for, behind an open gate
-        "early": 2,  # it was not, and stood out within its session
-        "sessions": 2,  # the same in two sessions or more
+        "frequency": 3,  # seen in enough sessions, and the session's gate is open
+        "early": 2,  # not in enough sessions, but conspicuous within its session
+        "sessions": 2,  # in two or more sessions
         "resolved_error": 2,
         "agents": 1,  # two agents found it independently
         "important": 1,
-        "contaminated": -2,  # words of strangers had a part in it: it has to come up again
+        "contaminated": -2,  # its evidence includes external text: it must recur
     }
 )
 IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """How easily a finding becomes a memory."""
+    """Thresholds for turning findings into memories."""
 
     points: int
     importance: float
@@ -101,7 +101,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
-    """What speaks for a finding, by name of POINTS."""
+    """Points of a finding, by name of POINTS."""
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
     there = {
@@ -122,13 +122,19 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 
 
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
-    """How much a finding matters, in [0, 1]: 0.6 × value of its signal + 0.25 × sessions over twice those asked for + 0.15 × trust."""
+    """Importance of a finding, in [0, 1].
+
+    0.6 × value of its signal + 0.25 × sessions over twice `min_sessions` + 0.15 × trust.
+    """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
 
 
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
-    """How likely it is true: 0.4 + 0.3 × value, 0.05 more for each further session up to four; × 0.7 when contaminated."""
+    """Confidence of a finding.
+
+    0.4 + 0.3 × value, 0.05 more for each further session up to four; × 0.7 if contaminated.
+    """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)
 
@@ -153,6 +159,6 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def counted(outcomes: Collection[str]) -> dict[str, int]:
-    """How many of each outcome, in the order of the table."""
+    """Count the outcomes, in the order of the table."""
     listed = list(outcomes)
     return {name: listed.count(name) for name in OUTCOMES if name in listed}

@@ -1,7 +1,7 @@
-"""The feedback guard: what was put in front of an agent by memory is no evidence for memory.
+"""Feedback guard: text injected by memory does not count as evidence.
 
-Two looks at it. `stripped` takes injected text out of what an agent says or reads, before any signal sees it: it carries our marks.
-`Guard.echoes` asks of words without marks whether a memory says them already: one the session was shown, or any that is known.
+It works in two steps. `stripped` removes injected text from the agent's words and inputs before detectors see it, by our marks.
+`Guard.echoes` checks unmarked text: does a memory that the session was shown, or any known memory, already say it?
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 MARK: Final = "[^ Memory:"
 _BLOCK: Final = re.compile(r"<project_memory>.*?(?:</project_memory>|\Z)", re.DOTALL)
-_END: Final = "</project_memory>"  # without a beginning: the text was cut before it came here
+_END: Final = "</project_memory>"  # an end without a beginning: the text was cut earlier
 _OURS: Final = ("[⚠ CONFLICT] #", "[disputed] #", "## Project memory", "PROJECT MEMORY. ", '{"about": "Notes from this project')
 _INTRODUCTION: Final = "Notes from this project's memory."
 _ITEM: Final = re.compile(r"\s*[-*] ")
 _FENCE: Final = re.compile(r"\s*(`{3,}|~{3,})")
 _LINES: Final = 60  # of one injected item, at most
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_FEWEST: Final = 4  # words of a sentence that can be recognised
-_WITHIN: Final = 0.9  # of a sentence's words that a memory has: it is said there
-_LOOK: Final = 8  # nearest memories
+_FEWEST: Final = 4  # a sentence with fewer words cannot be recognised
+_WITHIN: Final = 0.9  # share of a sentence's words in a memory that makes it a repetition
+_LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """A text without what memory put there: its blocks, and every item and line that carries its mark."""
+    """Remove memory's blocks, and all items and lines with its mark."""
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
     lines = _BLOCK.sub("", text).rpartition(_END)[2].split("\n")
@@ -46,7 +46,10 @@ def stripped(text: str) -> str:
 
 
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
-    """The other lines of the item whose mark stands in a line: those before it up to its bullet, a fence or bars after it."""
+    """Mark the lines of an item for removal.
+
+    These are lines before the mark up to the bullet, and a fence or bars after it.
+    """
     if not _ITEM.match(lines[number]):
         for back in range(number - 1, max(-1, number - _LINES), -1):
             if not lines[back].strip() or drop[back]:
@@ -67,7 +70,7 @@ def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
 
 
 class Guard:
-    """Knows what a session was shown and what is known.
+    """Knows the memories a session was shown, and all memories.
 
     Args:
         index: the memories.
@@ -84,18 +87,18 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Whether any text among the facts carries memory's mark."""
+        """Whether any text among the facts has memory's mark."""
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:
-        """Id of a memory that says what a text says; "" when the words are its own."""
-        from graphmem.memory.similar import OVERLAP, overlap, words_of  # with numpy, which taking events in does without
+        """Id of a memory that already says the text; "" if none does."""
+        from graphmem.memory.similar import OVERLAP, overlap, words_of  # imports numpy, which receiving events does not need
 
         if MARK in text:
             return self._marked(text)
         for sentence in _SENTENCE.split(text):
             words = words_of(sentence)
-            if len(words) < _FEWEST or len(sentence.split()) < _FEWEST:  # names and paths are no sentences
+            if len(words) < _FEWEST or len(sentence.split()) < _FEWEST:  # names and paths are not sentences
                 continue
             for row in self._near(sentence):
                 theirs = words_of(row.content)
@@ -104,7 +107,7 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """The same for those facts of a finding that are somebody's words."""
+        """Apply `echoes` to the facts that are somebody's words."""
         for name in names:
             value = facts.get(name)
             for text in value if isinstance(value, (list, tuple)) else (value,):
@@ -118,7 +121,7 @@ class Guard:
         return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
 
     def _marked(self, text: str) -> str:
-        """The memory a mark names, else any that was shown, else a word for it."""
+        """The memory a mark names, else any shown memory, else a placeholder."""
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None
         return known or next(iter(sorted(self._shown)), "") or "marked"

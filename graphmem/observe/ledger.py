@@ -1,8 +1,9 @@
-"""What is known across sessions: which findings, files, errors and modules were seen in which of them, and what became of it.
+"""Statistics across sessions: findings, files, errors, modules, receipts.
 
-One SQLite file beside the database. Every row names its session, and every count counts sessions, so that a session that is taken in
-ten times is there once. The journal stays the memories' truth: what is lost with this file is how often things were seen, and the receipts.
-A fork, with what it brought from its parent, counts with the session it comes from.
+One SQLite file next to the database. Every row names its session, and every count counts sessions. A session that is added ten times counts
+once. Memories remain in the journal: losing this file loses counts and receipts. A fork that includes its parent's work counts as one
+session
+with its parent.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.record_facts import digest_of, latest, main_module, modules_of
 
 LEDGER: Final = "ledger.sqlite"
-KEPT_SESSIONS: Final = 5_000  # the oldest beyond go, with their rows; receipts stay
+KEPT_SESSIONS: Final = 5_000  # older sessions are removed with their rows; receipts stay
 MAX_FILES: Final = 1_000  # of one session, the most used
 MAX_FINDINGS: Final = 1_000
 MAX_ERRORS: Final = 200
@@ -28,29 +29,29 @@ MAX_ERRORS: Final = 200
 class Seen(NamedTuple):
     """How often a finding was made."""
 
-    sessions: int  # independent ones
-    agents: int  # distinct, of those that have a name
+    sessions: int  # independent sessions
+    agents: int  # distinct agents, of those with a name
 
 
 class Ledger(LedgerCounts):
-    """The statistics of one project. Any thread may call it.
+    """The statistics of one project. Thread-safe.
 
     Args:
-        path: the SQLite file; made by the first write. A damaged one is set aside and said so in `notes`.
+        path: the SQLite file; made by the first write. A damaged file is quarantined and reported in `notes`.
 
     Raises:
-        LedgerError: from every method: the disk refuses, or the file is of a later version.
+        LedgerError: from every method: the file cannot be read or written, or is of a later version.
     """
 
     # ---- taking in
 
     def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
-        """Keep what a session has seen, in place of what was kept of it before.
+        """Store the findings of a session, replacing an earlier version.
 
         Args:
             record: of the session.
             summary: of the session, as JSON; see `observe.summary`.
-            findings: that count; default all.
+            findings: to count; default all.
         """
         info, digest = record.info, digest_of(record)
         at = (info.ended_at or info.started_at or latest(record)).timestamp()
@@ -97,12 +98,12 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Another session that this one is a copy of, event for event; "" for none."""
+        """Another session with an identical record; "" for none."""
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
 
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
-        """The session that this one counts with: the one it was forked from, else itself."""
+        """The session that this one counts with: its fork's origin, or itself."""
         if not parent:
             return session
         known = db.execute("SELECT lineage FROM session WHERE id = ?", (parent,)).fetchone()
@@ -124,7 +125,7 @@ class Ledger(LedgerCounts):
         return found
 
     def seen_in(self, key: str, module: str) -> int:
-        """Independent sessions that made a finding, of those with most edits in a module."""
+        """Independent sessions that made a finding, with most edits in a module."""
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
@@ -147,7 +148,7 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Share of sessions with a file, among those of the modules that another file was ever used in."""
+        """Share of sessions with a file, among those of another file's modules."""
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
             "(SELECT n.module FROM module n JOIN file f ON f.session = n.session WHERE f.path = ?)) "
@@ -184,34 +185,34 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Memories learnt before a time whose trial has not been judged, by id."""
+        """Ids of memories learnt before a time whose probation is not over."""
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
 
     def settle(self, memories: Iterable[str]) -> None:
-        """Note that the trial of these memories is over."""
+        """Record that the probation of these memories is over."""
         with self._writing() as db:
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
 
     def bar(self, keys: Iterable[str], at: datetime) -> None:
-        """Note that somebody took back what was learnt of these findings: they are not learnt again by themselves."""
+        """Record that a person rejected these findings: they are not learnt again."""
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
 
     def is_barred(self, key: str) -> bool:
-        """Whether somebody took it back."""
+        """Whether a person rejected the finding."""
         return self._first("SELECT 1 FROM barred WHERE key = ?", key) is not None
 
     # ---- receipts
 
     def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
-        """Keep what became of a session, or of one unit of work in it."""
+        """Store the outcome of a session, or of one unit of work in it."""
         with self._writing() as db:
             raw = json.dumps(body, ensure_ascii=False, sort_keys=True)
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, 0)", (session, part, digest, at.timestamp(), raw))
 
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
-        """(part, digest of the record, body, undone) of a session, oldest first."""
+        """Receipts of a session as (part, digest, body, undone), oldest first."""
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
 
@@ -221,7 +222,7 @@ class Ledger(LedgerCounts):
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
     def sessions_like(self, prefix: str, most: int = 20) -> list[str]:
-        """Ids of known sessions that begin so, sorted."""
+        """Ids of known sessions with a prefix, sorted."""
         safe = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._all(
             "SELECT id FROM session WHERE id LIKE ? ESCAPE '\\' UNION SELECT session FROM receipt WHERE session LIKE ? ESCAPE '\\' "
@@ -233,7 +234,7 @@ class Ledger(LedgerCounts):
         return [str(row[0]) for row in rows]
 
     def summaries(self, since: datetime | None, until: datetime, most: int, offset: int = 0) -> list[dict[str, Any]]:
-        """Summaries of sessions that ended in a time, newest first."""
+        """Summaries of sessions that ended in a period, newest first."""
         rows = self._all(
             "SELECT summary FROM session WHERE at >= ? AND at <= ? ORDER BY at DESC, id LIMIT ? OFFSET ?",
             since.timestamp() if since is not None else 0.0,
@@ -251,10 +252,10 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """True the first time something is to be done for somebody, and never again."""
+        """Claim an action for a subject: True the first time, then False."""
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Whether it was claimed."""
+        """Whether the action was claimed."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

@@ -1,4 +1,4 @@
-"""What the ledger counts across sessions: of modules, their files, errors, and modules used together. All of independent sessions."""
+"""Counts across independent sessions: modules, files, errors, pairs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class ErrorStat(NamedTuple):
     sessions: int
     fixed: int  # sessions in which it was fixed
     message: str  # the latest one
-    fix_files: tuple[str, ...]  # of the latest fix
+    fix_files: tuple[str, ...]  # files of the latest fix
 
 
 class FileUse(NamedTuple):
     """A file across the sessions of a module."""
 
     path: str
-    sessions: int  # that read or edited it
-    edited: int  # of those: sessions that edited it
+    sessions: int  # sessions that read or edited it
+    edited: int  # sessions that edited it
 
 
 class ModuleStat(NamedTuple):
@@ -36,10 +36,10 @@ class ModuleStat(NamedTuple):
 
 
 class LedgerCounts(LedgerFile):
-    """Part of `Ledger`: counts over what it has taken in."""
+    """Part of `Ledger`: counts over the stored sessions."""
 
     def session_count(self) -> int:
-        """Independent sessions."""
+        """Number of independent sessions."""
         return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
 
     def modules(self) -> dict[str, int]:
@@ -51,7 +51,7 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """What the sessions of a module have cost."""
+        """Costs of a module's sessions."""
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
             "GROUP BY s.lineage ORDER BY min(s.at), s.lineage",
@@ -62,7 +62,7 @@ class LedgerCounts(LedgerFile):
         return ModuleStat(module, len(rows), round(sum(tokens) / len(tokens)) if tokens else 0, planned)
 
     def module_files(self, module: str) -> list[FileUse]:
-        """Files used in the sessions of a module, in most sessions first."""
+        """Files used in a module's sessions, the most frequent first."""
         rows = self._all(
             "SELECT f.path, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN f.edits > 0 THEN s.lineage END) "
             "FROM module m JOIN session s ON s.id = m.session JOIN file f ON f.session = s.id WHERE m.module = ? "
@@ -72,7 +72,9 @@ class LedgerCounts(LedgerFile):
         return [FileUse(str(path), int(sessions), int(edited)) for path, sessions, edited in rows]
 
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
-        """Errors seen in several independent sessions, most first; sessions that read from the web have no say.
+        """Errors of several independent sessions, the most frequent first.
+
+        Sessions that read from the web are left out.
 
         Args:
             least: sessions.
@@ -97,9 +99,12 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """What was counted of each session (`observe.measures`), oldest first; `again` of its dead ends were another session's before."""
+        """Counts of each session (`observe.measures`), oldest first.
+
+        `again` counts dead ends that another session met earlier.
+        """
         rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
-        first: dict[str, str] = {}  # dead end -> who was in it first
+        first: dict[str, str] = {}  # dead end -> the session that met it first
         found = {}
         for session, lineage, raw in rows:
             body = json.loads(raw)
@@ -108,7 +113,11 @@ class LedgerCounts(LedgerFile):
         return found
 
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
-        """Modules used in the same sessions: (a, b, sessions of both, sessions of a), for each direction, most first."""
+        """Modules used in the same sessions, the most frequent pairs first.
+
+        Returns:
+            (a, b, sessions of both, sessions of a), for each direction.
+        """
         rows = self._all(
             "WITH of AS (SELECT DISTINCT m.module, s.lineage FROM module m JOIN session s ON s.id = m.session) "
             "SELECT a.module, b.module, count(*), (SELECT count(*) FROM of c WHERE c.module = a.module) FROM of a "

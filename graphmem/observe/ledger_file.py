@@ -1,4 +1,4 @@
-"""The ledger's file: its tables, one transaction at a time, and what happens when it is damaged or of a later version."""
+"""The ledger's file: tables, transactions, damage and later versions."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ CREATE TABLE IF NOT EXISTS done (what TEXT NOT NULL, for_ TEXT NOT NULL, at REAL
 
 
 class LedgerFile:
-    """One SQLite file. Any thread may call it.
+    """One SQLite file. Thread-safe.
 
     Args:
-        path: of the file; made by the first write. A damaged one is set aside and said so in `notes`.
+        path: of the file; made by the first write. A damaged file is quarantined and reported in `notes`.
 
     Raises:
-        LedgerError: from every method: the disk refuses, or the file is of a later version.
+        LedgerError: from every method: the file cannot be read or written, or is of a later version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +60,7 @@ class LedgerFile:
         self._connection: sqlite3.Connection | None = None
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is asked."""
+        """Close the file; the next call opens it again."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -68,7 +68,7 @@ class LedgerFile:
                 seal(self.path)
 
     def sizes(self) -> dict[str, int]:
-        """Rows of each table; what must not grow when a session is taken in again."""
+        """Rows of each table; adding a session again must not change them."""
         tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 
@@ -90,7 +90,7 @@ class LedgerFile:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it or nothing."""
+        """One atomic transaction."""
         with self._lock:
             db = self._open()
             try:
@@ -116,7 +116,7 @@ class LedgerFile:
                 self.path.replace(aside)
                 for side in SIDES:
                     self.path.with_name(self.path.name + side).unlink(missing_ok=True)
-                self.notes.append(f"what was counted across sessions could not be read and begins anew; the old file is {aside.name}")
+                self.notes.append(f"the counts across sessions were unreadable and start again at zero; the old file is {aside.name}")
                 self._connection = self._connected()
         return self._connection
 
@@ -130,7 +130,7 @@ class LedgerFile:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version > FORMAT:
                 raise LedgerError(
-                    f"{self.path.name} is of version {version}, this program knows {FORMAT}; use the newer graphmem, or move the file away",
+                    f"{self.path.name} has version {version}, this program reads {FORMAT}; use the newer graphmem or move the file away",
                     path=str(self.path),
                 )
             if version < FORMAT:

@@ -1,7 +1,7 @@
-"""What is known to be local: tools, programs and subcommands that bring nobody's words from outside the project.
+"""Tools, programs and subcommands that are known to give only local text.
 
-One table. Whatever is not in it brings words of strangers: an unknown tool, a package manager, a client of a tracker, the logs of a
-container. A row here says that what the program prints was written by the project, by its people, or by the program itself.
+This is one table. Everything else counts as a source of external text: an unknown tool, a package manager, a client of a tracker, the logs
+of a container. A row here states that the project, its people or the program itself wrote the output.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# ---- tools of agents. Lower case, without anything but letters and digits; those that read, edit, search, list, run and test are in
-# `observe.tools` and are judged by what they are about.
+# ---- tools of agents. Lower case, only letters and digits. Tools that read, edit, search, list, run and test are in
+# `observe.tools` and are judged by their subject.
 
 TOOLS: Final = _words(
-    # plans, lists of what is to be done, questions to the person
+    # plans, task lists, questions to the person
     "todowrite todoread todo writetodos updatetodos updatetodolist plan updateplan planmode enterplanmode exitplanmode planexit "
     "planenter "
     "askuserquestion askuser question requestuserinput think sequentialthinking reportintent setgoal attemptcompletion newtask "
@@ -31,7 +31,7 @@ TOOLS: Final = _words(
     "findreferences hover documentsymbols gitstatus gitdiff gitlog gitshow gitblame undoedit"
 )
 SERVERS: Final = _words("graphmem filesystem git serena ide lsp language-server languageserver sequential-thinking sequentialthinking time")
-"""Servers behind the model context protocol whose tools are judged by their own names, and by the files they are about."""
+"""MCP servers whose tools are judged by their own names and files."""
 
 # ---- programs of a shell
 
@@ -41,13 +41,13 @@ READERS: Final = _words(
     "join fold fmt rev tac od xxd hexdump strings grep rg ag ack egrep fgrep zgrep zcat findstr select-string file tee base64 pr expand "
     "iconv csvcut mlr"
 )
-"""They print files: those they are given are looked at."""
+"""Programs that print files: their arguments are examined."""
 
 LISTERS: Final = _words("ls tree find fd fdfind dir get-childitem exa eza")
-"""They print names of files: only folders of packages are looked for."""
+"""Programs that print names of files: only package folders are checked."""
 
 CARRIERS: Final = _words("cp mv ln install tar unzip gzip gunzip bzip2 bunzip2 xz unxz")
-"""They print, unpack or place what others wrote: the files they take from are looked at."""
+"""Programs that print, unpack or copy files: their sources are examined."""
 
 PROGRAMS: Final = (
     READERS
@@ -86,7 +86,7 @@ PROGRAMS: Final = (
     )
 )
 INTERPRETERS: Final = _words("python python2 python3 pypy pypy3 node nodejs ruby perl php lua deno bun tsx ts-node irb py")
-"""They run a file of the project, or code that stands in the command; that code is looked at."""
+"""Interpreters: the file or the inline code that they run is examined."""
 
 SUBCOMMANDS: Final[Mapping[str, frozenset[str]]] = {
     "git": _words(
@@ -125,10 +125,13 @@ FETCHING: Final[Mapping[str, frozenset[str]]] = {
     )
     for name in ("yarn", "pnpm", "bun", "deno")
 }
-"""Programs that run the project's scripts by name: local but for these subcommands, and but for none at all, which installs."""
+"""Programs that run the project's scripts: all but these are local.
+
+Without a subcommand they install, which is not local either.
+"""
 
 MODULES: Final = _words("pip pipx ensurepip conda httpie http.client webbrowser requests urllib.request smtplib ftplib telnetlib")
-"""Modules that Python runs with -m and that are not local."""
+"""Modules of `python -m` that are not local."""
 
 # ---- files
 
@@ -138,10 +141,10 @@ FOLDERS: Final = _words(
     ".pnpm-store "
     ".nuget .gem .bundle .composer .cache .terraform deps_cache downloads"
 )
-"""Folders whose files strangers wrote, wherever they lie; lower case."""
+"""Folders with external files, wherever they are; lower case."""
 
 FOLDER_PAIRS: Final = frozenset({("pkg", "mod"), ("registry", "src"), ("gems", "ruby"), (".git", "modules")})
-"""The same of two folders, one in the other."""
+"""Pairs of nested folders with external files."""
 
 OWN_FILES: Final = (
     ".claude/CLAUDE.md",
@@ -151,13 +154,16 @@ OWN_FILES: Final = (
     ".gemini/GEMINI.md",
     ".config/opencode/AGENTS.md",
 )
-"""Below a home: the person's own instructions, and what agents plan. What they keep of conversations is not among it."""
+"""Below a home folder: the person's own instructions and agents' plans.
+
+Stored conversations are not included.
+"""
 
 SYSTEM: Final = ("/dev/", "/proc/", "/sys/")
-"""Of the machine."""
+"""Folders of the operating system."""
 
 OWN_OUTPUT: Final = ("/tmp/claude-", "/private/tmp/claude-")  # noqa: S108 - names, not used
-"""Where agents leave what a command in the background prints; the command was judged when it started."""
+"""Folders for output of background commands, which were judged at start."""
 
 TEMPORARY: Final = (
     "/tmp/",  # noqa: S108 - names, not used
@@ -167,4 +173,4 @@ TEMPORARY: Final = (
     "/private/var/folders/",
     "/dev/shm/",  # noqa: S108
 )
-"""Files in these are the session's when it wrote them itself."""
+"""Temporary folders: a file there is local if the session wrote it."""
