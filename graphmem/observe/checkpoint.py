@@ -210,10 +210,10 @@ def read_record(path: Path) -> SessionRecord | None:
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):
-            raise ValueError("its checksum does not fit")
+            raise ValueError("its checksum does not match")
         return session_record(json.loads(data))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        log.warning("the record %s cannot be read and is left alone: %s", path.name, error)
+        log.warning("the record %s cannot be read and is skipped: %s", path.name, error)
         return None
 
 

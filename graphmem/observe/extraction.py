@@ -135,7 +135,7 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
     try:
         said = model.json(_ASKED, json.dumps(data, ensure_ascii=False), _SCHEMA, max_tokens=1_500)
     except LanguageModelError as error:
-        return Answer({}, [], [f"the templates' words were kept: {error.message}"], answered=error.reason == "malformed")
+        return Answer({}, [], [f"the templates' text was kept: {error.message}"], answered=error.reason == "malformed")
     wordings: dict[int, str] = {}
     notes: list[str] = []
     dropped = 0
@@ -153,7 +153,7 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
         facts += [Fact(text, task.type, task.trigger) for text in good[:FACTS]]
         dropped += len(given) - len(good[:FACTS])
     if dropped:
-        notes.append(f"{dropped} sentence{'s' if dropped > 1 else ''} of the language model did not fit and were left out")
+        notes.append(f"{dropped} sentence{'s' if dropped > 1 else ''} of the language model did not match the session and were dropped")
         _log.warning("%s", notes[-1])
     return Answer(wordings, facts, notes, answered=True)
 
@@ -161,7 +161,7 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
 def fits(template: str, better: str) -> bool:
     """Whether a wording says the same as its template.
 
-    Names, paths, numbers and polarity must be the same, and there must be no instruction.
+    Names, paths, numbers and polarity must be the same. An instruction is not allowed.
     """
     if not 20 <= len(better) <= max(WORDED, len(template)) or _INSTRUCTION.search(better) or _ADDRESS.search(better):
         return False

@@ -38,7 +38,7 @@ GATES: Final[Mapping[str, Gate]] = MappingProxyType(
         "roadmap": Gate(3, "it ended"),
         "terminal": Gate(3, "it ended"),
         "spec": Gate(3, "it was accepted", frozenset({"accepted", "validated"})),
-        "changelog": Gate(0, "nothing: changelogs teach nothing"),
+        "changelog": Gate(0, "a changelog only repeats known changes"),
     }
 )
 _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
@@ -62,11 +62,11 @@ def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
     if not gate.most:
-        return Opened(False, 0, f"a {info.kind} session waits for {gate.words}")
+        return Opened(False, 0, f"a {info.kind} session is not learnt from: {gate.words}")
     if what in (gate.outcomes if gate.outcomes is not None else _ENDS):
         return Opened(True, gate.most, f"a {info.kind} session: {gate.words}")
-    came = f"it was {what}" if what else "nobody said so"
-    return Opened(False, min(DEAD_ENDS, gate.most), f"a {info.kind} session waits until {gate.words}; {came}, so only dead ends are taken")
+    came = f"it was {what}" if what else "its outcome was not reported"
+    return Opened(False, min(DEAD_ENDS, gate.most), f"a {info.kind} session waits until {gate.words}; {came}, so only dead ends are kept")
 
 
 # ---- points
@@ -144,15 +144,15 @@ def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
 OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "learnt": "became a memory",
-        "withdrawn": "was learnt too soon: later sessions do not bear it out",
+        "withdrawn": "was learnt too early: later sessions do not support it",
         "echo": "repeats what the session was shown",
-        "gate_closed": "the session's gate stayed shut",
-        "failed_approach": "belongs to an approach that was given up",
-        "too_rare": "not seen in enough sessions yet",
-        "known": "a memory says it already",
-        "taken_back": "a person took it back before",
-        "weak": "too little speaks for it",
-        "over_cap": "others of this session matter more",
+        "gate_closed": "the session's gate stayed closed",
+        "failed_approach": "belongs to an abandoned approach",
+        "too_rare": "was not seen in enough sessions yet",
+        "known": "is already known from a memory",
+        "taken_back": "was rejected by a person before",
+        "weak": "has too few points",
+        "over_cap": "is over the session's limit; other findings are more important",
         "refused": "cannot be kept",
     }
 )

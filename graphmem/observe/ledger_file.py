@@ -112,11 +112,11 @@ class LedgerFile:
             except sqlite3.OperationalError as error:
                 raise self._refusal(error) from error
             except sqlite3.DatabaseError:
-                aside = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
-                self.path.replace(aside)
+                quarantined = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
+                self.path.replace(quarantined)
                 for side in SIDES:
                     self.path.with_name(self.path.name + side).unlink(missing_ok=True)
-                self.notes.append(f"the counts across sessions were unreadable and start again at zero; the old file is {aside.name}")
+                self.notes.append(f"the counts across sessions were unreadable and start again at zero; the old file is {quarantined.name}")
                 self._connection = self._connected()
         return self._connection
 
@@ -143,4 +143,4 @@ class LedgerFile:
         return db
 
     def _refusal(self, error: sqlite3.Error) -> LedgerError:
-        return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, try again", path=str(self.path))
+        return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, so try again", path=str(self.path))

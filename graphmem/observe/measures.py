@@ -1,4 +1,4 @@
-"""What is counted of a session so that groups of sessions can be compared: with memory put in front of the agent, and without."""
+"""Counts of a session, for comparing sessions with and without memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SHOWN: Final = 500  # memories of one session
 
 
 def measured(record: SessionRecord) -> dict[str, Any]:
-    """Counts of one session, as JSON has them.
+    """Counts of one session, in a form for JSON.
 
     Returns:
-        calls of tools; tasks (units of work, at least one); files read and reads of a file that was read before; checks (command lines
-        of tests) and those that never failed; keys of its dead ends; ids of memories it was shown; of those shown in a phase of work, the
-        phase by id; and of those the ones it used.
+        calls of tools; tasks (units of work, at least one); files read and repeated reads; checks (command lines of tests) and those that
+        never failed; keys of its dead ends; ids of memories it was shown; the phase by id of those shown in a phase of work; and the ids
+        of those it used.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]
@@ -38,12 +38,12 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
 
 def share(part: float, whole: float) -> float | None:
-    """One over the other, rounded to four places; None over nothing."""
+    """Quotient, rounded to four places; None if `whole` is 0."""
     return round(part / whole, 4) if whole else None
 
 
 def summed(bodies: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """The counts of several sessions together."""
+    """Sum the counts of several sessions."""
     total: dict[str, float] = dict.fromkeys(("calls", "tasks", "reads", "rereads", "checks", "clean", "dead_ends", "again"), 0)
     for body in bodies:
         for name in total:

@@ -1,6 +1,7 @@
-"""Records of several agents as one: duplicates fold, what two found independently needs no more sessions (quorum), counts add up.
+"""Merge records of several agents, and subtract a parent's record.
 
-And the other way round: what a fork did by itself is its record without what it had from its parent.
+Duplicates are folded and counts are added. A finding that two agents made independently needs no further session (quorum). A fork's own
+record is its record without the parent's part.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from typing import Any, Final, TypeVar
 from graphmem.errors import BadInputError
 from graphmem.observe.model import CoAccess, CommandRun, ErrorSeen, FileStat, Finding, SessionRecord
 
-SIMILAR: Final = 0.85  # cosine of two findings' words from which they say the same
-MOST_COMPARED: Final = 400  # findings of one signal that are compared by their words
+SIMILAR: Final = 0.85  # cosine of two findings' texts from which they say the same
+MOST_COMPARED: Final = 400  # findings of one signal whose texts are compared
 _T = TypeVar("_T")
 
 
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
-    """One record of sessions that worked side by side.
+    """One record of sessions that ran side by side.
 
     Args:
-        records: at least one. The one that started first gives the id and what is said of the whole.
+        records: at least one. The one that started first gives the id and the details.
 
     Raises:
-        BadInputError: there is none.
+        BadInputError: the list is empty.
     """
     if not records:
-        raise BadInputError("there is no record to merge; give at least one", argument="records")
+        raise BadInputError("the list of records is empty; give at least one", argument="records")
     ordered = sorted(records, key=lambda one: (one.info.started_at is None, str(one.info.started_at), one.info.id))
     first = ordered[0]
     if len(ordered) == 1:
@@ -63,7 +64,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
         contaminated=any(one.contaminated for one in ordered),
         last_message=ordered[-1].last_message,
         injected=tuple(dict.fromkeys(each for one in ordered for each in one.injected)),
-        shown_in={each: phase for one in reversed(ordered) for each, phase in one.shown_in.items()},  # of several, the first one's
+        shown_in={each: phase for one in reversed(ordered) for each, phase in one.shown_in.items()},  # the first phase of several
         used=tuple(dict.fromkeys(each for one in ordered for each in one.used)),
         members=tuple(one.info.id for one in ordered),
         ignored=_sum(one.ignored for one in ordered),
@@ -71,7 +72,10 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 
 
 def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings with those that say the same made one: equal keys, or the same signal about the same files in nearly the same words."""
+    """Fold findings that say the same into one.
+
+    They have equal keys, or the same signal, the same files and nearly the same words.
+    """
     kept: list[Finding] = []
     by_key: dict[str, int] = {}
     words: list[Counter[str]] = []
@@ -79,7 +83,7 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
     for one in findings:
         place = by_key.get(one.key)
         own = _words(one)
-        if place is None and one.signal == "self_correction":  # the only signal whose key is made of free words
+        if place is None and one.signal == "self_correction":  # the only signal whose key is free text
             near = by_signal.get(one.signal, [])[:MOST_COMPARED]
             place = next((i for i in near if _cosine(own, words[i]) > SIMILAR), None)
         if place is not None:
@@ -99,7 +103,10 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _one(a: Finding, b: Finding) -> Finding:
-    """Two findings of one thing. That one of them is clean makes it known from elsewhere: then the contamination is the other's alone."""
+    """Fold two findings into one.
+
+    If one of them is not contaminated, the result is not: the fact is known independently of the external text.
+    """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1
     clean = a if not a.contaminated else b
@@ -118,7 +125,10 @@ def _one(a: Finding, b: Finding) -> Finding:
 
 
 def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
-    """A fork's record without what its parent had done when it was forked: only what is new counts, and only its own findings stay."""
+    """A fork's record without its parent's work before the fork.
+
+    Only the fork's own counts and findings remain.
+    """
     return record._replace(
         events=max(0, record.events - base.events),
         messages=max(0, record.messages - base.messages),
@@ -141,7 +151,7 @@ def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
     )
 
 
-# ---- rows that add up
+# ---- rows whose counts are added
 
 
 def _files(a: FileStat, b: FileStat) -> FileStat:

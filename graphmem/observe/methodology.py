@@ -1,11 +1,12 @@
-"""How a team works, as a plug-in: what its phases are in the six of graphmem, what its unit of work is, how stages hand over.
+"""Methodology plug-ins: a team's phases, units of work and hand-overs.
 
-A package adds one by the entry point group `graphmem.methodologies`, whose value is a `Methodology` or a function that gives one:
+A plug-in maps its phases to the six of graphmem and names its unit of work. A package registers one in the entry point group
+`graphmem.methodologies`. The value is a `Methodology` or a function that returns one:
 
     [project.entry-points."graphmem.methodologies"]
     kanban = "our_kanban.memory:kanban"
 
-A plug-in that cannot be loaded is named in the log and in `problems`, and never ends a session.
+A plug-in that fails to load is named in the log and in `problems`. It never ends a session.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from graphmem.observe.model import PHASES
 GROUP: Final = "graphmem.methodologies"
 NATIVE: Final = "native"
 LABEL_CHARACTERS: Final = 200
-# What a session may tell of its unit of work; a methodology reads those it knows.
+# Fields with which a session describes its unit of work. A methodology reads those it knows.
 UNIT_KEYS: Final = frozenset(
     {"work_unit", "spec", "spec_number", "subtask", "subtask_id", "task", "feature", "test", "behaviour", "behavior", "epic", "story"}
 )
@@ -31,43 +32,43 @@ log = logging.getLogger("graphmem.observe")
 
 
 class WorkUnit(NamedTuple):
-    """The unit that is worked on, in the words of the methodology."""
+    """The current unit of work, in the words of the methodology."""
 
     methodology: str
     hierarchy: tuple[str, ...]  # from the outermost: ("Epic 3", "Story 2")
-    label: str  # one line; "" when there is none
+    label: str  # one line; "" for none
 
 
 class Relay(NamedTuple):
     """A hand-over from one stage to the next."""
 
-    source: str  # stage
+    source: str  # a stage
     target: str
-    types: tuple[str, ...] = ()  # of memory that are handed over; () for all
+    types: tuple[str, ...] = ()  # types of memory that are passed on; () for all
 
 
 class Methodology(NamedTuple):
     """One way to work.
 
-    `unit` gets what a session told (`work_unit`, `title`, `branch` and whatever else its first event had) and names the unit.
+    `unit` gets the fields that a session reported (`work_unit`, `title`, `branch` and other fields of its first event) and names the unit.
     """
 
     name: str
     title: str
-    phases: Mapping[str, str]  # its own words, lower case, to one of PHASES
+    phases: Mapping[str, str]  # the methodology's own words, lower case, to one of PHASES
     unit: Callable[[Mapping[str, Any]], WorkUnit]
     relays: tuple[Relay, ...] = ()
-    memory_types: tuple[MemoryType, ...] = ()  # its own, beside those of graphmem
+    memory_types: tuple[MemoryType, ...] = ()  # its own, in addition to those of graphmem
 
     def phase_of(self, word: str) -> str:
-        """One of the six, for a phase in any words; "explore" for one that is not known, "" for none."""
+        """One of the six phases for a word; "explore" if unknown, "" for ""."""
         plain = re.sub(r"[\s_-]+", "_", word.strip().lower())
         if not plain:
             return ""
         return plain if plain in PHASES else self.phases.get(plain, "explore")
 
     def handed_over(self, source: str, target: str) -> Relay | None:
-        """The hand-over between two stages; None when there is none."""
+        """The hand-over between two stages; None for none."""
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 
@@ -147,19 +148,22 @@ BUILT_IN: Final = (
 
 
 class Methodologies(NamedTuple):
-    """Those that are there, and one sentence for each that could not be had."""
+    """Loaded methodologies, and one sentence for each that failed to load."""
 
     known: Mapping[str, Methodology]
     problems: tuple[str, ...]
 
     def of(self, name: str) -> Methodology:
-        """By name; the native one for a name that is not known."""
+        """The methodology of a name; the native one if it is unknown."""
         return self.known.get(name.strip().lower() or NATIVE, self.known[NATIVE])
 
 
 @lru_cache(maxsize=1)
 def methodologies() -> Methodologies:
-    """The built-in ones and those that installed packages add, by name. Looked for once; `methodologies.cache_clear()` looks again."""
+    """Built-in methodologies and those of installed packages, by name.
+
+    The result is cached; `methodologies.cache_clear()` searches again.
+    """
     known = {one.name: one for one in BUILT_IN}
     problems: list[str] = []
     for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
@@ -168,7 +172,7 @@ def methodologies() -> Methodologies:
             made = made() if callable(made) and not isinstance(made, Methodology) else made
             _check(made, known)
         except Exception as error:  # noqa: BLE001 - another's code: whatever it does is said, and nothing else depends on it
-            problems.append(f"the methodology {point.name!r} ({point.value}) is left out: {error}")
+            problems.append(f"the methodology {point.name!r} ({point.value}) is ignored: {error}")
             log.warning("%s", problems[-1])
             continue
         known[made.name] = made
@@ -181,13 +185,13 @@ def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     if not isinstance(made, Methodology):
         raise TypeError(f"it is a {type(made).__name__}, not a graphmem.observe.methodology.Methodology")
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", made.name):
-        raise ValueError(f"its name {made.name!r} is not of lower case letters, digits, - and _")
+        raise ValueError(f"its name {made.name!r} must have only lower case letters, digits, - and _")
     if made.name in known:
-        raise ValueError(f"there is one called {made.name!r} already")
+        raise ValueError(f"a methodology {made.name!r} already exists")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
-        raise ValueError(f"its phases lead to {', '.join(wrong)}; there are {', '.join(PHASES)}")
+        raise ValueError(f"its phases map to the unknown {', '.join(wrong)}; use {', '.join(PHASES)}")
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
-        raise ValueError(f"its memory type {clash[0]!r} is one of graphmem's own, with another meaning")
+        raise ValueError(f"its memory type {clash[0]!r} already exists in graphmem with another meaning")
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:
-        raise ValueError(f"a hand-over names the memory type {unknown[0]!r}, which nobody declares")
+        raise ValueError(f"a hand-over uses the unknown memory type {unknown[0]!r}")

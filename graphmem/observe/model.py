@@ -1,7 +1,7 @@
-"""The words of observing: events come in, findings and the record of a session come out. Pure data, no I/O.
+"""Data classes of observing: events, findings, session records. No I/O.
 
-Everything is a NamedTuple of plain values, so that it is cheap to make 10,000 of them, can be compared in tests, and travels as JSON:
-`as_json` gives what `json.dumps` takes, `session_record` makes the record again.
+All are NamedTuples of plain values: 10,000 of them are cheap, they compare by value, and they convert to JSON. `as_json` gives input for
+`json.dumps`, and `session_record` restores the record.
 """
 
 from __future__ import annotations
@@ -29,83 +29,83 @@ EVENT_KINDS: Final = (
 )
 SESSION_KINDS: Final = ("build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review")
 PHASES: Final = ("define", "implement", "validate", "refine", "explore", "reflect")
-OUTCOMES: Final = ("validated", "failed", "accepted", "abandoned", "")  # of a session or a unit of work; "": nobody said
-ENDINGS: Final = ("ended", "recovered", "merged")  # by its own word; from its checkpoint at a later start; folded into another's record
+OUTCOMES: Final = ("validated", "failed", "accepted", "abandoned", "")  # of a session or a unit of work; "": not reported
+ENDINGS: Final = ("ended", "recovered", "merged")  # by the agent; from its checkpoint at a later start; merged into another record
 
 _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Event(NamedTuple):
-    """One thing that happened, checked and cut; see `observe.events` for how one comes in.
+    """A checked and cut event; see `observe.events` for the checks.
 
-    Nothing of it is kept as it came: `observe.acts` takes the secrets out of what stays.
+    It is never stored in this form: `observe.acts` removes secrets first.
     """
 
     session_id: str
-    step: int  # from 0, as the agent counts; many events may share one
+    step: int  # from 0, as the agent counts; several events may share a step
     at: datetime  # aware, UTC
     kind: str  # one of EVENT_KINDS
-    tool: str = ""  # the agent's own name of it: "Edit", "run_terminal_cmd"
+    tool: str = ""  # the agent's own name of the tool: "Edit", "run_terminal_cmd"
     args: Mapping[str, Any] = _NO_ARGS  # names to plain values, or lists of them
-    ok: bool | None = None  # None: it does not say
+    ok: bool | None = None  # None: not reported
     text: str = ""  # at most 4 KiB of UTF-8
     tokens: int | None = None
 
 
 class SessionInfo(NamedTuple):
-    """Which session this is, as far as it has told."""
+    """A session's description of itself, as far as it is known."""
 
     id: str
     kind: str = "terminal"  # one of SESSION_KINDS
     agent: str = ""
     parent: str = ""  # session this one was forked from; "" for none
-    group: str = ""  # sessions of agents that work side by side on one thing share it; "" for none
-    work_unit: str = ""  # label of the unit that is worked on, resolved by the methodology
-    phase: str = ""  # one of PHASES, mapped by the methodology; "" when nobody said
+    group: str = ""  # shared by sessions of agents that work side by side on one task; "" for none
+    work_unit: str = ""  # label of the current unit of work, resolved by the methodology
+    phase: str = ""  # one of PHASES, mapped by the methodology; "" if not reported
     methodology: str = "native"
-    title: str = ""  # what it is about, one line
+    title: str = ""  # subject of the session, one line
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    commit_sha: str = ""  # where it started
+    commit_sha: str = ""  # commit at its start
     branch: str = ""
     planned_steps: int | None = None
     outcome: str = ""  # one of OUTCOMES
-    ending: str = ""  # one of ENDINGS once it has ended
+    ending: str = ""  # one of ENDINGS after its end
 
 
 class Finding(NamedTuple):
-    """What one signal saw in one session: a candidate for a memory, not yet one."""
+    """A detection of one signal in one session: a candidate for a memory."""
 
     signal: str  # name in observe.signals.SIGNALS
-    key: str  # the same in every session that finds the same: "error_retry:TypeError: …", "co_access:a.py|b.py"
-    value: float  # of the signal, by the formula
-    memory_type: str  # the first type that fits; one of memory.types.TYPES
-    facts: Mapping[str, Any]  # what a sentence is made of; the keys of each signal are listed in docs/observing.md
-    files: tuple[str, ...] = ()  # from the project's root, with '/', sorted
-    steps: tuple[int, ...] = ()  # evidence, ascending
-    priority: float = 0.0  # how urgent: of early promotion, else the value
-    early: bool = False  # seen well enough inside the session that min_sessions is not asked for
-    min_sessions: int = 1  # in how many sessions it must be found before it is learnt; 1 when early or by quorum
-    contaminated: bool = False  # made of what came after the agent read from the web
-    sources: tuple[str, ...] = ()  # pages it could come from, when contaminated; documents it is about
-    failed_approach: bool = False  # of an approach that was abandoned: may only become a dead_end
+    key: str  # equal in all sessions with the same finding: "error_retry:TypeError: …", "co_access:a.py|b.py"
+    value: float  # value of the signal, from the formula
+    memory_type: str  # the first matching type; one of memory.types.TYPES
+    facts: Mapping[str, Any]  # values for the sentence; docs/observing.md lists the keys of each signal
+    files: tuple[str, ...] = ()  # relative to the project's root, with '/', sorted
+    steps: tuple[int, ...] = ()  # steps of the evidence, ascending
+    priority: float = 0.0  # urgency: priority of early promotion, else the value
+    early: bool = False  # evidence within the session is enough: min_sessions does not apply
+    min_sessions: int = 1  # sessions that must have it before it is learnt; 1 if early or by quorum
+    contaminated: bool = False  # its evidence came after the agent read external text
+    sources: tuple[str, ...] = ()  # pages it may come from, if contaminated; documents it is about
+    failed_approach: bool = False  # part of an abandoned approach: may only become a dead_end
     quorum: bool = False  # two agents found it independently
-    agents: tuple[str, ...] = ()  # sessions that found it, sorted, when merged
+    agents: tuple[str, ...] = ()  # sessions with this finding, sorted, if merged
     work_unit: str = ""
     phase: str = ""
 
 
 class FileStat(NamedTuple):
-    """What was done with one file."""
+    """Uses of one file."""
 
     path: str
     reads: int = 0
     edits: int = 0
-    listed: int = 0  # times it stood in a listing or in search results
+    listed: int = 0  # occurrences in listings or search results
     lines_added: int = 0
     lines_removed: int = 0
-    reverted: int = 0  # edits that were undone
-    tokens: int = 0  # that reading it cost
+    reverted: int = 0  # undone edits
+    tokens: int = 0  # cost of reading it
     first_at: datetime | None = None
     last_at: datetime | None = None
     first_step: int = 0
@@ -113,19 +113,19 @@ class FileStat(NamedTuple):
 
 
 class CommandRun(NamedTuple):
-    """A command line, all its runs together, in the order of the first."""
+    """All runs of one command line, in the order of their first runs."""
 
     command: str  # one line, redacted, at most 200 characters
     action: str  # run | test | search | read | list | web: see observe.tools
     runs: int = 1
     failures: int = 0
-    last_exit: int | None = None  # None: it was not told
+    last_exit: int | None = None  # None: not reported
     seconds: float = 0.0  # of all runs
     last_step: int = 0
 
 
 class Decision(NamedTuple):
-    """Something a person or a gate approved or rejected."""
+    """Something that a person or a gate approved or rejected."""
 
     text: str
     approved: bool
@@ -134,12 +134,12 @@ class Decision(NamedTuple):
 
 
 class ErrorSeen(NamedTuple):
-    """An error by its fingerprint: paths, numbers and addresses are normalised away."""
+    """An error by its fingerprint: its text without paths, numbers, addresses."""
 
     fingerprint: str  # normalised text, at most 200 characters
-    message: str  # the last one as it was, one line, at most 300 characters
+    message: str  # the last original message, one line, at most 300 characters
     tool: str
-    command: str  # of the run that showed it; ""
+    command: str  # of the run that printed it; ""
     times: int
     fixed: bool  # the same tool or command succeeded after a change
     fix_files: tuple[str, ...]  # edited between the error and the success
@@ -147,30 +147,30 @@ class ErrorSeen(NamedTuple):
 
 
 class DeadEnd(NamedTuple):
-    """An approach that the agent gave up, by its own words."""
+    """An approach that the agent abandoned, in its own words."""
 
-    approach: str  # the sentence it was given up in and the one before, at most 400 characters
-    why: str  # the reason when one was given; ""
+    approach: str  # the sentence that abandoned it and the one before, at most 400 characters
+    why: str  # the reason if given; ""
     step: int
     at: datetime
-    reverted: tuple[str, ...]  # files whose edits were undone within the same approach
-    edits: tuple[str, ...]  # files edited in it, whether undone or not
+    reverted: tuple[str, ...]  # files whose edits were undone in the same approach
+    edits: tuple[str, ...]  # files edited in it, including undone edits
 
 
 class CoAccess(NamedTuple):
-    """Two files that were used in one window; `a` < `b`."""
+    """Two files used in one window; `a` < `b`."""
 
     a: str
     b: str
-    windows: int  # that both were used in
-    edited: int  # of those: windows in which both were edited
-    a_first: int  # windows in which `a` came before `b`; the rest had `b` first
+    windows: int  # windows with uses of both
+    edited: int  # windows with edits of both
+    a_first: int  # windows in which `a` came before `b`; in the others `b` was first
     delta_s: float  # average seconds between them
-    at: datetime  # the last
+    at: datetime  # time of the last
 
 
 class UnitDone(NamedTuple):
-    """A unit of work that was begun and ended inside the session."""
+    """A unit of work that began and ended within the session."""
 
     label: str
     phase: str
@@ -182,14 +182,17 @@ class UnitDone(NamedTuple):
 
 
 class SessionRecord(NamedTuple):
-    """All that is left of a session when it has ended: what summary, ledger and gates are made of. Nothing in it is in the graph yet."""
+    """All that remains of a session after its end.
+
+    Summary, ledger and gates use it. Nothing in it is in the graph yet.
+    """
 
     info: SessionInfo
-    events: int  # taken
+    events: int  # accepted events
     messages: int
     tokens: int
-    duration_s: float  # from the first event to the last, gaps over an hour left out
-    steps: int  # distinct
+    duration_s: float  # from the first event to the last, without gaps over an hour
+    steps: int  # distinct steps
     files: tuple[FileStat, ...] = ()  # by path
     commands: tuple[CommandRun, ...] = ()
     decisions: tuple[Decision, ...] = ()
@@ -199,16 +202,16 @@ class SessionRecord(NamedTuple):
     findings: tuple[Finding, ...] = ()  # most urgent first, then by key
     units: tuple[UnitDone, ...] = ()  # of work, in order
     tools: Mapping[str, int] = _NO_ARGS  # calls by action
-    modules: Mapping[str, int] = _NO_ARGS  # uses of files by module, as methodology or folder names it
-    searches: Mapping[str, int] = _NO_ARGS  # patterns searched for
-    web_sources: tuple[str, ...] = ()  # pages that were read, in order
-    contaminated: bool = False  # something was read from the web
+    modules: Mapping[str, int] = _NO_ARGS  # uses of files by module, as the methodology or the folder names it
+    searches: Mapping[str, int] = _NO_ARGS  # searched patterns
+    web_sources: tuple[str, ...] = ()  # pages in the order they were read
+    contaminated: bool = False  # the agent read external text
     last_message: str = ""  # the agent's last words, redacted
-    injected: tuple[str, ...] = ()  # ids of memories the session was shown, as its events told
-    shown_in: Mapping[str, str] = _NO_ARGS  # of those, the ones shown in a phase of work -> the phase, one of PHASES
-    used: tuple[str, ...] = ()  # of those, the ones it used: opened, cited, acted on or agreed with
+    injected: tuple[str, ...] = ()  # ids of memories the session was shown, as its events reported
+    shown_in: Mapping[str, str] = _NO_ARGS  # id -> phase, one of PHASES, for those shown in a phase of work
+    used: tuple[str, ...] = ()  # ids of those it used: opened, cited, followed or agreed with
     members: tuple[str, ...] = ()  # sessions merged into this one
-    ignored: Mapping[str, int] = _NO_ARGS  # events not taken, and details cut, by reason
+    ignored: Mapping[str, int] = _NO_ARGS  # rejected events and cut details, by reason
 
 
 # ---- as JSON
@@ -227,7 +230,10 @@ _TIMES: Final = frozenset({"at", "started_at", "ended_at", "first_at", "last_at"
 
 
 def as_json(value: Any) -> Any:
-    """A value of this module as `json.dumps` takes it: tuples with names as objects, times as ISO 8601."""
+    """Convert a value of this module for `json.dumps`.
+
+    Named tuples become objects, times become ISO 8601.
+    """
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple):
@@ -242,22 +248,22 @@ def as_json(value: Any) -> Any:
 
 
 def session_info(given: Mapping[str, Any]) -> SessionInfo:
-    """What a session told of itself, from what `as_json` made of it.
+    """Restore session information from the output of `as_json`.
 
     Raises:
-        BadInputError: it is none.
+        BadInputError: the value is not session information.
     """
     try:
         return SessionInfo(**dict(_read(SessionInfo, given)))
     except (TypeError, ValueError) as error:
-        raise BadInputError(f"this says nothing of a session: {error}; make it with `as_json`", argument="info") from error
+        raise BadInputError(f"not the information of a session: {error}; make it with `as_json`", argument="info") from error
 
 
 def session_record(given: Mapping[str, Any]) -> SessionRecord:
-    """A record from what `as_json` made of it.
+    """Restore a record from the output of `as_json`.
 
     Raises:
-        BadInputError: it is no record, or one of a later version with parts that are not known (`field`).
+        BadInputError: not a record, or a record of a later version with unknown parts (`field`).
     """
     try:
         parts = dict(_read(SessionRecord, given))
@@ -266,7 +272,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
             parts[name] = tuple(kind(**dict(_read(kind, one))) for one in given.get(name, ()))
         return SessionRecord(**parts)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise BadInputError(f"this is no record of a session: {error}; make one with `as_json`", argument="record") from error
+        raise BadInputError(f"not a record of a session: {error}; make one with `as_json`", argument="record") from error
 
 
 def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,7 @@
-"""Whether a finding says anything new: the book's own rules for near duplicates, asked before the write path is."""
+"""Decide whether a finding is new, by the memory repository's own rules.
+
+The rules are those for near duplicates. They are applied here before the write.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.memory.repository import MemoryRepository
 
-_LOOK: Final = 16  # nearest memories
+_LOOK: Final = 16  # nearest memories to compare
 _BATCH: Final = 64
 _SPACES: Final = re.compile(r"\s+")
 
 
 class Text(NamedTuple):
-    """What would be remembered."""
+    """Text of a memory to be written."""
 
     content: str
     type: str
@@ -34,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A memory that says it already, or said it until somebody took it back."""
+    """A memory with the same content, live or taken back."""
 
     row: MemoryRow
     likeness: float
@@ -42,11 +45,13 @@ class Found(NamedTuple):
 
 
 class Novelty:
-    """Compares texts with what is known. One for a session's end: all vectors are made in one batch.
+    """Compares texts with known memories.
+
+    One for each end of a session: all vectors are computed in one batch.
 
     Args:
-        book: of memories.
-        texts: that will be asked about, in their order.
+        book: the memory repository.
+        texts: texts to be compared, in this order.
     """
 
     def __init__(self, book: MemoryRepository, texts: Sequence[Text]) -> None:
@@ -67,12 +72,12 @@ class Novelty:
                 self.vectors = list(embedder.encode(listed))
                 self.model = embedder.model_id
             except EmbedderError as error:
-                self.note = f"compared by words alone: {error.message}"
+                self.note = f"compared by words only: {error.message}"
         limits = thresholds_of(self.model or self._index.model_id)
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """The memory that says the text at a place already; None when it is new."""
+        """The memory with the same content as the text at an index; None if new."""
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
         for one in self._index.by_fingerprint(print_):
@@ -93,7 +98,7 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """The first of some earlier places whose text says the same."""
+        """First of some earlier indices whose text says the same."""
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
         for other in earlier:
@@ -108,7 +113,10 @@ class Novelty:
         return same and not opposed(one, other)
 
     def _expired(self, row: MemoryRow) -> bool:
-        """True when age took it out of search, not somebody: then it may be learnt again."""
+        """Whether age, not a person, removed it from search.
+
+        If so, it may be learnt again.
+        """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)
         ttl = lifecycle.ttl_days(row._replace(status="candidate"))
@@ -126,5 +134,5 @@ def one_line(text: str) -> str:
 
 
 def expected(at: datetime) -> str:
-    """A time as receipts show it."""
+    """A time in the format of receipts."""
     return at.isoformat(timespec="seconds")

@@ -1,8 +1,9 @@
-"""All sessions of a project: who runs, what came, whose trail is on disk, whose record waits to be learnt from.
+"""The sessions of a project: running, stored and waiting for learning.
 
-The observer takes events in batches from any thread, never raises for what is in them, and never waits for the disk: trails are written
-with each batch and forced to the disk by a thread of its own at each checkpoint. Sessions that nobody hears of any more are set aside
-(their trail is enough to go on), and finished when they have been quiet for long.
+The observer accepts events in batches from any thread. It never raises for their content and never waits for the disk. Checkpoint logs are
+written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are evicted from memory and continue
+from
+their logs. Sessions that stay quiet for long are ended.
 """
 
 from __future__ import annotations
@@ -28,28 +29,28 @@ from graphmem.observe.rivals import Rivals
 from graphmem.observe.running import CHECKPOINT_MESSAGES, Running, started_info
 from graphmem.observe.session_files import SessionFiles
 
-MAX_RUNNING: Final = 64  # sessions in memory; others rest in their trails
-MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or not
-QUIET: Final = timedelta(hours=6)  # after which a session that never ended is taken as ended
-QUIET_AT_START: Final = timedelta(hours=1)  # the same when a process starts: whoever wrote the trail is gone
-ENDED_MARKS: Final = 2_000  # last events of a session that has ended which are known again when they come twice
+MAX_RUNNING: Final = 64  # sessions in memory; the others are on disk only
+MAX_OPEN: Final = 1_000  # sessions that have not ended, in memory or on disk
+QUIET: Final = timedelta(hours=6)  # idle time after which a session without an end is ended
+QUIET_AT_START: Final = timedelta(hours=1)  # the same at a process's start: the writer of the log is gone
+ENDED_MARKS: Final = 2_000  # latest events of an ended session that are recognised as duplicates
 _SUCCESSOR: Final = "~"
 log = logging.getLogger("graphmem.observe")
 
 
 class Observed(NamedTuple):
-    """What became of a batch."""
+    """The outcome of a batch of events."""
 
     taken: int
-    ignored: Mapping[str, int]  # by reason: a key of events.REASONS; some of them were taken all the same
-    sessions: tuple[str, ...]  # that it touched, as they are called here
-    finished: tuple[SessionRecord, ...]  # sessions that ended with it, ready to be learnt from
-    units: tuple[tuple[SessionRecord, str], ...]  # units of work validated with it: the record so far, and the unit's label
-    wishes: tuple[Wish, ...] = ()  # of persons, to be kept at once
+    ignored: Mapping[str, int]  # by reason: a key of events.REASONS; includes events that were cut but accepted
+    sessions: tuple[str, ...]  # touched sessions, by the observer's ids
+    finished: tuple[SessionRecord, ...]  # sessions that ended, ready to be learnt from
+    units: tuple[tuple[SessionRecord, str], ...]  # units of work that were validated: the record so far, and the unit's label
+    wishes: tuple[Wish, ...] = ()  # requests of persons, to be stored at once
 
 
 class Wish(NamedTuple):
-    """What a person asked to be remembered, in their own words."""
+    """A person's request to remember something, in their own words."""
 
     session: str
     commit_sha: str
@@ -58,21 +59,21 @@ class Wish(NamedTuple):
 
 
 class Started(NamedTuple):
-    """What became of a session's start."""
+    """The outcome of starting a session."""
 
     info: SessionInfo
-    resumed: bool  # it was running already
-    note: str  # "" or why the id is another
+    resumed: bool  # it was already running
+    note: str  # "" or the reason for a different id
 
 
 class Observer:
     """The sessions of one project.
 
     Args:
-        folder: for trails and records; made when it is needed.
-        roots: where the project lies; asked anew for each session.
-        clock: tells the time.
-        quiet_at_start: how long a session must have been quiet for a starting process to finish it.
+        folder: for checkpoint logs and records; created on first use.
+        roots: folders of the project; called for each session.
+        clock: gives the current time.
+        quiet_at_start: idle time after which a starting process ends a session.
     """
 
     def __init__(
@@ -87,31 +88,31 @@ class Observer:
         self._files = SessionFiles(folder)
         self._roots = roots
         self._lock = threading.RLock()
-        self._running: OrderedDict[str, Running] = OrderedDict()  # the longest unheard of first
+        self._running: OrderedDict[str, Running] = OrderedDict()  # least recently active first
         self._trails: dict[str, Trail] = {}
-        self._resting: dict[str, SessionInfo] = {}  # sessions whose trail alone is there
-        self._renamed: dict[str, str] = {}  # id an agent uses -> id of the session that goes on
+        self._resting: dict[str, SessionInfo] = {}  # sessions that are on disk only
+        self._renamed: dict[str, str] = {}  # an agent's id -> id of the session that continues
         self._rivals = Rivals()
-        self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of sessions that ended a moment ago
+        self._ended: OrderedDict[str, frozenset[int]] = OrderedDict()  # the last events of recently ended sessions
         self._heard: dict[str, datetime] = {}
-        self._rested: dict[str, tuple[str, ...]] = {}  # what brought words of strangers into sessions that rest
+        self._rested: dict[str, tuple[str, ...]] = {}  # sources of external text in sessions that are on disk only
         self._quiet_at_start = quiet_at_start
         self._found()
 
-    # ---- the verbs
+    # ---- operations
 
     def start(self, session_id: str, told: Mapping[str, Any]) -> Started:
-        """Begin a session, or go on with it.
+        """Begin a session, or continue it.
 
         Args:
             session_id: the agent's own.
             told: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title, commit_sha, branch, cwd.
 
         Raises:
-            BadInputError: the id is empty or too long, or the session it is forked from is not known.
+            BadInputError: the id is empty or too long, or the parent session is unknown.
         """
         if not session_id.strip() or len(session_id) > ID_CHARACTERS:
-            raise BadInputError(f"a session's id has 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80])
+            raise BadInputError(f"a session's id must have 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80])
         with self._lock:
             now = self.clock.now()
             one = session_id.strip()
@@ -124,9 +125,9 @@ class Observer:
                 )
                 if same:
                     return Started(known.info, True, "")
-                note = f"{one} is the id of a running session of another agent ({known.info.agent}); this one goes by the id given here"
+                note = f"{one} is the id of a running session of another agent ({known.info.agent}); this session uses the id given here"
             elif self._files.has_ended(one):
-                note = f"{one} has ended before; it goes on under the id given here"
+                note = f"{one} has already ended; the session continues under the id given here"
             if note:
                 free = self._free(one)
                 self._renamed[one] = free
@@ -135,7 +136,7 @@ class Observer:
                 parent = self._get(self._renamed.get(info.parent, info.parent))
                 if parent is None and not self._files.has_ended(info.parent):
                     raise BadInputError(
-                        f"there is no session {info.parent!r} to fork from; start it first, or leave the parent out",
+                        f"unknown parent session {info.parent!r}; start it first or omit the parent",
                         argument="parent",
                         value=info.parent,
                     )
@@ -145,11 +146,13 @@ class Observer:
             return Started(info, False, note)
 
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
-        """Take a batch in. Whatever is wrong with an event is counted under a reason; nothing raises and nothing waits.
+        """Accept a batch of events. Never raises or waits for invalid events.
+
+        Problems of events are counted by reason.
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
-            session_id: of events that name none.
+            session_id: for events that name none.
         """
         now = self.clock.now()
         counts: Counter[str] = Counter()
@@ -176,7 +179,7 @@ class Observer:
                 named = self._renamed.get(event.session_id, event.session_id)
                 running = self._get(named)
                 if running is None:
-                    if event.kind == "session_end":  # of one that has ended, or never began
+                    if event.kind == "session_end":  # of an ended or unknown session
                         counts["duplicate" if self._files.has_ended(named) else "no_session"] += 1
                         continue
                     if len(self._running) + len(self._resting) >= MAX_OPEN:
@@ -213,26 +216,27 @@ class Observer:
             for named in touched:
                 self._write(named)
         if counts:
-            log.info("of %d events %d were taken; %s", taken + sum(counts.values()), taken, dict(counts))
+            log.info("of %d events %d were accepted; %s", taken + sum(counts.values()), taken, dict(counts))
         return Observed(taken, dict(sorted(counts.items())), tuple(touched), tuple(finished), tuple(units), tuple(wishes))
 
     def end(self, session_id: str, outcome: str = "") -> tuple[SessionRecord, list[SessionRecord]]:
         """End a session.
 
         Args:
-            session_id: as the agent or this observer calls it.
+            session_id: the agent's or the observer's id.
             outcome: one of `model.OUTCOMES`.
 
         Returns:
-            Its record (of an earlier end, when it had ended), and the records that are now ready to be learnt from: none while agents it
-            works with still run.
+            Its record (the earlier one if it had already ended), and the records that are now ready to be learnt from. None are ready while
+            agents of its group still run.
 
         Raises:
-            SessionNotFoundError: there is none; BadInputError: the outcome is not one.
+            SessionNotFoundError: unknown session.
+            BadInputError: unknown outcome.
         """
         if outcome not in OUTCOMES:
             raise BadInputError(
-                f"{outcome!r} is no outcome; there are {', '.join(one for one in OUTCOMES if one)}", argument="outcome", value=outcome
+                f"unknown outcome {outcome!r}; use one of {', '.join(one for one in OUTCOMES if one)}", argument="outcome", value=outcome
             )
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -243,7 +247,10 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions nobody has heard of for so long, from their trails; the records that are ready to be learnt from."""
+        """End sessions that were idle for a time; return records that are ready.
+
+        The records are made from the checkpoint logs.
+        """
         with self._lock:
             before = self.clock.now() - quiet
             ready: list[SessionRecord] = []
@@ -255,14 +262,14 @@ class Observer:
                     ready += self._finish(named, running, "", "recovered")
             return ready
 
-    # ---- what is here
+    # ---- questions
 
     def strangers(self, session_id: str = "", *, others: bool = True) -> tuple[str, ...]:
-        """What brought words of strangers into a session.
+        """Sources of external text in a session.
 
         Args:
-            session_id: of one that runs or has ended.
-            others: look into all that run when the session is none that is known.
+            session_id: of a running or ended session.
+            others: for an unknown session, check all running sessions.
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -274,7 +281,10 @@ class Observer:
             return tuple(dict.fromkeys(why for one in sorted(open_ones) for why in self._brought(one))) if others else ()
 
     def _brought(self, named: str) -> tuple[str, ...]:
-        """What brought words of strangers into a session that has not ended; one that rests is looked at without waking it."""
+        """Sources of external text in a session that has not ended.
+
+        A session on disk is read without loading it.
+        """
         running = self._running.get(named)
         if running is not None:
             return running.strangers()
@@ -284,7 +294,7 @@ class Observer:
         return self._rested[named]
 
     def _inherit(self, running: Running, one: str) -> None:
-        """A session that goes on under another id has read what it read before."""
+        """Carry external text over to a session that continues under another id."""
         earlier = self._before(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
         if before is not None and before.contaminated:
@@ -301,33 +311,36 @@ class Observer:
             self._write(running.info.id)
 
     def _before(self, named: str, one: str) -> str:
-        """The last session that ended by an id, or by the ids made of it; "" for none."""
+        """The last ended session of an id, or of ids derived from it; "" for none."""
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
         return next((name for name in [*earlier, one] if self._files.has_ended(name)), "")
 
     def open_sessions(self) -> list[tuple[SessionInfo, int, datetime | None]]:
-        """Sessions that have not ended: what is known, events in memory, last heard of; by id."""
+        """Sessions that have not ended, by id.
+
+        Each with its information, its number of events in memory and the time of its last event.
+        """
         with self._lock:
             rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
             rows += [(info, 0, self._heard.get(named)) for named, info in self._resting.items()]
             return sorted(rows, key=lambda row: row[0].id)
 
     def runs(self, session_id: str) -> bool:
-        """Whether a session has begun and not ended."""
+        """Whether a session is open."""
         with self._lock:
             named = self._renamed.get(session_id, session_id)
             return named in self._running or named in self._resting
 
     def records(self) -> list[SessionRecord]:
-        """Of sessions that have ended, the newest first."""
+        """Records of ended sessions, newest first."""
         return self._files.records()
 
     def record(self, session_id: str) -> SessionRecord:
-        """The record of one session, so far or at its end.
+        """The record of one session, current or final.
 
         Raises:
-            SessionNotFoundError: there is none.
+            SessionNotFoundError: unknown session.
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -338,14 +351,17 @@ class Observer:
             if found is None:
                 near = sorted(one for one in {*self._running, *self._resting} if one.startswith(session_id[:4]))[:5]
                 raise SessionNotFoundError(
-                    f"there is no session {session_id!r}; `graphmem session running` and `session list` show those there are",
+                    f"unknown session {session_id!r}; see `graphmem session running` and `graphmem session list`",
                     id=session_id,
                     candidates=near,
                 )
             return found
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Records nobody has learnt from yet, as they would be handed out: those of one group as one, and none while one of it runs."""
+        """Records that were not learnt from yet.
+
+        Sessions of one group form one record, which is left out while one of them runs.
+        """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
             groups: dict[str, list[SessionRecord]] = {}
@@ -354,18 +370,21 @@ class Observer:
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
-        """A record, or one merged of several, has been learnt from."""
+        """Mark a record, or a merged record, as learnt from."""
         for one in record.members or (record.info.id,):
             self._files.settled(one)
 
     def early(self, session_id: str) -> list[Finding]:
-        """What stands out in a running session; nothing of one that does not run."""
+        """Early findings of a running session; empty if it does not run."""
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
             return running.early() if running is not None else []
 
     def close(self) -> None:
-        """Bring the trails to the disk. Sessions stay open: the next process goes on with them."""
+        """Force the checkpoint logs to the disk.
+
+        Sessions stay open: the next process continues them.
+        """
         with self._lock:
             for named, running in list(self._running.items()):
                 for act in running.interpreter.flush():
@@ -406,7 +425,10 @@ class Observer:
         return child.info
 
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
-        """End one; the records that are ready now: its own, or that of all its companions when it was the last of them."""
+        """End a session; return the records that are ready now.
+
+        These are its own record, or those of its whole group if it was the last of it.
+        """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
         companions = [one.info.id for one in self._running.values() if group and one.info.group == group and one.info.id != named]
@@ -425,7 +447,7 @@ class Observer:
         return [merged(members)] if members else [record]
 
     def _after(self, running: Running, acts: Sequence[Act]) -> None:
-        """Write down what came of an event, and see who edits what."""
+        """Write the acts of an event to the log, and record concurrent edits."""
         trail = self._trails[running.info.id]
         for place, act in enumerate(acts):
             trail.act(act, running.fresh_marks if place == 0 else ())
@@ -436,10 +458,10 @@ class Observer:
                     for met in self._rivals.edited(running, path, act, self._running):
                         self._trails[met.session].rival(met.path, met.other, met.apart, met.mark)
 
-    # ---- where sessions are
+    # ---- loading and evicting
 
     def _get(self, named: str) -> Running | None:
-        """A session that has not ended, brought back from its trail when it rested."""
+        """An open session, restored from its checkpoint log if necessary."""
         running = self._running.get(named)
         if running is not None:
             self._running.move_to_end(named)
@@ -478,7 +500,7 @@ class Observer:
         return running
 
     def _found(self) -> None:
-        """The trails an earlier process left: their sessions rest, and go on when they are heard of again."""
+        """Find the logs of an earlier process; their sessions continue on demand."""
         for path, info in self._files.left():
             self._resting[info.id] = info
             heard = datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -488,7 +510,7 @@ class Observer:
                 self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
-        """End the sessions an earlier process left and nobody has been heard of since; the records that are ready."""
+        """End idle sessions of an earlier process; return records that are ready."""
         return self.finish_quiet(self._quiet_at_start)
 
     def _free(self, one: str) -> str:

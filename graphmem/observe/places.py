@@ -1,4 +1,4 @@
-"""What a path says: the module a file belongs to, and whether it configures."""
+"""Facts from a path: the module a file belongs to, and config files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Final
 
 
 def module_of(path: str) -> str:
-    """The folder a file belongs to, at most two deep: `src/auth/tokens.py` is of `src/auth`; "." at the root."""
+    """Folder of a file, at most two levels deep; "." at the root.
+
+    `src/auth/tokens.py` belongs to `src/auth`.
+    """
     parts = path.split("/", 3)[:-1] if path.count("/") < 3 else path.split("/", 3)[:3]
     return "/".join(parts[:2]) or "."
 
@@ -25,7 +28,7 @@ _LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "
 
 
 def is_config(path: str) -> bool:
-    """Whether a file configures; what a tool writes by itself (lock files) does not."""
+    """Whether a file is configuration. Generated files (lock files) are not."""
     name = path.rpartition("/")[2].lower()
     if name in _LOCKS:
         return False

@@ -1,7 +1,8 @@
-"""From the findings of a session to memories: filters in their order, each with a named reason, and one transaction at the end.
+"""Promote findings of a session to memories: filter, then write once.
 
-guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding leaves the pipeline with
-a verdict; the receipt lists them all. A session that was taken in before, or a copy of one, gives that one's receipt and changes nothing.
+guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding gets an outcome with a
+reason, and the receipt lists them all. A session that was processed before, or a copy of one, gets the existing receipt and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -37,25 +38,25 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "observer_inferred"
 ACTOR: Final = "observer"
-WISH_TAGS: Final = ("observed", "remember")  # of what a person asked for
-MAX_JUDGED: Final = 200  # findings of one session that are compared with what is known; the most urgent
+WISH_TAGS: Final = ("observed", "remember")  # of requested memories
+MAX_JUDGED: Final = 200  # findings of one session that are compared with known memories, the most urgent first
 _SHOWN: Final = 300  # characters of a text in a receipt
 
 _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """What promotion works with."""
+    """The services and settings that promotion uses."""
 
     book: MemoryRepository
     ledger: Ledger
     preset: str = "balanced"  # a key of gates.PRESETS
     model: LanguageModel | None = None
-    extraction: bool = True  # ask the model for facts as well
+    extraction: bool = True  # also ask the model for facts
 
 
 class _Case(NamedTuple):
-    """A finding on its way."""
+    """A finding on its way through the filters."""
 
     finding: Finding
     seen: Seen
@@ -66,12 +67,12 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
     """Learn from a session, once.
 
     Args:
-        means: book, ledger, model.
+        means: memory repository, ledger, model.
         record: of the session.
-        unit: label of a unit of work that is done, when the session goes on; None at its end.
+        unit: label of a finished unit of work while the session continues; None at its end.
 
     Raises:
-        LedgerError, JournalError, DiskFullError: nothing of it was kept; it can be done again.
+        LedgerError, JournalError, DiskFullError: nothing was stored; the call can be repeated.
     """
     ledger, part = means.ledger, unit or ""
     digest = digest_of(record)
@@ -105,18 +106,18 @@ class _Promotion:
         self.became: dict[str, str] = {}  # finding -> memory
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
-        """All steps; see the module."""
+        """Run all steps; see the module."""
         ledger, record = self.means.ledger, self.record
         findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
         heard = [one for one in findings if not self._is_echo(one)]
-        # The id is the agent's name for the session, not words: some agents' look like secrets.
+        # The id is the agent's name for the session, not text: some agents' ids look like secrets.
         summary = {**redact_all(summarised(record), []), "session": record.info.id}
         ledger.take(record, summary, [one for one in [*record.findings, *dead_ends(record)] if one not in findings or one in heard])
         seen = ledger.seen({one.key for one in heard})
         cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]
         cases.sort(key=lambda case: (-self._score(case), case.finding.key))
         for case in cases[MAX_JUDGED:]:
-            self._end(case.finding, "over_cap", f"only the {MAX_JUDGED} most valuable findings of a session are looked at", case)
+            self._end(case.finding, "over_cap", f"only the {MAX_JUDGED} most valuable findings of a session are compared", case)
         cases = cases[:MAX_JUDGED]
         novelty = Novelty(self.book, [Text(case.text.content, case.text.type, case.text.files) for case in cases])
         self.notes += [novelty.note] if novelty.note else []
@@ -141,7 +142,10 @@ class _Promotion:
     # ---- filters
 
     def _is_echo(self, one: Finding) -> bool:
-        """What the session was shown, or anybody knows, is no evidence: said again in words, or done because a memory said so."""
+        """Whether the finding repeats a memory: in words, or by following it.
+
+        Memories that the session was shown, and all known ones, do not count as evidence.
+        """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
             memory = known
@@ -149,38 +153,44 @@ class _Promotion:
         if not memory or (row is not None and self._is_ours(row)):
             return False
         if row is None:
-            self._end(one, "echo", "it carries memory's mark")
+            self._end(one, "echo", "it contains text that memory injected")
         elif self.guard.was_shown(memory) or self.guard.is_marked(one.facts):
             self._end(one, "echo", f"the session was shown #{row.short_id}", row=memory)
         else:
-            self._end(one, "known", f"#{row.short_id} says it in these words", row=memory)
+            self._end(one, "known", f"#{row.short_id} already says it in these words", row=memory)
         return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
-        """Validation and frequency, then the sentence; None when a verdict was given."""
+        """Apply validation and frequency, then make the sentence.
+
+        None if the finding got an outcome.
+        """
         stopped = self._stopped(one, seen)
         if stopped is None:
             try:
                 return _Case(one, seen, worded(self._directed(one), seen.sessions))
             except (KeyError, TypeError, ValueError, IndexError) as error:
-                _log.warning("a finding of %s has no sentence: %r", one.signal, error)
-                stopped = ("refused", f"its facts make no sentence ({type(error).__name__})", "")
+                _log.warning("no sentence can be made of a finding of %s: %r", one.signal, error)
+                stopped = ("refused", f"its facts do not fit the sentence of its signal ({type(error).__name__})", "")
         self._end(one, stopped[0], stopped[1], seen=seen, row=stopped[2])
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """The memory a finding became, while nobody has used it or vouched for it."""
+        """The memory of a finding, if it was neither used nor vouched for."""
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """A pair with the file that brings the other, where the sessions say so."""
+        """Set the direction of a pair of files, if the sessions show one."""
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Outcome, reason and memory of a finding that goes no further; a person's wish is only asked whether it is known."""
+        """Outcome, reason and memory of a rejected finding; None if it passes.
+
+        A person's request is only checked for being known already.
+        """
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
         row = SIGNALS.get(one.signal)
@@ -189,43 +199,46 @@ class _Promotion:
             if not self.gate.is_open and not (is_dead_end and self.gate.most):
                 return "gate_closed", self.gate.why, ""
             if one.failed_approach and not is_dead_end:
-                return "failed_approach", "it belongs to an approach that was given up; only the dead end itself is kept", ""
+                return "failed_approach", "it belongs to an abandoned approach; only the dead end itself is kept", ""
             if ledger.is_barred(one.key):
-                return "taken_back", "somebody took it back; `graphmem remember` says it again", ""
+                return "taken_back", "a person rejected it; use `graphmem remember` to store it anyway", ""
             if not one.quorum and seen.sessions < one.min_sessions:
                 return "too_rare", f"seen in {seen.sessions} of {one.min_sessions} sessions", ""
             if rate is not None and rate.is_refuted and (early := self._unproven(one)) is not None:
                 self.withdrawn[early.id] = early
-                return "withdrawn", f"#{early.short_id} was learnt too soon: {rate.found} of {rate.of} {rate.words}", early.id
+                return "withdrawn", f"#{early.short_id} was learnt too early: {rate.found} of {rate.of} {rate.words}", early.id
             if rate is not None and not rate.is_enough:
-                return "too_rare", f"seen in {rate.found} of {rate.of} {rate.words}; {rate.least:.0%} are asked for", ""
+                return "too_rare", f"seen in {rate.found} of {rate.of} {rate.words}; at least {rate.least:.0%} are needed", ""
             if nothing := says_nothing(one):
                 return "weak", nothing, ""
         known = ledger.memory_of(one.key)
         memory = self.book.index().row(known) if known else None
         if memory is not None and memory.status in LIVE_STATUSES:
-            return "known", f"it became #{memory.short_id} before", memory.id
+            return "known", f"it already became #{memory.short_id}", memory.id
         return None
 
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
-        """Novelty, points and the cap; places of those that are kept, most valuable first."""
+        """Apply novelty, points and the limit; return the accepted indices.
+
+        The most valuable come first.
+        """
         kept: list[int] = []
         preset = gates.PRESETS[self.means.preset]
         for place, case in enumerate(cases):
             one = case.finding
             found = novelty.known(place)
             if found is not None and self._is_ours(found.row) and not self.means.ledger.keys_of([found.row.id]):
-                self._end(one, "learnt", "it was kept when it was said", case, row=found.row.id)
+                self._end(one, "learnt", "it was stored when the person asked for it", case, row=found.row.id)
                 continue
             if found is not None and found.taken_back:
-                self._end(one, "taken_back", f"#{found.row.short_id} said so and was forgotten", case, row=found.row.id)
+                self._end(one, "taken_back", f"#{found.row.short_id} said the same and was forgotten", case, row=found.row.id)
                 continue
             if found is not None:
-                self._end(one, "known", f"#{found.row.short_id} says it ({found.likeness:.2f})", case, row=found.row.id)
+                self._end(one, "known", f"#{found.row.short_id} says the same ({found.likeness:.2f})", case, row=found.row.id)
                 continue
             again = novelty.repeats(place, kept)
             if again is not None:
-                self._end(one, "known", f"{cases[again].finding.key[:80]} of this session says it", case)
+                self._end(one, "known", f"{cases[again].finding.key[:80]} of this session says the same", case)
                 continue
             score = self._score(case)
             if one.signal not in gates.ASKED and (why := self._too_weak(case, score, preset)):
@@ -238,28 +251,31 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """True for what this session has taught already."""
+        """Whether this session has taught the memory."""
         is_observed = row.source == SOURCE or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
     def _too_weak(self, case: _Case, score: float, preset: gates.Preset) -> str:
         total = sum(gates.points(case.finding, case.seen.sessions, score).values())
         if total < preset.points:
-            return f"{total} points of {preset.points} ({self.means.preset})"
+            return f"{total} points of {preset.points} needed ({self.means.preset})"
         if score < preset.importance:
-            return f"importance {score:.2f} of {preset.importance:.2f} ({self.means.preset})"
+            return f"importance {score:.2f} of {preset.importance:.2f} needed ({self.means.preset})"
         if len(case.text.content) < preset.length:
-            return f"{len(case.text.content)} characters of {preset.length} ({self.means.preset})"
+            return f"{len(case.text.content)} characters of {preset.length} needed ({self.means.preset})"
         return ""
 
     def _score(self, case: _Case) -> float:
         trust = SOURCES[SOURCE].trust * (gates.CONTAMINATED if case.finding.contaminated else 1.0)
         return gates.score(max(case.finding.value, case.finding.priority), case.seen.sessions, case.finding.min_sessions, trust)
 
-    # ---- one question to the model
+    # ---- one request to the model
 
     def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
-        """Better wording and facts of events, by at most one call; the templates' own when there is no model or it says nothing of use."""
+        """Better wording and facts of tasks, from at most one call of the model.
+
+        Without a model, or if its answer is unusable, the templates' words remain.
+        """
         self.rewritten: dict[int, str] = {}
         if self.means.model is None:
             return kept, []
@@ -283,7 +299,7 @@ class _Promotion:
     def _write(
         self, kept: Sequence[int], facts: Sequence[extraction.Fact], cases: Sequence[_Case], novelty: Novelty, summary: Mapping[str, Any]
     ) -> None:
-        """Everything in one transaction: memories, their links, the session with its summary."""
+        """Write memories, links and the session with its summary atomically."""
         info = self.record.info
         learnt: list[tuple[Finding, _Case | None, dict[str, Any]]] = [
             (cases[place].finding, cases[place], self._item(cases[place], self.rewritten.get(place, ""), novelty, place)) for place in kept
@@ -322,7 +338,7 @@ class _Promotion:
                 for row in self.withdrawn.values()
             ]
             delta = delta._replace(memories=[*delta.memories, *gone])
-            away = [Event("evict", row.id, row.fingerprint, "", "later sessions do not bear it out") for row in gone]
+            away = [Event("evict", row.id, row.fingerprint, "", "later sessions do not support it") for row in gone]
             return plan._replace(delta=delta, events=[said, *plan.events, *away], before={**plan.before, **self.withdrawn})
 
         refused: set[int] = set()
@@ -369,12 +385,12 @@ class _Promotion:
         if one.signal in gates.ASKED:
             item |= {"source": "agent_explicit"}
         vector = novelty.vectors[place]
-        if vector is not None and not better:  # one that the model worded anew is embedded in the background
+        if vector is not None and not better:  # a text reworded by the model is embedded in the background
             item["vector"] = vector
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
-        """What the model found in approvals and finished work, as far as it is new and there is room."""
+        """Facts of the model that are new and within the limit."""
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
         made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []
@@ -397,7 +413,7 @@ class _Promotion:
                 made.append((finding, case, self._item(case, "", novelty, place) | {"tags": ["observed", extraction.TAG, fact.trigger]}))
         return made
 
-    # ---- verdicts
+    # ---- outcomes
 
     def _end(
         self, one: Finding, outcome: str, why: str, case: _Case | None = None, *, seen: Seen | None = None, row: str = "", text: str = ""
@@ -428,7 +444,7 @@ class _Promotion:
 
 
 def receipt_of(body: Mapping[str, Any]) -> Receipt:
-    """A receipt from what was kept of it."""
+    """Restore a receipt from its stored form."""
     return Receipt(**(dict(body) | {"verdicts": [FindingVerdict(**one) for one in body["verdicts"]]}))
 
 

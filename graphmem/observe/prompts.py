@@ -1,9 +1,11 @@
-"""What a prompt holds: a wish of the person at its head, and words that were pasted into it.
+"""Find a person's request at the head of a prompt, and pasted text in it.
 
-People paste mails, review comments, issues, logs. Whatever stands in those is no wish of theirs, quoted or not. So a wish is the sentence a
-prompt begins with, in the person's own words; and a prompt with the marks of something pasted brings words of strangers into the session.
-Marks that have an edge (a fence, a quotation, tags) leave the head alone. Others (a signature, the header of a mail) do not say where what
-was pasted begins: with one of them, a wish is doubtful unless the person says first that something follows.
+People paste mails, review comments, issues and logs. Text in those is not the person's request, quoted or not. So a request is the first
+sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Marks with an
+edge
+(a fence, a quotation, tags) do not affect the head. Other marks (a signature, the header of a mail) do not show where the pasted text
+begins.
+They make a request doubtful, unless the person says first that something follows.
 """
 
 from __future__ import annotations
@@ -13,14 +15,14 @@ from typing import Final, NamedTuple
 
 from graphmem.observe.asking import ASKS, BEGINS, ENDS, POLITE, RULES
 
-LONG: Final = 2_000  # characters of a prompt that nobody types
+LONG: Final = 2_000  # a longer prompt was not typed
 MANY_LINES: Final = 30
 LONGEST_RULE: Final = 200  # characters of a sentence that only its end makes a rule
-KEPT: Final = 400  # characters of a wish
+KEPT: Final = 400  # characters of a request
 LOOKED: Final = 16_384
 FEWEST_WORDS: Final = 3
-FEWEST_NAMED: Final = 2  # of what is asked to be remembered by name: some languages need no more
-FEWEST_SIGNS: Final = 4  # of a language that does not part its words
+FEWEST_NAMED: Final = 2  # words of the content after an explicit "remember"; some languages need no more
+FEWEST_SIGNS: Final = 4  # characters, in a language without spaces between words
 
 _I: Final = re.IGNORECASE | re.MULTILINE
 _NAMES: Final = r"(?:claude|codex|gemini|cursor|copilot|assistant|agent|bot|gpt|team)"
@@ -44,7 +46,7 @@ _THINGS: Final = (
     r"|コメント|レビュー|イシュー|顧客|ログ|메일|댓글|이슈|고객)"
 )
 
-# Marks with an edge: what stands before them is somebody else's than what is in them.
+# Marks with an edge: the text before them and the text in them have different authors.
 _EDGED: Final = (
     ("a quotation", re.compile(r"^\s{0,8}(?:>|&gt;|》|\|\s(?!\|))", re.MULTILINE)),
     ("a fence", re.compile(r"```|~~~")),
@@ -71,9 +73,9 @@ _EDGED: Final = (
         re.compile(r"^\W{0,3}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,3}(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|NOTICE)\b", re.MULTILINE),
     ),
 )
-# Edges without words, so that they hold in any language.
+# Edges without words, which hold in any language.
 _SHAPED: Final = (
-    ("a passage that is announced", re.compile(r"[:：][ \t]*\n[ \t]*\n(?!\s*(?:[-*•]\s|\d+[.)]\s))\s*\S")),
+    ("an announced passage", re.compile(r"[:：][ \t]*\n[ \t]*\n(?!\s*(?:[-*•]\s|\d+[.)]\s))\s*\S")),
     ("a ticket", re.compile(r"\n[ \t]*[A-Z][A-Z0-9]{1,9}-\d+(?:[ \t]{2,}\S|[ \t]*[:：]?[ \t]*\n)")),
     (
         "a form",
@@ -86,7 +88,7 @@ _SHAPED: Final = (
         ),
     ),
 )
-# Marks without one: where it begins nobody can say.
+# Marks without an edge: the start of the pasted text is unknown.
 _EDGELESS: Final = (
     (
         "the header of a mail",
@@ -203,7 +205,7 @@ _EDGELESS: Final = (
     ("a link with a text", re.compile(r"!?\[[^\]\n]{1,120}\]\([^)\n]+\)")),
     ("hidden signs", re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")),
 )
-_FOLLOWS: Final = re.compile(  # the person says that somebody else's words follow
+_FOLLOWS: Final = re.compile(  # the person says that another person's words follow
     r"\b(?:here(?:'s| is| are)|below|following|attached|pasted?|see (?:this|below)|this is (?:what|the|a)|answer|reply|respond|address"
     r"|fix|implement|handle|triage|summari[sz]e|translate|look at|review|now|then|next|"
     r"hier|unten|folgend\w*|beantworte\w*|bearbeite|jetzt|dann|danach|voici|ci-dessous|réponds|traite|maintenant|ensuite|aquí|siguiente"
@@ -229,25 +231,25 @@ _THAT: Final = re.compile(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at
 
 
 class Heard(NamedTuple):
-    """What a prompt holds."""
+    """The request and the pasted text of a prompt."""
 
-    wish: str = ""  # what the person asks to be kept
+    wish: str = ""  # text that the person asks to be kept
     corrects: bool = False  # it says that something was wrong
-    is_doubtful: bool = False  # it may be part of what was pasted
-    pasted: str = ""  # what shows that words of others are in the prompt; "" when nothing does
+    is_doubtful: bool = False  # it may be part of pasted text
+    pasted: str = ""  # the mark that shows pasted text; "" for none
 
 
 class _Head(NamedTuple):
     wish: str
     corrects: bool
-    end: int  # where the sentence ends, in the text
-    is_named: bool = False  # it begins with what asks for it, so that what follows may be of any shape
+    end: int  # end of the sentence in the text
+    is_named: bool = False  # it begins with a request phrase, so that the rest may have any form
 
 
 def heard_in(text: str) -> Heard:
-    """The wish at the head of a prompt, and whether words of others are in it.
+    """Find the request at the head of a prompt, and marks of pasted text.
 
-    A question ("Do you remember that …?") and an order for now ("Remember to …") ask for something else.
+    A question ("Do you remember that …?") and an order for now ("Remember to …") are not requests.
     """
     said = text[:LOOKED].replace("’", "'")
     if not said.strip():
@@ -265,7 +267,10 @@ def heard_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """The first mark of something pasted, where it stands, and whether all marks have an edge; "" for none."""
+    """First mark of pasted text, its place, and whether all marks have edges.
+
+    The mark is "" if there is none.
+    """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
     for marks, is_edged in ((_EDGED, True), (_SHAPED, True), (_EDGELESS, False)):
@@ -282,15 +287,15 @@ def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
     return name, at, all(is_edged for _, _, is_edged in found)
 
 
-# A sentence of the person's own may hold these: a name in markup or quotes, "what the reviewer said".
+# A person's own sentence may contain these: a name in markup or quotes, "what the reviewer said".
 _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup", "something pasted"})
 
 
 def _asks(text: str) -> str:
-    """A wish that stands where nobody can tell whose it is."""
+    """A request at a place where its author is unclear."""
     return next(
         (
-            "a wish that is not at its head"
+            "a request after its beginning"
             for sentence in _SENTENCE.findall(text)
             if ASKS.search(sentence) and not _is_order(sentence) and not _BACK.match(sentence.strip())
         ),
@@ -311,7 +316,7 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """The wish in the sentence a prompt begins with, or in the one before "Remember that."."""
+    """The request in the first sentence, or in the one before "Remember that"."""
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False
     while place < len(sentences) and place < 2:

@@ -1,4 +1,4 @@
-"""What the record of a session says as a whole: its modules, and what its copies have in common with it."""
+"""Facts of a whole record: its modules, and a digest equal for its copies."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from typing import Any, Final
 from graphmem.observe.model import SessionRecord, as_json
 from graphmem.observe.places import module_of
 
-MAIN: Final = 0.4  # of a session's edits, or of its uses when it edited nothing: it is a session of that module
+MAIN: Final = 0.4  # share of a session's edits, or of its uses without edits, for belonging to a module
 _TESTS: Final = frozenset({"tests", "test", "spec", "specs", "__tests__", "testing"})
-_OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # what a copy of a session does not share with it
+_OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # fields that differ between copies of a session
 
 
 def main_module(record: SessionRecord) -> str:
-    """The module of most edited files, as findings name it; "" when nothing was edited."""
+    """Module with most edited files, as findings name it; "" without edits."""
     counts = Counter(module_of(one.path) for one in record.files if one.edits)
     return min(counts, key=lambda name: (-counts[name], name), default="")
 
 
 def modules_of(record: SessionRecord) -> dict[str, int]:
-    """The modules a session is of: those with two fifths of its edits, or of its uses when it edited nothing; folders of tests are none."""
+    """The modules that a session belongs to.
+
+    Those with two fifths of its edits, or of its uses if it edited nothing. Test folders do not count.
+    """
     counts: Counter[str] = Counter()
     for one in record.files:
         counts[module_of(one.path)] += one.edits
@@ -35,7 +38,7 @@ def modules_of(record: SessionRecord) -> dict[str, int]:
 
 
 def digest_of(record: SessionRecord) -> str:
-    """What a session and its copies have in common: all but its ids."""
+    """Digest of a record without its ids: equal for copies of a session."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -47,6 +50,6 @@ def digest_of(record: SessionRecord) -> str:
 
 
 def latest(record: SessionRecord) -> datetime:
-    """When a session that does not say was last seen."""
+    """Time of the latest file use; 1970 for a record without one."""
     times = [one.last_at for one in record.files if one.last_at is not None]
     return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""What a scratchpad's counts look like in the record of its session."""
+"""Convert a scratchpad's counts to rows of the session's record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
-    """What was done with each file, by path."""
+    """Uses of each file, by path."""
     for path in sorted(pad.files):
         use = pad.files[path]
         yield FileStat(
@@ -39,7 +39,7 @@ def command_runs(pad: Scratchpad) -> Iterator[CommandRun]:
 
 
 def errors_seen(pad: Scratchpad) -> Iterator[ErrorSeen]:
-    """Each error, in the order of its first sight."""
+    """Each error, in the order of first occurrence."""
     for key, use in pad.errors.items():
         steps = tuple(step for _, step in use.marks)
         yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)

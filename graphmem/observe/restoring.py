@@ -1,4 +1,4 @@
-"""A session brought back from its trail: the same acts give the same scratchpad."""
+"""Restore a session from its checkpoint log by replaying its acts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from graphmem.observe.running import Running
 
 
 def restored(path: Path) -> tuple[Running | None, int]:
-    """A session from its trail, and how many bytes of it count."""
+    """Restore a session; return it and the number of intact bytes."""
     reader = Reader(path)
     running: Running | None = None
-    starts: list[SessionInfo] = []  # a fork's own stands before its parent's
+    starts: list[SessionInfo] = []  # a fork's own start precedes its parent's
     for line in reader:
         if line.kind == "start":
             told, roots = info_of(line.body)
@@ -35,7 +35,7 @@ def restored(path: Path) -> tuple[Running | None, int]:
             mark = (int(line.body["mark"][0]), int(line.body["mark"][1]))
             running.pad.rivals.setdefault(line.body["path"], []).append((line.body["other"], float(line.body["apart"]), mark))
     if running is not None:
-        while len(starts) > 1:  # it was forked, and nothing more was written
+        while len(starts) > 1:  # a fork without further lines
             starts.pop()
             running = running.fork(starts[-1])
         running.messages_since = 0

@@ -1,4 +1,4 @@
-"""Sessions that edit the same file at the same time, and are in each other's way."""
+"""Detect sessions that edit the same file at the same time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from graphmem.observe.running import Running
     from graphmem.observe.tables import Mark
 
-OVERLAP_S: Final = 1_800.0  # between edits of two agents that are in each other's way
-MAX_EDITED: Final = 20_000  # files whose last editors are remembered, the one untouched longest goes first
-_EDITORS: Final = 8  # of one file, the last
-_MEETINGS: Final = 20  # of one session over one file
+OVERLAP_S: Final = 1_800.0  # maximum time between two agents' edits that conflict
+MAX_EDITED: Final = 20_000  # files whose last editors are remembered; the least recently edited is dropped first
+_EDITORS: Final = 8  # last editors of one file
+_MEETINGS: Final = 20  # of one session for one file
 
 
 class _Edit(NamedTuple):
-    """Who edited a file, and when."""
+    """The session and time of an edit."""
 
     session: str
     at: float
@@ -26,9 +26,9 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """What one of two sessions learns of the other."""
+    """A conflict, as one of the two sessions sees it."""
 
-    session: str  # that learns it
+    session: str  # the session that is informed
     path: str
     other: str
     apart: float  # seconds between their edits
@@ -42,7 +42,9 @@ class Rivals:
         self._edited: OrderedDict[str, deque[_Edit]] = OrderedDict()
 
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
-        """A session has edited a file: whom it met there while both run. Both scratchpads know of it, once for each edit.
+        """Record an edit; return conflicts with sessions that run.
+
+        Both scratchpads record the conflict, once for each edit.
 
         Args:
             running: the session.

@@ -1,6 +1,7 @@
-"""One running session: events in, acts counted and shown to the detectors, a record at the end.
+"""A running session: accepts events, runs the detectors, makes the record.
 
-Nothing of a session is in the graph while it runs. What an event costs is measured; over its budget is a line in the log, never an error.
+Nothing of a session is in the graph while it runs. The cost of each event is measured. Exceeding the budget is logged and is never an
+error.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ from graphmem.observe.words import MESSAGE_CHARACTERS
 
 EVENT_BUDGET_S: Final = 0.002  # of processor time; source: specification, 5.1
 FINISH_BUDGET_S: Final = 0.1
-MAX_EVENTS: Final = 100_000  # of one session; what comes after is counted and not looked at
-MARKS: Final = 65_536  # events that are known again when they come twice: the last ones
+MAX_EVENTS: Final = 100_000  # of one session; later ones are only counted
+MARKS: Final = 65_536  # latest events that are recognised as duplicates
 CHECKPOINT_MESSAGES: Final = 10
-CLOCK_SLACK_S: Final = 60.0  # that events may be dated before those that came earlier without being noted
-_WARN_EVERY: Final = 1_000  # events between two lines about the budget
+CLOCK_SLACK_S: Final = 60.0  # an event may be dated this much before earlier ones without being noted
+_WARN_EVERY: Final = 1_000  # events between two log lines about the budget
 DETECTORS: Final = (
     FileAccess,
     CoAccessed,
@@ -70,26 +71,28 @@ DETECTORS: Final = (
     DeadEnds,
     Asked,
 )
-_IDS: Final = frozenset({"parent", "group", "commit_sha", "cwd", "kind"})  # no words
+_IDS: Final = frozenset({"parent", "group", "commit_sha", "cwd", "kind"})  # fields that contain no words
 _TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")
 log = logging.getLogger("graphmem.observe")
 
 
 class Taken(NamedTuple):
-    """What became of one event."""
+    """The outcome of one event."""
 
     taken: bool
     reasons: tuple[str, ...]
     acts: Sequence[Act]
-    boundary: bool  # a unit of work ended with it
+    boundary: bool  # it ended a unit of work
 
 
 class Running:
-    """A session that has not ended. Not thread-safe: the observer gives it one event at a time.
+    """A session that has not ended. Not thread-safe.
+
+    The observer gives it one event at a time.
 
     Args:
-        info: what is known of it.
-        roots: where the project lies.
+        info: the information known about it.
+        roots: folders of the project.
     """
 
     def __init__(self, info: SessionInfo, roots: Iterable[str] = ()) -> None:
@@ -97,9 +100,9 @@ class Running:
         self.pad = Scratchpad(info)
         self.detectors = Detectors(DETECTORS, self.pad)
         self.marks: dict[int, None] = {}
-        self.fresh_marks: list[int] = []  # of events whose acts are not in the trail yet
+        self.fresh_marks: list[int] = []  # of events whose acts are not in the checkpoint log yet
         self.events = 0
-        self.messages_since = 0  # the last checkpoint
+        self.messages_since = 0  # messages since the last checkpoint
         self.forks: list[SessionInfo] = []
         self.base: SessionRecord | None = None  # of the parent, when this was forked
         self.slow = 0
@@ -107,11 +110,11 @@ class Running:
 
     @property
     def info(self) -> SessionInfo:
-        """What is known of it by now."""
+        """Current information about the session."""
         return self.pad.info
 
     def take(self, one: Checked) -> Taken:
-        """Take one event in. Nothing that comes raises."""
+        """Process one event. Never raises for its content."""
         event = one.event
         if event is None:
             return self._refused(one.reasons)
@@ -154,7 +157,7 @@ class Running:
         if self.events - self._warned_at >= _WARN_EVERY:
             self._warned_at = self.events
             log.warning(
-                "an event (%s) of session %s took %.1f ms of processor time, over the %.0f ms it may; %d so far",
+                "an event (%s) of session %s took %.1f ms of processor time, over its budget of %.0f ms; %d so far",
                 kind,
                 self.info.id,
                 spent * 1e3,
@@ -163,7 +166,7 @@ class Running:
             )
 
     def apply(self, act: Act) -> None:
-        """Count one act and show it to the detectors; also how a trail is taken in again."""
+        """Count one act and pass it to the detectors; also used for restoring."""
         pad = self.pad
         if act.kind in ("start", "step", "end") and act.info:
             self._told(act)
@@ -173,12 +176,12 @@ class Running:
             self.messages_since += 1
 
     def strangers(self) -> tuple[str, ...]:
-        """What brought words of strangers, calls among it whose results have not come."""
+        """Sources of external text, including calls whose results are pending."""
         awaited = self.interpreter.awaited()
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
 
     def _told(self, act: Act) -> None:
-        """What a session says of itself, in the words of its methodology."""
+        """Apply a session's description of itself, read by its methodology."""
         info = act.info
         if isinstance(info.get("methodology"), str) and act.kind == "start":
             self.pad.info = self.info._replace(methodology=methodologies().of(info["methodology"]).name)
@@ -195,11 +198,14 @@ class Running:
 
     @property
     def methodology(self) -> Methodology:
-        """The way it works."""
+        """The session's methodology."""
         return methodologies().of(self.info.methodology)
 
     def fork(self, info: SessionInfo) -> Running:
-        """A session that starts from all this one knows; its record will hold only what it does itself."""
+        """Begin a session from all this one knows.
+
+        The fork's record will contain only its own work.
+        """
         child: Running = copy.deepcopy(self)
         child.base = self.record("")
         child.pad.info = info._replace(parent=self.info.id)
@@ -210,15 +216,15 @@ class Running:
         return child
 
     def findings(self) -> list[Finding]:
-        """What was found so far, most urgent first."""
+        """Findings so far, most urgent first."""
         return ranked(with_others(folded(list(self.detectors.findings(self.pad)))))
 
     def early(self) -> list[Finding]:
-        """What stands out already, without waiting for other sessions."""
+        """Findings that need no further session."""
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:
-        """The record of the session as a whole, and the acts that were still open."""
+        """The final record of the session, and the acts that were still pending."""
         started = time.thread_time()
         last = self.interpreter.flush()
         for act in last:
@@ -231,11 +237,11 @@ class Running:
         spent = time.thread_time() - started
         if spent > FINISH_BUDGET_S:
             told = (pad.info.id, spent * 1e3, FINISH_BUDGET_S * 1e3)
-            log.warning("finishing session %s took %.0f ms of processor time, over the %.0f it may", *told)
+            log.warning("finishing session %s took %.0f ms of processor time, over its budget of %.0f ms", *told)
         return record, last
 
     def record(self, ending: str, at: datetime | None = None) -> SessionRecord:
-        """What is known so far, as a record; changes nothing."""
+        """A record of the session so far; changes nothing."""
         pad = self.pad
         ended = at or (moment(pad.last_at) if pad.last_at else None)
         info = pad.info._replace(ending=ending, ended_at=ended if ending else None)
@@ -282,7 +288,7 @@ def _end_of(pad: Scratchpad) -> Act:
 
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
-    """What a session is at its start, from what was told of it; words that are not known give the defaults."""
+    """Information of a session at its start; unknown words give defaults."""
     told = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in told.items()}
     texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
     way = methodologies().of(str(told.get("methodology") or ""))
@@ -301,5 +307,5 @@ def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> Ses
 
 
 def _unit(way: Methodology, told: Mapping[str, Any]) -> str:
-    """The label of the unit of work, when anything is told of one."""
+    """Label of the unit of work; "" if none was reported."""
     return way.unit(told).label if any(told.get(name) for name in UNIT_KEYS) else ""

@@ -1,7 +1,8 @@
-"""What is kept of a running session: counts that each act changes in constant time, bounded, and copied whole for a fork.
+"""The counts of a running session, bounded in size and copied for forks.
 
-Evidence lies in tables that know what they cost. When they cost more than a session may, the tables of the least valuable signals are
-halved first, their least telling entries before the others; what was let go is counted in the record.
+Each act changes them in constant time. Evidence is kept in tables that know their cost. If they exceed the limit of a session, the tables
+of
+the least valuable signals are halved first, their least significant entries before the others. The record counts the dropped entries.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from graphmem.observe.signals import BY_VALUE, row_of
 from graphmem.observe.tables import ENTRY_BYTES, CommandUse, EditMark, ErrorUse, FileUse, Mark, Table
 from graphmem.observe.words import file_names, fingerprint, same_error
 
-MAX_BYTES: Final = 50 << 20  # of a session, by estimate
-_ENOUGH: Final = 0.7  # of MAX_BYTES: what is left after evidence was let go
+MAX_BYTES: Final = 50 << 20  # of a session, estimated
+_ENOUGH: Final = 0.7  # share of MAX_BYTES that remains after evidence was dropped
 RECENT_TOOLS: Final = 8
 RECENT_EDITS: Final = 200
-UNDONE_WITHIN: Final = 30  # acts: an edit taken back later than that was not a mistake of the moment
+UNDONE_WITHIN: Final = 30  # acts: an edit undone later than that was not a slip
 MAX_LIST: Final = 500  # decisions, units, dead ends, pages
 LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
 
 
 class Scratchpad:
-    """The counts of one session. Acts come through `take`, in the order they came in.
+    """The counts of one session. `take` receives the acts in order of arrival.
 
     Args:
-        info: what the session has told of itself.
+        info: the session's description of itself.
     """
 
     def __init__(self, info: SessionInfo) -> None:
@@ -41,19 +42,19 @@ class Scratchpad:
         self.commands: Table[str, CommandUse] = Table(3_000, lambda use: use.runs, 500)
         self.errors: Table[str, ErrorUse] = Table(1_000, lambda use: use.times + (2 if use.fixed_at else 0), 1_500)
         self.searches: Table[str, int] = Table(3_000, lambda times: times, 150)
-        self.listed: Table[str, int] = Table(20_000, float, 150)  # times a file stood in a listing
+        self.listed: Table[str, int] = Table(20_000, float, 150)  # occurrences of a file in listings
         self.mentions: Table[str, int] = Table(5_000, float, 120)  # names of files in words and commands -> the last act
         self.tools: Counter[str] = Counter()
         self.modules: Table[str, int] = Table(2_000, lambda times: times, 100)
         self.recent_tools: deque[str] = deque(maxlen=RECENT_TOOLS)
         self.recent_edits: deque[EditMark] = deque(maxlen=RECENT_EDITS)
         self.undone: list[EditMark] = []
-        self.rivals: dict[str, list[tuple[str, float, Mark]]] = {}  # file -> other sessions that edited it meanwhile
+        self.rivals: dict[str, list[tuple[str, float, Mark]]] = {}  # file -> other sessions that edited it at the same time
         self.dead_ends: list[DeadEnd] = []
         self.config_files: dict[str, None] = {}
         self.decisions: list[Decision] = []
         self.units: list[UnitDone] = []
-        self.failed: list[tuple[int, int]] = []  # from and to which act an approach was followed that was given up
+        self.failed: list[tuple[int, int]] = []  # first and last act of each abandoned approach
         self.edited_files: dict[str, None] = {}
         self.edits = 0
         self.corrections = 0
@@ -64,28 +65,28 @@ class Scratchpad:
         self.last_step = -1
         self.first_at = self.last_at = 0.0
         self.duration_s = 0.0
-        self.forked_n = 0  # last act that is the parent's
-        self.web_n = 0  # act that first brought words of strangers; 0: none did
+        self.forked_n = 0  # last act of the parent
+        self.web_n = 0  # first act with external text; 0: none
         self.web_sources: dict[str, None] = {}
-        self.injected: dict[str, str] = {}  # memories it was shown -> the phase of work it was in, or ""
-        self.used: dict[str, None] = {}  # memories it opened, cited, acted on or agreed with
+        self.injected: dict[str, str] = {}  # shown memories -> the phase of work at that time, or ""
+        self.used: dict[str, None] = {}  # memories that were opened, cited, followed or agreed with
         self.last_message = ""
         self.ignored: Counter[str] = Counter()
         self.tables: dict[str, list[Table[Any, Any]]] = {}  # evidence by signal
         self._edited_in: Table[str, int] = Table(2_000, float, 100)  # module -> files edited
-        self._most = ("", 0, 0)  # the module with the most files edited, with the most uses: name, edited, uses
-        self._spans: list[tuple[int, int, str, str]] = []  # acts of each unit of work that is done: first, last, label, phase
-        self._unit_from = 0  # steps when the current unit began
+        self._most = ("", 0, 0)  # the module with most edited files, then most uses: name, edited, uses
+        self._spans: list[tuple[int, int, str, str]] = []  # acts of each finished unit of work: first, last, label, phase
+        self._unit_from = 0  # steps at the start of the current unit
         self._unit_step = 0
         self._unit_n = 1
 
     def table(self, signal: str, limit: int, rank: Callable[[Any], float] | None = None, bytes_each: int = ENTRY_BYTES) -> Table[Any, Any]:
-        """A new table for evidence of a signal."""
+        """Create a table for evidence of a signal."""
         made: Table[Any, Any] = Table(limit, rank, bytes_each)
         self.tables.setdefault(signal, []).append(made)
         return made
 
-    # ---- taking in
+    # ---- counting
 
     def take(self, act: Act) -> None:
         """Count one act."""
@@ -126,14 +127,14 @@ class Scratchpad:
             self.keep_bounds()
 
     def taint(self, n: int, sources: Iterable[str]) -> None:
-        """From act `n` on words of strangers are in the session."""
+        """Mark everything from act `n` on as made with external text."""
         self.web_n = self.web_n or n
         for source in sources:
             if len(self.web_sources) < MAX_LIST:
                 self.web_sources[source] = None
 
     def _memories(self, info: Mapping[str, Any]) -> None:
-        """Memories it was shown, each in the phase it was first shown in, and those it used."""
+        """Record shown memories, each with its first phase, and used memories."""
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
         for one in _listed(info, "injected"):
@@ -172,7 +173,7 @@ class Scratchpad:
                 self.searches[act.pattern] = times + 1
 
     def _result(self, act: Act) -> None:
-        """How something came out that was counted before: nothing but that is new."""
+        """Count the result of an act that was counted without one."""
         if act.ok is False and act.error:
             self._failed(act)
         elif act.ok:
@@ -191,7 +192,7 @@ class Scratchpad:
         use = self.files.get(path)
         if use is None:
             use = self.files.add(path, FileUse(act))
-        # A diff that is reported after the edit that made it is not another one.
+        # A diff that is reported after its edit is not a second edit.
         again = act.kind == "diff" and any(mark.path == path and act.n - mark.n <= RECENT_TOOLS for mark in self.recent_edits)
         use.used(act)
         if again:
@@ -225,13 +226,13 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Keep the module with the most files edited, then with the most uses, then the first by name."""
+        """Keep the leading module: most edited files, then most uses, then name."""
         own = (module, self._edited_in.get(module, 0), self.modules[module])
         if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
             self._most = own
 
     def _undoing(self, act: Act, path: str) -> None:
-        """An edit that puts back what an earlier one replaced."""
+        """Detect an edit that restores the text an earlier edit replaced."""
         if not act.before or not act.after:
             return
         for mark in reversed(self.recent_edits):
@@ -289,7 +290,10 @@ class Scratchpad:
             use.marks.append((act.n, act.step))
 
     def _succeeded(self, act: Act) -> None:
-        """The same command, or the same tool, works again: errors it showed before are fixed when something was changed since."""
+        """Mark earlier errors of a succeeding command or tool as fixed.
+
+        Something must have been changed since.
+        """
         if not self.errors or act.action not in ("run", "test", "other", "web"):
             return
         for use in self.errors.values():
@@ -299,7 +303,7 @@ class Scratchpad:
                 use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
 
     def _told(self, act: Act) -> None:
-        """A start, a step or an end that says something of the session."""
+        """Apply information from a start, a step or an end."""
         info = act.info
         told = {
             name: info[name] for name in ("branch", "commit_sha", "title", "agent", "group", "parent") if isinstance(info.get(name), str)
@@ -310,7 +314,7 @@ class Scratchpad:
             self.end_unit(str(info["outcome"]), act)
 
     def begin_unit(self, label: str, phase: str, planned: int | None, act: Act) -> None:
-        """From here on another unit of work is worked on."""
+        """Begin another unit of work."""
         if label != self.info.work_unit and self.info.work_unit:
             self.end_unit("", act)
         self.info = self.info._replace(work_unit=label or self.info.work_unit, phase=phase or self.info.phase)
@@ -318,7 +322,7 @@ class Scratchpad:
             self.info = self.info._replace(planned_steps=planned)
 
     def end_unit(self, outcome: str, act: Act) -> None:
-        """The unit of work ends here, or its attempt."""
+        """End the unit of work, or the attempt at it."""
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
             return
@@ -337,7 +341,7 @@ class Scratchpad:
     # ---- bounds
 
     def cost(self) -> int:
-        """Bytes, by estimate."""
+        """Estimated size in bytes."""
         return sum(table.cost for table in self._tables())
 
     def _tables(self) -> list[Table[Any, Any]]:
@@ -345,7 +349,10 @@ class Scratchpad:
         return own + [table for tables in self.tables.values() for table in tables]
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
-        """Let evidence go while there is too much: the least valuable signals' first, the counts themselves last."""
+        """Drop evidence until the size is within the limit.
+
+        Evidence of the least valuable signals is dropped first, the counts themselves last.
+        """
         if self.cost() <= most:
             return
         order = [table for signal in BY_VALUE for table in self.tables.get(signal, ())]
@@ -357,13 +364,13 @@ class Scratchpad:
                 return
 
     def let_go(self) -> int:
-        """Entries of evidence that were let go."""
+        """Number of dropped entries of evidence."""
         return sum(table.let_go for table in self._tables())
 
-    # ---- what findings are made of
+    # ---- parts of findings
 
     def module(self) -> str:
-        """Where most of the work is: by files edited, then by uses; "" when nothing was used."""
+        """Module with most work: by edited files, then by uses; "" without uses."""
         return self._most[0]
 
     def finding(
@@ -380,7 +387,10 @@ class Scratchpad:
         priority: float | None = None,
         tainted: bool = False,
     ) -> Finding:
-        """A finding with what follows from where its evidence stands: steps, contamination, failed approach."""
+        """Make a finding, with the facts that follow from its evidence.
+
+        These are its steps, contamination and whether its approach failed.
+        """
         row = row_of(signal)
         places = sorted(set(marks))
         contaminated = tainted or bool(self.web_n and places and max(n for n, _ in places) >= self.web_n)
@@ -409,7 +419,7 @@ class Scratchpad:
         )
 
     def _unit_at(self, n: int) -> tuple[str, str]:
-        """Label and phase of the unit of work an act belongs to."""
+        """Label and phase of the unit of work of an act."""
         for first, last, label, phase in reversed(self._spans):
             if first <= n <= last:
                 return label, phase
@@ -417,11 +427,11 @@ class Scratchpad:
 
 
 def _listed(info: Mapping[str, Any], name: str) -> Sequence[str]:
-    """A list of ids an act tells of; nothing else it may tell under that name is one."""
+    """A list of ids in a field of an act; empty if the field is not a list."""
     told = info.get(name, ())
     return told if isinstance(told, (list, tuple)) else ()
 
 
 def moment(at: float) -> datetime:
-    """Seconds since 1970 as an aware time."""
+    """Convert seconds since 1970 to an aware time."""
     return datetime.fromtimestamp(at, UTC)

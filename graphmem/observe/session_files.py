@@ -1,6 +1,6 @@
-"""The files of a project's sessions: trails of those that run, records of those that have ended, marks of those nobody has learnt from.
+"""Files of sessions: checkpoint logs, records, marks of unlearnt records.
 
-Nothing here waits for the disk but the thread that forces checkpoints, and a disk that refuses is said once: sessions go on in memory.
+Only the thread that forces checkpoints waits for the disk. A failing disk is reported once, and sessions continue in memory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ log = logging.getLogger("graphmem.observe")
 
 
 class SessionFiles:
-    """One folder. The caller holds the observer's lock.
+    """The folder of session files. The caller holds the observer's lock.
 
     Args:
-        folder: made when it is needed.
+        folder: created on first use.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -29,14 +29,17 @@ class SessionFiles:
         self._disk: ThreadPoolExecutor | None = None
         self._fails = False
 
-    # ---- trails
+    # ---- checkpoint logs
 
     def trail(self, named: str) -> Path:
-        """The trail of a session."""
+        """The checkpoint log of a session."""
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
-        """The trails an earlier process left, by name; what is no trail is set aside."""
+        """Checkpoint logs of an earlier process, by name.
+
+        A file that is not a checkpoint log is quarantined.
+        """
         found: list[tuple[Path, SessionInfo]] = []
         for path in sorted(self.folder.glob("*" + TRAIL)) if self.folder.is_dir() else []:
             first = next(iter(Reader(path)), None)
@@ -45,12 +48,12 @@ class SessionFiles:
                     raise ValueError("its first line is not whole")
                 found.append((path, info_of(first.body)[0]))
             except (KeyError, TypeError, ValueError) as error:
-                log.warning("the trail %s is no session's and is set aside: %s", path.name, error)
+                log.warning("the file %s is not a checkpoint log and is quarantined: %s", path.name, error)
                 path.replace(path.with_suffix(".damaged"))
         return found
 
     def write(self, trail: Trail) -> None:
-        """Hand to the system what the trail has."""
+        """Write pending lines of a log to its file."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             trail.write()
@@ -59,19 +62,22 @@ class SessionFiles:
             self.refused(error)
 
     def force(self, trail: Trail) -> None:
-        """Bring to the disk what was written, behind this call."""
+        """Force a log to the disk in the background."""
         if self._disk is None:
             self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
         self._disk.submit(_forced, trail)
 
     def refused(self, error: OSError) -> None:
-        """The disk refused. Said once: sessions go on in memory."""
+        """Report a failing disk, once. Sessions continue in memory."""
         if not self._fails:
-            log.warning("sessions cannot be written to %s: %s; they go on in memory and are lost with this process", self.folder, error)
+            log.warning("sessions cannot be written to %s: %s; they continue in memory until this process ends", self.folder, error)
         self._fails = True
 
     def idle(self) -> ThreadPoolExecutor | None:
-        """The thread that forces, to be ended without the lock; another is begun when it is needed."""
+        """Detach the thread that forces logs, so that it ends without the lock.
+
+        A new one is started when needed.
+        """
         disk, self._disk = self._disk, None
         return disk
 
@@ -82,7 +88,11 @@ class SessionFiles:
         return (self.folder / (file_name(named) + RECORD)).exists()
 
     def end(self, named: str, record: SessionRecord) -> bool:
-        """Keep the record of a session that has ended, in place of its trail; False when the disk refuses."""
+        """Replace the checkpoint log of an ended session by its record.
+
+        Returns:
+            False if the disk refused.
+        """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             keep_record(self.folder, record)
@@ -97,17 +107,20 @@ class SessionFiles:
         return read_record(self.folder / (file_name(named) + RECORD))
 
     def records(self) -> list[SessionRecord]:
-        """Of sessions that have ended, the newest first; the oldest beyond KEPT_RECORDS go."""
+        """Records of ended sessions, newest first.
+
+        Records beyond KEPT_RECORDS are removed, oldest first.
+        """
         found = [record for path in self._record_paths() if (record := read_record(path)) is not None]
         return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Records nobody has learnt from yet, by name."""
+        """Records that were not learnt from yet, by name."""
         names = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
 
     def settled(self, named: str) -> None:
-        """A record has been learnt from."""
+        """Mark a record as learnt from."""
         (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
 
     def _record_paths(self) -> list[Path]:
@@ -124,6 +137,6 @@ def _forced(trail: Trail) -> None:
     try:
         trail.force()
     except FileNotFoundError:
-        return  # the session has ended meanwhile: its record is on disk
+        return  # the session has ended since: its record is on disk
     except OSError as error:
         log.warning("the checkpoint %s could not be forced to the disk: %s", trail.path.name, error)

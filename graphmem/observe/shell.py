@@ -1,7 +1,7 @@
-"""What a command line does: reads, searches, lists, edits, tests, asks the web, takes edits back, or runs something else.
+"""Classify a command line: read, search, edit, test, revert or run.
 
-A shell is not interpreted: the line is cut at its operators and each part judged by its first words, from one table. What is not
-recognised is `run`.
+The line is not interpreted as a shell would. It is split at its operators, and each part is judged by its first words, from one table.
+Other actions are listing and reading from the web. Unrecognised parts are `run`.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Final, NamedTuple
 
 from graphmem.memory.redact import redact
 
-COMMAND_CHARACTERS: Final = 200  # kept of a command line
+COMMAND_CHARACTERS: Final = 200  # maximum length of a stored command line
 MAX_PARTS: Final = 40
-ALL_FILES: Final = "*"  # among `reverted`: everything not committed
+ALL_FILES: Final = "*"  # in `reverted`: all uncommitted changes
 
 
 class Command(NamedTuple):
-    """What is known of one command line."""
+    """The classification of one command line."""
 
-    action: str  # of its weightiest part
-    line: str  # without `cd …`, redirections and pagers, white space folded, not redacted
+    action: str  # of its most important part
+    line: str  # without `cd …`, redirections and pagers, with single spaces, not redacted
     label: str  # the program and its subcommand: "pytest", "npm run build", "alembic upgrade"
-    paths: tuple[str, ...] = ()  # files it reads, edits or takes back, as written
-    pattern: str = ""  # searched for
+    paths: tuple[str, ...] = ()  # files that it reads, edits or reverts, as written
+    pattern: str = ""  # search pattern
     urls: tuple[str, ...] = ()
-    reverted: tuple[str, ...] = ()  # files taken back to what git has, as written; ALL_FILES
-    web: bool = False  # some part of it asks the web
+    reverted: tuple[str, ...] = ()  # files restored from git, as written; ALL_FILES
+    web: bool = False  # a part of it reads from the web
     folders: tuple[str, ...] = ()  # listed or searched
 
 
@@ -35,7 +35,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The weightiest first: what a line with several parts is said to do.
+# The most important first: it is the action of a line with several parts.
 _WEIGHT: Final = ("test", "edit", "web", "run", "search", "read", "list")
 
 _READ: Final = frozenset({"cat", "head", "tail", "less", "more", "bat", "nl", "view", "type", "gc", "get-content"})
@@ -79,12 +79,15 @@ _LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
-    """Addresses in a text that are not of this machine or network."""
+    """Addresses in a text, except those of this machine or network."""
     return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
 
 
 def command_of(line: str) -> Command:
-    """What a command line does, by its words alone. Secrets are taken out first: what is around them tells them, and is cut up here."""
+    """Classify a command line by its words.
+
+    Secrets are redacted first: they are recognised by their context, which splitting would destroy.
+    """
     line = redact(line)[0]
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
     bare = HEREDOC.sub(" ", line) if "<<" in line else line
@@ -96,7 +99,7 @@ def command_of(line: str) -> Command:
     if not told:
         words = " ".join(bare.split())
         return Command("run", words, words.split(" ")[0] if words else "")
-    # The pagers at the end of a pipe say nothing of what is done; alone they read.
+    # Pagers at the end of a pipe are ignored; alone they read.
     main = [part for i, part in enumerate(told) if i == 0 or part.label not in _PAGERS or part.paths or part.action == "edit"]
     heaviest = min(main, key=lambda part: _WEIGHT.index(part.action))
     same = [part for part in main if part.action == heaviest.action]
@@ -114,13 +117,19 @@ def command_of(line: str) -> Command:
 
 
 def program_of(line: str) -> str:
-    """The programs of a command line and their subcommands, which are names and no sentences."""
+    """The programs of a command line and their subcommands.
+
+    These are names only, without free text.
+    """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(HEREDOC.sub(" ", line))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
 
 
 def line_of(args: Sequence[object] | str) -> str:
-    """A command line from what agents send: a text, or a list as `["bash", "-lc", "pytest -q"]`."""
+    """Convert a command line from an agent's format to text.
+
+    Agents send a text, or a list as `["bash", "-lc", "pytest -q"]`.
+    """
     if isinstance(args, str):
         return args
     words = [str(word) for word in args]
@@ -227,13 +236,19 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Whether a runner is asked to do its own work: `poetry add`, `uv pip`, `bundle install`."""
+    """Whether a runner is used for its own commands.
+
+    Examples: `poetry add`, `uv pip`, `bundle install`.
+    """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
 
 
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
-    """Pattern, no urls, nothing reverted, no web, folders: the end of a `Command`."""
+    """Fields of a `Command` for a search: its pattern and folders.
+
+    Addresses and reverted files are empty, and `web` is False.
+    """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False
     for i, word in enumerate(words):
@@ -263,7 +278,7 @@ def _label(program: str, words: Sequence[str]) -> str:
 
 
 def base(word: str) -> str:
-    """A program's name without its folder and ending."""
+    """A program's name without folder and extension."""
     name = word.replace("\\", "/").rpartition("/")[2].lower()
     return name.removesuffix(".exe").removesuffix(".cmd")
 

@@ -1,6 +1,7 @@
-"""The seventeen signals, in one table: what each is worth, what it becomes, in how many sessions it has to be seen.
+"""The seventeen signals in one table: value, memory types, sessions.
 
-Whatever tells one signal from another in promotion is a column here; how each is recognised is a class in `observe.detectors`.
+All differences between signals in promotion are columns here. A class in `detect_files`, `detect_tools` or `detect_words` recognises each
+signal.
 """
 
 from __future__ import annotations
@@ -8,28 +9,31 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 DROPPED_BELOW: Final = 0.4
-EARLY_GREP: Final = 3  # times one pattern is searched for
+EARLY_GREP: Final = 3  # searches for one pattern
 EARLY_ERRORS: Final = 2  # distinct errors
-EARLY_EDITS: Final = 2  # beside a config file
-UNTRUSTED_CONFIDENCE: Final = 0.7  # factor of what is contaminated
+EARLY_EDITS: Final = 2  # next to a config file
+UNTRUSTED_CONFIDENCE: Final = 0.7  # factor for contaminated findings
 
 
 class Signal(NamedTuple):
-    """One kind of thing that is seen."""
+    """One kind of event pattern that is detected."""
 
-    number: int  # of the specification, 5.3
+    number: int  # number in the specification, 5.3
     name: str
-    diagnostic: float  # how much it says of what went on, 0 to 1
-    cross_session: float  # how likely it is to matter in another session
-    false_positives: float  # share of findings that mean nothing
+    diagnostic: float  # how much it says about the work, 0 to 1
+    cross_session: float  # how likely it matters in another session, 0 to 1
+    false_positives: float  # share of findings without meaning
     becomes: tuple[str, ...]  # types of memory, the usual one first
-    min_sessions: int  # in which the same is found before it is learnt
-    early: float | None  # priority of early promotion inside a session; None: there is none
+    min_sessions: int  # sessions with the same finding before it is learnt
+    early: float | None  # priority of early promotion within a session; None: no early promotion
     fires_when: str
 
     @property
     def value(self) -> float:
-        """0.5 diagnostic + 0.3 cross-session + 0.2 (1 - false positives); source: specification, 5.3."""
+        """Value of the signal, from its three ratings.
+
+        0.5 diagnostic + 0.3 cross-session + 0.2 (1 - false positives); source: specification, 5.3.
+        """
         return round(0.5 * self.diagnostic + 0.3 * self.cross_session + 0.2 * (1 - self.false_positives), 4)
 
 
@@ -46,17 +50,17 @@ SIGNALS: Final[dict[str, Signal]] = {
             ("causal_dependency", "prefetch_pattern"),
             3,
             None,
-            "two files are read or edited in the same window, session after session",
+            "two files are read or edited in the same window in several sessions",
         ),
         Signal(3, "error_retry", 0.9, 0.8, 0.2, ("error_pattern", "gotcha"), 2, 0.75, "an error, then a change, then the same succeeds"),
         Signal(4, "backtrack", 0.7, 0.6, 0.25, ("gotcha",), 2, None, "an edit is undone soon after"),
         Signal(5, "read_abandon", 0.8, 0.8, 0.25, ("gotcha",), 3, None, "a file is read and never used again"),
         Signal(6, "repeated_grep", 0.8, 0.7, 0.25, ("module_insight", "gotcha"), 2, 0.8, "the same is searched for three or more times"),
         Signal(7, "tool_sequence", 0.7, 0.8, 0.3, ("workflow_recipe",), 3, None, "the same run of tools recurs, and succeeds"),
-        Signal(8, "time_anomaly", 0.4, 0.5, 0.35, ("gotcha",), 3, None, "a step is far slower than its kind, where another signal is"),
-        Signal(9, "self_correction", 0.95, 0.8, 0.175, ("gotcha", "module_insight"), 1, 0.9, "the agent takes back what it believed"),
+        Signal(8, "time_anomaly", 0.4, 0.5, 0.35, ("gotcha",), 3, None, "a step is much slower than its kind, near another signal"),
+        Signal(9, "self_correction", 0.95, 0.8, 0.175, ("gotcha", "module_insight"), 1, 0.9, "the agent corrects its own belief"),
         Signal(10, "external_reference", 0.55, 0.65, 0.3, ("module_insight",), 3, None, "the same document is consulted for a module"),
-        Signal(11, "glob_ignore", 0.6, 0.7, 0.35, ("gotcha",), 2, None, "files of a folder are listed time and again and never opened"),
+        Signal(11, "glob_ignore", 0.6, 0.7, 0.35, ("gotcha",), 2, None, "files of a folder are listed repeatedly and never opened"),
         Signal(12, "import_chase", 0.45, 0.55, 0.35, ("causal_dependency",), 4, None, "imports are followed file by file to an answer"),
         Signal(13, "test_order", 0.7, 0.8, 0.25, ("task_calibration",), 3, None, "tests always run in one order, or before an edit"),
         Signal(14, "config_touch", 0.6, 0.7, 0.25, ("causal_dependency",), 2, 0.7, "a config file is edited with two or more sources"),
@@ -65,16 +69,16 @@ SIGNALS: Final[dict[str, Signal]] = {
         Signal(17, "context_token_spike", 0.6, 0.65, 0.325, ("context_cost",), 3, None, "a read costs far above the session's norm"),
     )
 }
-# No signal of the seventeen: a person's words, which are certain.
+# Not one of the seventeen signals: a person's words, which are certain.
 REMEMBER: Final = Signal(0, "remember", 1.0, 1.0, 0.0, ("correction", "fact"), 1, None, "a person asks for something to be remembered")
-# From the least to the most valuable: the order in which evidence is let go when a session has too much of it.
+# From the least to the most valuable: the order in which evidence is dropped if a session has too much of it.
 BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, name)))
 
 
 def row_of(name: str) -> Signal:
-    """The row of a signal, or of a person's wish.
+    """The row of a signal, or of a person's request.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: unknown name.
     """
     return REMEMBER if name == REMEMBER.name else SIGNALS[name]

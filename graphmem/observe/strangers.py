@@ -1,7 +1,8 @@
-"""Who wrote what a tool brings: the project and its people, or somebody else.
+"""Decide whether a tool's output is local or external text.
 
-The default is somebody else. What is known to be local stands in `observe.local`; a call that is not told to be local by its tool, its
-command line and the files it is about is named as what brought words of strangers into the session.
+Text of the project and its people is local; the default is external. `observe.local` lists the known local sources. A call counts as a
+source
+of external text unless its tool, its command line and its files show that it is local.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
 
     from graphmem.observe.tools import Call
 
-NAMED: Final = 160  # characters of what brought them
-LONGEST: Final = 4_000  # characters of a command line, without the texts it carries; a longer one is not judged to be local
-DEEPEST: Final = 4  # commands inside of commands
-WRITTEN: Final = 500  # files of temporary folders that are known to be a session's own
+NAMED: Final = 160  # characters of a source's name
+LONGEST: Final = 4_000  # characters of a command line without inline texts; a longer one is not local
+DEEPEST: Final = 4  # nested commands
+WRITTEN: Final = 500  # files in temporary folders that the session is known to have written
 
 _NETWORK: Final = re.compile(
     r"urllib|urlopen|requests\b|httpx|aiohttp|http\.client|socket|fetch\s*\(|axios|node:https?|['\"]https?['\"]|XMLHttpRequest|Net::HTTP"
@@ -57,7 +58,7 @@ _REMOTE: Final = {"remote": {"-v", "--verbose", "get-url", "add", "remove", "rm"
 _SUBSTITUTED: Final = re.compile(r"\$\((?!\()(.*)\)|`([^`]*)`", re.DOTALL)
 _QUOTED: Final = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'")
 _PLACES: Final = frozenset({"-C", "-d", "-x", "-t", "--directory", "--target-directory", "--exclude"})
-"""Options of archives and copies whose value is no file that is read."""
+"""Options of archives and copies whose value is not a file that is read."""
 _PATTERN_FIRST: Final = frozenset(
     [
         "grep",
@@ -86,20 +87,22 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """What is known of a command line without knowing where the project lies."""
+    """Facts of a command line that do not depend on the project's folder."""
 
-    stranger: str = ""  # what in it is not local
-    reads: tuple[str, ...] = ()  # files and folders whose texts it shows
+    stranger: str = ""  # the part that is not local
+    reads: tuple[str, ...] = ()  # files and folders whose texts it prints
     written: tuple[str, ...] = ()
-    entered: tuple[str, ...] = ()  # folders
+    entered: tuple[str, ...] = ()  # folders it changes to
 
 
 class Judge:
-    """Says of one session's calls what brought words of strangers. Not thread-safe; a session has one.
+    """Names the sources of external text in one session's calls.
+
+    Not thread-safe; a session has one.
 
     Args:
-        within: a name as an agent writes it to the path in the project; "" for what is outside.
-        roots: where the project lies, as far as it is known.
+        within: maps a name as an agent writes it to the path in the project; "" for outside.
+        roots: known folders of the project.
     """
 
     def __init__(self, within: Callable[[str], str], roots: Callable[[], Sequence[str]]) -> None:
@@ -108,13 +111,16 @@ class Judge:
         self._written: dict[str, None] = {}
 
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
-        """What brought words of strangers: a page, a tool, a command or a file; "" for what is local.
+        """Source of external text in a call: page, tool, command or file.
+
+        Returns:
+            "" for a local call.
 
         Args:
             tool: the agent's name of it.
             args: as the agent gave them.
-            call: what they mean.
-            listed: names of files in what a search answered.
+            call: their interpretation.
+            listed: names of files in a search's results.
         """
         plain = PLAIN.sub("", tool).lower()
         foreign = FOREIGN.match(tool)
@@ -128,7 +134,7 @@ class Judge:
         if call.web and call.action == "web":
             return call.urls[0][:NAMED] if call.urls else _named("tool", tool)
         action = TOOLS.get(plain, "")
-        if foreign is not None and not action:  # a server of this machine: its tools are local but for those that fetch, or run commands
+        if foreign is not None and not action:  # a server of this machine: local, except tools that fetch or run commands
             given = next((args[key] for key in COMMAND_KEYS if isinstance(args.get(key), str)), "")
             return _named("tool", tool) if _FETCHES.search(foreign["tool"]) else self.of_command(given) if given else ""
         if action in ("run", "test"):
@@ -143,7 +149,7 @@ class Judge:
         return "" if action == "web" or plain in local.TOOLS else _named("tool", tool or "without a name")
 
     def of_command(self, line: str) -> str:
-        """The same of a command line."""
+        """Source of external text in a command line; "" if local."""
         looked = looked_at(line)
         if looked.stranger:
             return looked.stranger
@@ -158,18 +164,18 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """The same of a folder that a command works in."""
+        """Source of external text in a command's working folder; "" if local."""
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
             return "" if _folder(plain) is None else _named("folder", path)
         return "" if plain in self._roots() else self.of_path(plain)
 
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
-        """The same of a file or folder that is read.
+        """Source of external text in a file or folder that is read; "" if local.
 
         Args:
             path: as the agent writes it.
-            is_moved: the command went to another folder of the project first.
+            is_moved: the command changed to another folder of the project first.
         """
         plain = path.strip().replace("\\", "/").removeprefix("file://")
         if "://" in plain:
@@ -200,7 +206,7 @@ def _named(kind: str, name: str) -> str:
 
 
 def _folder(path: str) -> str | None:
-    """The folder of strangers that a path leads through."""
+    """The folder with external files in a path; None if there is none."""
     parts = [part.lower() for part in path.split("/")]
     if found := next((part for part in parts if part in local.FOLDERS), None):
         return found
@@ -208,7 +214,10 @@ def _folder(path: str) -> str | None:
 
 
 def _is_package(path: str) -> bool:
-    """Whether a folder is below one of strangers: names there are theirs, those of the packages are the project's choice."""
+    """Whether a folder is below a folder with external files.
+
+    Names there are external. Names of the packages are the project's choice.
+    """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
 
@@ -217,7 +226,7 @@ def _is_package(path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def looked_at(line: str) -> Looked:
-    """What a command line is made of, each part of it judged by `observe.local`."""
+    """Judge each part of a command line by `observe.local`."""
     return _looked(line, 0)
 
 
@@ -241,12 +250,15 @@ def _looked(line: str, depth: int) -> Looked:
 
 
 def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Words of each simple command, files it is led to, files it is fed from."""
+    """Words, output files and input files of each simple command.
+
+    The files are the targets of redirections.
+    """
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     try:
         tokens = list(lexer)
-    except ValueError:  # quotes that do not end
+    except ValueError:  # unbalanced quotes
         yield from (([unquoted(word) for word in WORD.findall(part)], [], []) for part in OPERATORS.split(line))
         return
     words: list[str] = []
@@ -308,12 +320,18 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
 
 
 def _open_quotes(match: re.Match[str]) -> str:
-    """What stands in single quotes is no command; what stands in double ones may hold one."""
+    """Remove quoted text that cannot contain a command.
+
+    Single quotes never contain one; double quotes may.
+    """
     return match.group() if match.group().startswith('"') else " "
 
 
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
-    """A program that a package manager runs: known ones are local, others it would bring first."""
+    """Judge a program that a package manager runs.
+
+    Known programs are local; others would be downloaded first.
+    """
     if runner == "uv" and words[1] == "pip":
         return _program("pip", words[1:], bodies, depth)
     if own_command(words) or words[1] in _ASKS_ITSELF:
@@ -378,7 +396,7 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 
 
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
-    """What an interpreter runs: a module, code in the command, a file, or what stands below it."""
+    """Judge what an interpreter runs: a module, inline code, a file or stdin."""
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
         module = rest[at + 1]
@@ -397,7 +415,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 
 
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
-    """What a program that prints files is given to print: names, without options, patterns and what is left out."""
+    """Names that a printing program is given, without options and patterns."""
     skip = False
     is_pattern = program in _PATTERN_FIRST and not any(word in ("-e", "-f", "--regexp", "--file", "--expression") for word in rest)
     for word in rest:
@@ -412,7 +430,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """What a copy, a move or an archive takes its files from, and where a copy goes."""
+    """Sources of a copy, a move or an archive, and the target of a copy."""
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [

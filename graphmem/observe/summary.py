@@ -1,6 +1,8 @@
-"""What a session did, taken from its events and nothing else: for people as Markdown, for the next session in a few lines.
+"""Summarise a session from its events: Markdown and a few lines of text.
 
-No model. Files with lines added and removed, commands with exit codes, decisions, errors that were fixed, duration, kind, status.
+People read the Markdown; the next session gets the lines. No model is used. The content is files with lines added and removed, commands
+with
+exit codes, decisions, fixed errors, duration, kind and status.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ from graphmem.observe.shell import program_of
 from graphmem.runtime.safe_text import inert
 
 FOLDER: Final = "sessions"  # of the Markdown files, in the index directory
-KEPT_FILES: Final = 500  # the oldest beyond are removed; the summaries themselves stay in ledger and graph
+KEPT_FILES: Final = 500  # Markdown files; older ones are removed, but the summaries stay in ledger and graph
 RECENT: Final = 2
 RECENT_DAYS: Final = 7
 OUTDATED: Final = "From earlier sessions; may be outdated: the code may have changed since."
-_LISTED: Final = 12  # files, commands, decisions, errors that are named; the others are counted
-_SHORT: Final = 3  # of each, in the few lines for the next session
+_LISTED: Final = 12  # named files, commands, decisions and errors; the others are counted
+_SHORT: Final = 3  # of each, in the lines for the next session
 _LINE: Final = 160
-_PLAIN_PATH: Final = re.compile(r"[\w@.+/~\[\]()-]{1,160}\Z")  # which is a name and no sentence
+_PLAIN_PATH: Final = re.compile(r"[\w@.+/~\[\]()-]{1,160}\Z")  # a name, not a sentence
 _ERROR_KIND: Final = re.compile(
     r"(?:error(?:\[| )?|fatal |panic: )?((?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|NotFound"
     r"|Refused|Failure)\b|[A-Z]{1,5}\d{3,5}\b|E[A-Z]{4,14}\b)"
@@ -38,10 +40,11 @@ _STATUS: Final = {
 
 
 def summarised(record: SessionRecord) -> dict[str, Any]:
-    """The summary of a session, as JSON has it; every list is cut to twelve, with how many there are.
+    """The summary of a session for JSON.
 
-    No tool's words stand in it: of an error its kind. Where strangers had a part in the session, nobody's words do: neither the agent's
-    nor those of its command lines, for it may have repeated what it read.
+    Every list has at most twelve entries and its total number. Text of tools is left out; an error is named by its kind. If external text
+    was
+    read, the words of the agent and of its command lines are left out too, because they may repeat it.
     """
     info = record.info
     told = not record.contaminated
@@ -92,7 +95,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
 
 
 def markdown(summary: Mapping[str, Any]) -> str:
-    """A summary for people."""
+    """Format a summary as Markdown."""
     lines = [f"# {summary['title'] or 'Session ' + summary['session']}", "", _headline(summary), ""]
     lines += _section("Files", [_file(one) for one in summary["files"]], summary["files_edited"])
     lines += _section("Commands", [_command(one) for one in summary["commands"]], summary["commands_run"])
@@ -102,12 +105,12 @@ def markdown(summary: Mapping[str, Any]) -> str:
     lines += _section("Given up", list(summary["dead_ends"]))
     lines += _section("Units of work", [f"{one['label']}: {_STATUS.get(one['outcome'], one['outcome'])}" for one in summary["units"]])
     if summary["contaminated"]:
-        lines += ["Words of strangers were read in it, so it names what was done and repeats no words.", ""]
+        lines += ["External text was read in this session, so its summary lists actions and quotes no words.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def short(summary: Mapping[str, Any]) -> str:
-    """A summary in one line, for the next session."""
+    """Format a summary as one line, for the next session."""
     parts = [_headline(summary)]
     if summary["files"]:
         names = [_file(one) for one in summary["files"][:_SHORT]]
@@ -128,14 +131,16 @@ def short(summary: Mapping[str, Any]) -> str:
 
 
 def write(folder: Path, summary: Mapping[str, Any]) -> Path:
-    """Write a session's Markdown, in place of what was there; only the newest 500 files stay.
+    """Write a session's Markdown, replacing an earlier version.
+
+    Only the newest 500 files are kept.
 
     Args:
-        folder: made when missing.
+        folder: created if missing.
         summary: of the session.
 
     Raises:
-        OSError: the disk refuses.
+        OSError: the file cannot be written.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / _name(summary)
@@ -148,12 +153,15 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
 
 
 def title_of(info: SessionInfo) -> str:
-    """What a session is called."""
+    """Title of a session."""
     return _line(info.title or info.work_unit or f"{info.kind} session", 80)
 
 
 def _name(summary: Mapping[str, Any]) -> str:
-    """`2026-03-01T120000-<id>.md`: sorts by time, and no id leads out of the folder."""
+    """File name `2026-03-01T120000-<id>.md`, which sorts by time.
+
+    No id can lead out of the folder.
+    """
     from hashlib import blake2b
 
     moment = re.sub(r"[^0-9T]", "", (summary["ended_at"] or summary["started_at"] or "")[:19]) or "0"
@@ -167,7 +175,7 @@ def _headline(summary: Mapping[str, Any]) -> str:
     who = f" of {summary['agent']}" if summary["agent"] else ""
     when = f" on {summary['started_at'][:16].replace('T', ' ')} UTC" if summary["started_at"] else ""
     status = _STATUS.get(summary["status"], summary["status"])
-    how = " (found unfinished at a later start)" if summary["ending"] == "recovered" else ""
+    how = " (recovered at a later start)" if summary["ending"] == "recovered" else ""
     return f"A {summary['kind']} session{who}{when}, {_duration(summary['duration_s'])}, {summary['steps']} steps; {status}{how}."
 
 
@@ -199,7 +207,7 @@ def _and(items: Iterable[str]) -> str:
 
 
 def _kind(one: ErrorSeen) -> str:
-    """An error by its class or code and by what showed it: what else a message says, anybody may have written."""
+    """An error's class or code and its command; the message may be external."""
     found = _ERROR_KIND.match(one.message)
     label = program_of(one.command) or re.sub(r"[^\w:.-]", "", one.tool)[:40]
     return f"{found.group(1) if found else 'an error'}{f' of {label}' if label else ''}"
@@ -210,12 +218,12 @@ def _quoted(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A text that can stand between backticks, on one line."""
+    """Make a text safe for use between backticks, on one line."""
     return inert(text).replace("`", "'")
 
 
 def _line(text: str, most: int = _LINE) -> str:
-    """One line, cut between words; never one that looks like a heading or a fence of ours."""
+    """Cut a text to one line between words, without heading or fence marks."""
     from graphmem.memory.text import clipped
 
     return clipped(" ".join(text.split()).lstrip("#>"), most).strip()

@@ -1,7 +1,8 @@
-"""What many sessions say together: at 5, 10, 20, 50 and 100 sessions of a module, and of pairs of modules once a week.
+"""Memories from counts of many sessions of a module, or of two modules.
 
-From the ledger's counts, by templates; a language model may word them better, held to the same names and numbers. The counts of a later
-milestone take the place of an earlier one's: the memory is updated, and the old wording stays as its version.
+They are made at 5, 10, 20, 50 and 100 sessions of a module, and weekly for pairs of modules. Templates make the text from the ledger's
+counts. A language model may reword it with the same names and numbers. A later milestone updates the memory, and the old text stays as its
+version.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 
 MILESTONES: Final = (5, 10, 20, 50, 100)  # sessions of a module
 MOST: Final = 5  # memories of one module and milestone
-ALWAYS: Final = 0.8  # of its sessions: a file is always read
+ALWAYS: Final = 0.8  # share of its sessions: a file is always read
 OFTEN: Final = 0.5
-FILES: Final = 12  # a memory names
-RECURRING: Final = 0.3  # of its sessions: an error recurs
-OVERRUN: Final = 1.3  # actual over planned steps from which it is worth saying, and its inverse
-PLANNED: Final = 3  # sessions with a plan
-HOT: Final = 0.5  # of its sessions that edit a file
-TOGETHER: Final = 0.8  # of a module's sessions that also use another
+FILES: Final = 12  # named in a memory
+RECURRING: Final = 0.3  # share of its sessions: an error recurs
+OVERRUN: Final = 1.3  # ratio of actual to planned steps, or its inverse, that is worth a memory
+PLANNED: Final = 3  # sessions with a plan that are needed
+HOT: Final = 0.5  # share of its sessions that edit a file
+TOGETHER: Final = 0.8  # share of a module's sessions that also use another
 PAIR_SESSIONS: Final = 5
 PAIRS: Final = 5  # a week
 ACTOR: Final = "synthesis"
@@ -40,21 +41,24 @@ TAG: Final = "synthesised"
 
 
 class Synthesis(NamedTuple):
-    """One memory made of counts."""
+    """One memory made from counts."""
 
-    key: str  # the same at every milestone
+    key: str  # equal at all milestones
     type: str
     content: str
     files: tuple[str, ...]
     details: dict[str, Any]
-    share: float  # of the sessions that bear it out
+    share: float  # share of the sessions that support it
 
 
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
-    """Whatever is due now: modules at a milestone, pairs of modules once a week. Returns ids of memories that are new or changed.
+    """Make the memories that are due: milestones, and weekly pairs of modules.
+
+    Returns:
+        Ids of new or changed memories.
 
     Raises:
-        LedgerError, JournalError, DiskFullError: what was not kept is due again.
+        LedgerError, JournalError, DiskFullError: memories that were not stored remain due.
     """
     now = book.clock.now()
     changed: list[str] = []
@@ -71,7 +75,7 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 
 
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
-    """What the sessions of a module say, what most of them bear out first; at most five."""
+    """Memories for a module, by the share of its sessions; at most five."""
     stat = ledger.module(module)
     files = ledger.module_files(module)
     errors = ledger.errors(max(2, round(RECURRING * stat.sessions)), module)
@@ -86,7 +90,7 @@ def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
 
 
 def of_pairs(book: MemoryRepository, ledger: Ledger) -> list[Synthesis]:
-    """Modules that are hardly ever used without another, and of which no memory says so yet."""
+    """Modules almost always used with another, without a memory that says so."""
     import json
 
     said = {
@@ -179,7 +183,7 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 
 
 def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
-    """New ones in one write, known ones brought up to date."""
+    """Write new memories at once and update known ones."""
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}
     if model is not None and texts:
@@ -223,7 +227,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 
 
 def _differs(details: str | None, one: Synthesis) -> bool:
-    """Whether the counts say something else now; a count of sessions alone is no news."""
+    """Whether the counts differ in more than the number of sessions."""
     import json
 
     before = json.loads(details) if details else {}

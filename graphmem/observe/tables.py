@@ -1,4 +1,4 @@
-"""The tables a scratchpad keeps, bounded and counted in bytes, and what their entries count."""
+"""Tables of a scratchpad: bounded, measured in bytes, and their entries."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final, Generic, TypeVar
 from graphmem.observe.acts import Act
 from graphmem.observe.words import is_expected_of_a_test
 
-ENTRY_BYTES: Final = 600  # of one entry beside its key: the objects of Python that hold it
-Mark = tuple[int, int]  # where evidence stands: ordinal of the act, step
+ENTRY_BYTES: Final = 600  # estimated size of one entry without its key, as Python objects
+Mark = tuple[int, int]  # place of evidence: ordinal of the act, step
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class Table(dict[K, V], Generic[K, V]):
-    """A mapping with a bound on its entries and an estimate of its size.
+    """A mapping with a limit of entries and an estimate of its size.
 
     Args:
-        limit: entries; the lesser half goes when there are more.
-        rank: how telling a value is; of equals the older one goes first. None: the older ones.
-        bytes_each: of an entry without its key, by estimate.
+        limit: of entries; beyond it, the half with the lower rank is removed.
+        rank: significance of a value; of equals the older is removed first. None: by age.
+        bytes_each: estimated size of an entry without its key.
     """
 
     def __init__(self, limit: int, rank: Callable[[V], float] | None = None, bytes_each: int = ENTRY_BYTES) -> None:
@@ -33,7 +33,7 @@ class Table(dict[K, V], Generic[K, V]):
         self.let_go = 0
 
     def add(self, key: K, value: V) -> V:
-        """Keep a new entry."""
+        """Add an entry."""
         if len(self) >= self.limit:
             self.halve()
         self[key] = value
@@ -41,7 +41,7 @@ class Table(dict[K, V], Generic[K, V]):
         return value
 
     def halve(self) -> None:
-        """Let the lesser half go."""
+        """Remove the half with the lower rank."""
         rank = self.rank
         keys = list(self) if rank is None else sorted(self, key=lambda key: rank(self[key]))
         going = keys[: (len(keys) + 1) // 2]
@@ -63,10 +63,10 @@ class FileUse:
         self.reads = self.edits = self.added = self.removed = self.reverted = self.tokens = 0
         self.first_at = self.last_at = act.at
         self.first_step = self.last_step = act.step
-        self.first_n = self.last_n = 0  # of reading or editing; 0: only listed
+        self.first_n = self.last_n = 0  # acts that read or edited it; 0: only listed
 
     def used(self, act: Act) -> None:
-        """It was read or edited."""
+        """Count a read or an edit."""
         self.first_at, self.last_at = min(self.first_at, act.at), max(self.last_at, act.at)
         if not self.first_n:
             self.first_n, self.first_step, self.first_at = act.n, act.step, act.at
@@ -74,7 +74,7 @@ class FileUse:
 
 
 class EditMark:
-    """One edit of one file, so that its undoing is seen."""
+    """One edit of one file, to detect that it is undone."""
 
     __slots__ = ("after", "at", "before", "n", "path", "step", "undone")
 
@@ -107,5 +107,5 @@ class ErrorUse:
         self.marks: list[Mark] = []
         self.fixed_at: Mark | None = None
         self.fix_files: tuple[str, ...] = ()
-        self.edits_at = 0  # edits of the session when it was last seen
+        self.edits_at = 0  # the session's number of edits at its last occurrence
         self.expected = act.action == "test" and is_expected_of_a_test(act.error)

@@ -1,7 +1,7 @@
-"""What agents call their tools, in one table: the name in any agent to what is done with it, and where its arguments say so.
+"""Actions of agents' tools by name, and the fields of their arguments.
 
-Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. A name that is not here is `other`: it counts as
-a use of a tool and says nothing about files.
+The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. Any other name is `other`: it
+counts as a use of a tool and says nothing about files.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 from graphmem.observe.shell import command_of, line_of, urls_of
 
 ACTIONS: Final = ("read", "edit", "search", "list", "run", "test", "web", "other")
-OWN_SERVER: Final = "graphmem"  # what memory answers is no observation
-PATHS: Final = 64  # files one call may be about
+OWN_SERVER: Final = "graphmem"  # answers of this memory service are not evidence
+PATHS: Final = 64  # files of one call
 
-# Lower case, without anything but letters and digits: "run_terminal_cmd" and "runTerminalCmd" are one name.
+# Lower case, only letters and digits: "run_terminal_cmd" and "runTerminalCmd" are the same name.
 TOOLS: Final[dict[str, str]] = {
     name: action
     for action, names in {
@@ -39,7 +39,7 @@ TOOLS: Final[dict[str, str]] = {
     for name in names.split()
 }
 PLAIN: Final = re.compile(r"[^A-Za-z0-9]")
-# A server behind the model context protocol is known by what its tool's own name says.
+# A tool of an MCP server is classified by its own name.
 FOREIGN: Final = re.compile(r"^mcp_{1,2}(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*?)_{1,2}(?P<tool>[\w-]+)$")
 _FOREIGN_WEB: Final = re.compile(r"fetch|browse|navigate|crawl|scrape|web|search_?(?:issues|web)|http|url|docs|page", re.IGNORECASE)
 
@@ -82,10 +82,10 @@ class Change(NamedTuple):
 
 
 class Call(NamedTuple):
-    """What a call of a tool means."""
+    """The meaning of a tool call."""
 
     action: str
-    label: str  # "edit", "search", or what a command runs: "run:alembic upgrade"
+    label: str  # "edit", "search", or the command that runs: "run:alembic upgrade"
     paths: tuple[str, ...] = ()  # as the agent wrote them
     pattern: str = ""
     command: str = ""
@@ -93,11 +93,11 @@ class Call(NamedTuple):
     changes: tuple[Change, ...] = ()
     reverted: tuple[str, ...] = ()  # see observe.shell
     web: bool = False
-    later_page: bool = False  # the next part of an answer, not a new question
+    later_page: bool = False  # the next page of an answer, not a new question
 
 
 def action_of(tool: str) -> str:
-    """What a tool is for, by its name in any agent."""
+    """Action of a tool, by its name in any agent."""
     plain = PLAIN.sub("", tool).lower()
     known = TOOLS.get(plain)
     if known is not None:
@@ -108,7 +108,7 @@ def action_of(tool: str) -> str:
 
 
 def call_of(tool: str, args: Mapping[str, Any]) -> Call:
-    """What a call means: the action, and what it is about."""
+    """Action and subject of a tool call."""
     action = action_of(tool)
     if action == "run":
         return _shell(args)
@@ -116,7 +116,7 @@ def call_of(tool: str, args: Mapping[str, Any]) -> Call:
         return _shell(args)
     if action in ("edit", "read"):
         verb = args.get("command")
-        if verb == "view":  # one tool that looks, writes and replaces
+        if verb == "view":  # one tool that reads, writes and replaces
             action = "read"
         changes = tuple(_changes(args)) if action == "edit" else ()
         paths = tuple(dict.fromkeys([*_paths(args), *(change.path for change in changes if change.path)]))[:PATHS]
@@ -164,7 +164,7 @@ def _changes(args: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _of_patch(patch: str, default: str = "") -> Iterator[Change]:
-    """Files of a patch in Codex's form or a unified diff, with the lines that go and come."""
+    """Changes in a patch, in Codex's form or as a unified diff."""
     starts = list(_PATCH_FILE.finditer(patch))
     if not starts and default:
         yield Change(default, *_lines_of(patch))
@@ -181,7 +181,7 @@ def _lines_of(hunk: str) -> tuple[str, str]:
 
 
 def changes_of_diff(diff: str) -> tuple[Change, ...]:
-    """The changes of a unified diff, by file."""
+    """Changes of a unified diff, by file."""
     return tuple(_of_patch(diff))
 
 

@@ -1,4 +1,4 @@
-"""What becomes of learnt memories afterwards: their day of trial, and taking a whole session's lessons back."""
+"""Probation of learnt memories, and taking back what a session taught."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def settle(book: MemoryRepository, ledger: Ledger) -> int:
-    """End the trial of what was learnt a day ago: what was used is confirmed, the rest matters less. Returns how many were judged.
+    """End the probation of memories learnt a day ago; return their number.
 
-    What strangers' words had a part in stays a candidate.
+    Used memories are confirmed; the importance of the others is reduced. Memories with external text in their evidence stay candidates.
     """
     now = book.clock.now()
     due = ledger.unsettled(now - timedelta(hours=gates.SETTLING_H))
@@ -51,9 +51,9 @@ def settle(book: MemoryRepository, ledger: Ledger) -> int:
 
 
 def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
-    """Take back what a session taught, and see to it that its findings are not learnt again by themselves.
+    """Take back what a session taught; its findings are not learnt again.
 
-    A memory that a person has vouched for since, or that another session brought as well, stays.
+    A memory that a person has vouched for since, or that another session also taught, stays.
     """
     parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
     ids = sorted({one for part in parts for one in part.learnt})

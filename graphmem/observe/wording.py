@@ -1,7 +1,8 @@
-"""One sentence for each signal: what a finding says to somebody who was not there, with the names it is about.
+"""Templates for the sentence of each signal's findings.
 
-A sentence says what to do with what was seen and names files and commands between backticks. Counts that change from session to session
-go to the typed details, so that the same found again reads the same.
+A sentence tells a reader who was not there what to do. It names files and commands between backticks. Counts that vary between sessions are
+in
+the typed details, so that the same finding always has the same text.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from graphmem.observe.model import Finding, SessionRecord
 
 QUOTED: Final = 200  # characters of an error or of an agent's words
 COMMAND: Final = 120
-NAMED: Final = 3  # files a sentence names
-_NEEDED: Final = 3  # words without which a belief says nothing: "this", "the setup"
-_ANSWERS: Final = 3  # files a search may lead to and still have an answer
+NAMED: Final = 3  # files named in a sentence
+_NEEDED: Final = 3  # words a belief needs to be meaningful: "this" or "the setup" is not enough
+_ANSWERS: Final = 3  # files a search may lead to and still count as answered
 _BARE: Final = re.compile(
     r"^[\W\d_]*(?:(?:failed|failures?|errors?|exit(?: code| status)?|code|warnings?|tests?|command)[\W\d_]*)*$", re.IGNORECASE
 )
@@ -27,7 +28,7 @@ _SECOND_THOUGHT: Final = re.compile(
     r"^(?:(?:oh|hmm|ah|no|so)[ ,]+)?(?:wait|actually|correction|let me reconsider)\b[ ,.:;!…—–-]*", re.IGNORECASE
 )
 
-# Facts that are an agent's words, and so may repeat what it was shown; those of the other signals are what it did.
+# Facts that are an agent's words, and so may repeat injected text. Facts of other signals are its actions.
 SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "self_correction": ("sentence", "right", "wrong"),
@@ -39,31 +40,31 @@ SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class Worded(NamedTuple):
-    """What a finding would be remembered as."""
+    """The text of a finding as a memory."""
 
     content: str
     type: str
     title: str  # "": the first sentence
     files: tuple[str, ...]
-    details: Mapping[str, Any]  # typed extras of its type
+    details: Mapping[str, Any]  # typed details of its memory type
 
 
 def worded(one: Finding, sessions: int) -> Worded:
-    """The sentence of a finding.
+    """Make the sentence of a finding.
 
     Args:
         one: the finding.
         sessions: that found it.
 
     Raises:
-        KeyError: a fact its sentence is made of is missing, or nobody knows the signal.
+        KeyError: a fact of the sentence is missing, or the signal is unknown.
     """
     content, details = _TEMPLATES[one.signal](one, sessions)
     return Worded(content, one.memory_type, "", one.files, {name: value for name, value in details.items() if value not in ("", None, [])})
 
 
 def says_nothing(one: Finding) -> str:
-    """Why nobody could use a finding, however often it is made; "" when somebody could."""
+    """Why a finding is useless however frequent it is; "" if it is useful."""
     if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
         return "no one place answers what was searched for"
     if one.signal == "error_retry" and is_bare(str(one.facts.get("error", ""))):
@@ -72,17 +73,20 @@ def says_nothing(one: Finding) -> str:
 
 
 def is_bare(message: str) -> bool:
-    """True for an error that says only that there was one: `1 failed`, `exit code 2`."""
+    """Whether an error says only that it occurred: `1 failed`, `exit code 2`."""
     return _BARE.match(message) is not None
 
 
 def approach_key(approach: str) -> str:
-    """The same for an approach in the same words, whatever their case and spacing."""
+    """Key of an approach: equal for the same words, ignoring case and spacing."""
     return blake2b(" ".join(approach.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
-    """The approaches a session gave up, as findings: what is left of a failure. Those among its findings already are not repeated."""
+    """Abandoned approaches of a session as findings.
+
+    Those that are already among its findings are left out.
+    """
     there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
     for one in record.dead_ends:
         if one.approach in there:
@@ -91,7 +95,7 @@ def dead_ends(record: SessionRecord) -> Iterator[Finding]:
         yield Finding(
             signal="dead_end",
             key=f"dead_end:{approach_key(one.approach)}",
-            value=0.88 if one.reverted else 0.75,  # as a self-correction, where edits that were taken back bear it out
+            value=0.88 if one.reverted else 0.75,  # like a self-correction, if undone edits support it
             memory_type="dead_end",
             facts={"approach": one.approach, "why": one.why, "task": record.info.work_unit or record.info.title},
             files=files,
@@ -104,7 +108,7 @@ def dead_ends(record: SessionRecord) -> Iterator[Finding]:
         )
 
 
-# ---- one for each signal: content, details
+# ---- one template for each signal: content, details
 
 Made = tuple[str, dict[str, Any]]
 
@@ -323,24 +327,24 @@ def _module(facts: Mapping[str, Any]) -> str:
 
 
 def _step(step: str) -> str:
-    """A step of a sequence in words: `edit`, `test:pytest`, `run:make`."""
+    """Describe a step of a sequence: `edit`, `test:pytest`, `run:make`."""
     kind, _, name = step.partition(":")
     return {"test": "test", "run": "run"}.get(kind, kind) + (f" with {_code(name)}" if name else "")
 
 
 def _about(value: Any) -> str:
-    """A number to two places that count."""
+    """Format a number with two significant digits."""
     number = float(value)
     digits = len(str(int(number)))
     return f"{round(number, 2 - digits) if digits > 2 else round(number):,.0f}"
 
 
 def _open(text: str) -> str:
-    """A text as the rest of a sentence."""
+    """Format a text as the rest of a sentence."""
     return " ".join(text.split()).rstrip(".!;, ")
 
 
 def _sentence(text: str) -> str:
-    """A text as a sentence of its own."""
+    """Format a text as a sentence."""
     said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
     return said[:1].upper() + said[1:] + "."

@@ -1,7 +1,7 @@
-"""What texts of agents and tools say: errors and their fingerprints, second thoughts, approaches given up, names of files.
+"""Find errors, corrections, abandoned approaches and file names in texts.
 
-Only English is read: agents reason in it whatever the language of the conversation. Code blocks and quoted lines are not the agent's
-words and are left out before anything is looked for.
+Only English is supported: agents reason in it whatever the language of the conversation. Code blocks and quoted lines are not the agent's
+words and are removed first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 FINGERPRINT_CHARACTERS: Final = 200
-_LEAST_CUT: Final = 20  # characters of a fingerprint that was cut off, below which it says too little
+_LEAST_CUT: Final = 20  # shortest cut fingerprint that is compared; a shorter one says too little
 MESSAGE_CHARACTERS: Final = 300
 SENTENCE_CHARACTERS: Final = 400
 
@@ -61,7 +61,7 @@ _NORMALISE: Final = (
 
 
 def fingerprint(message: str) -> str:
-    """An error without what differs from run to run: paths, numbers, addresses, ids; white space folded."""
+    """An error without its paths, numbers, addresses, ids and extra spacing."""
     text = message[:600]
     for pattern, stand_in in _NORMALISE:
         text = pattern.sub(stand_in, text)
@@ -69,13 +69,19 @@ def fingerprint(message: str) -> str:
 
 
 def same_error(one: str, other: str) -> bool:
-    """True when one of two fingerprints is the other, cut off at its end as pytest's summary does."""
+    """Whether fingerprints are equal, or one is a cut form of the other.
+
+    pytest's summary cuts messages at the end.
+    """
     short, whole = sorted((one, other), key=len)
     return one == other or (short.endswith("...") and len(short) >= _LEAST_CUT and whole.startswith(short[:-3]))
 
 
 def error_line(text: str) -> str:
-    """The line of an output that says best what went wrong; its last one when none looks like that, "" of nothing."""
+    """The line of an output that describes the error best.
+
+    The last line if none looks like an error; "" for an empty output.
+    """
     for pattern in _ERROR_LINES:
         last = None
         for last in pattern.finditer(text):  # noqa: B007 - the last one is the one that counts
@@ -87,7 +93,7 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Whether an output speaks of success, and the exit code when it names one; None for what it does not say."""
+    """Success and exit code that an output reports; None for unknown."""
     found = _EXIT.search(text) if "exit" in text or "Exit" in text else None
     if found:
         return int(found["code"]) == 0, int(found["code"])
@@ -99,11 +105,14 @@ def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
 
 
 def is_expected_of_a_test(message: str) -> bool:
-    """An assertion that does not hold yet: the daily bread of tests, no error of the code's environment."""
+    """Whether it is a failing assertion, which is normal while writing tests.
+
+    Such an error says nothing about the environment.
+    """
     return _EXPECTED.match(message) is not None
 
 
-_STATE: Final = (  # what a value is to be like, which asks nothing of the reader
+_STATE: Final = (  # phrases for the required state of a value, which do not instruct the reader
     r"(?:be (?:an?|the|one|at|in|of|of type|non-?\w+|positive|negative|zero|empty|unique|callable|hashable|iterable|finite|sorted|greater"
     r"|less|larger"
     r"|smaller|between|equal|either|str|int|float|bytes|list|tuple|dict|bool|none|true|false|[<>=\d'\[(])|have (?:an?|the|at|exactly"
@@ -140,7 +149,10 @@ _ADVICE: Final = re.compile(
 
 
 def advises(message: str) -> bool:
-    """Whether a message tells its reader what to do, beside what happened: whoever wrote it may not be of the project."""
+    """Whether a message instructs its reader, in addition to reporting.
+
+    Its author may be outside the project.
+    """
     return _ADVICE.search(message) is not None
 
 
@@ -148,11 +160,11 @@ def advises(message: str) -> bool:
 
 _CODE: Final = re.compile(r"```[\s\S]*?(?:```|\Z)|^\s{0,3}>[^\n]*$|^(?: {4}|\t)[^\n]*$", re.MULTILINE)
 _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?\n]?")
-# One of these, in lower case, is in every text that takes something back, or gives something up: most texts are done after this look.
+# Every correction or abandonment contains one of these, in lower case: most texts need no further search.
 _TAKES_BACK: Final = (
     "wrong", "actually", "wait", "correction", "thought", "assumed", "believed", "reconsider", "mistaken", "misread", "misunderstood",
 )  # fmt: skip
-_LEAD_CHARACTERS: Final = 48  # of a sentence, in which such a word stands when the sentence takes something back
+_LEAD_CHARACTERS: Final = 48  # such a word must be within these first characters of a sentence to make a correction
 _GIVES_UP: Final = ("approach", "strategy", "route", "abandon", "dead end", "available", " way", " path", " idea")
 
 
@@ -162,21 +174,21 @@ def spoken(text: str) -> str:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, trimmed; dots inside names do not end one."""
+    """Sentences of a text, trimmed; dots inside names do not end one."""
     for match in _SENTENCE.finditer(text):
         if sentence := match.group().strip(" \t\n-*#•"):
             yield sentence
 
 
 class Claim(NamedTuple):
-    """A second thought of an agent."""
+    """A correction that an agent makes of its own belief."""
 
     sentence: str
-    wrong: str  # what was believed; "" when it is not said
-    right: str  # what is true
+    wrong: str  # the former belief; "" if not stated
+    right: str  # the truth
 
 
-# Each begins a sentence, and says what holds: "Wait for the server" and "Actually, great" are none.
+# Each begins a sentence that states a fact: "Wait for the server" and "Actually, great" do not.
 _CORRECTIONS: Final = (
     re.compile(
         r"(?:oh,? |hmm,? |ah,? |no,? |so )?I was (?:wrong|mistaken) (?:about|in|to"
@@ -202,7 +214,7 @@ _CORRECTIONS: Final = (
     ),
     re.compile(r"(?:hmm,? |oh,? |no,? )?wait ?(?:[,.!—–-]+|\.\.\.|…) ?(?P<right>.+)$", re.IGNORECASE),
 )
-# A statement has one of these; a wish or an exclamation has none.
+# A statement contains one of these; a wish or an exclamation does not.
 _STATES: Final = (
     "is are was were isn't aren't wasn't doesn't don't does do has have had need needs must should use uses take takes return returns "
     "expect expects lives can't cannot won't will only never not require requires comes come happens means run runs read "
@@ -217,7 +229,10 @@ MIN_CLAIM_WORDS: Final = 4
 
 
 def claims(text: str) -> list[Claim]:
-    """The second thoughts in an agent's words, in order. A question, a plan and a polite "actually" are none."""
+    """Corrections in an agent's words, in order.
+
+    A question, a plan and a polite "actually" do not count.
+    """
     lower = text.lower()
     there = [word for word in _TAKES_BACK if word in lower]
     if not there:
@@ -267,14 +282,17 @@ _NOT_MEANT: Final = re.compile(r"(?i)\b(?:if|unless|whether|in case|should) (?:t
 
 
 class GivenUp(NamedTuple):
-    """An approach an agent abandons, in its words."""
+    """An approach that an agent abandons, in its words."""
 
     approach: str
     why: str
 
 
 def given_up(text: str) -> GivenUp | None:
-    """The first approach a text gives up; "if this approach won't work, …" gives up nothing."""
+    """The first approach that a text abandons.
+
+    "If this approach won't work, …" does not count.
+    """
     lower = text.lower()
     if not any(word in lower for word in _GIVES_UP):
         return None
@@ -294,7 +312,7 @@ def given_up(text: str) -> GivenUp | None:
 # ---- names in texts
 
 _FILE_NAME: Final = re.compile(r"(?<![\w@.+/-])/?(?:[\w@.+-]+/)*[\w@+-][\w@.+-]*\.[A-Za-z][A-Za-z0-9]{0,7}\b")
-# After the number that a tool may put before each line.
+# The line may begin with a number that a tool added.
 _IMPORT_LINE: Final = re.compile(
     r"\s*(?:\d+[\t→|: ]+)?\s*(?:from\s+([.\w]+)\s+import|import\s+(?:\w+\s+)?\"([^\"]+)\"|import\s+([\w.]+)\s*(?:as\b|,|;|$)"
     r"|use\s+([\w:]+)"
@@ -304,7 +322,7 @@ _IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+
 
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
-    """What looks like the name of a file in a text, as written, without doubles: the first ones."""
+    """The first file names in a text, as written, without duplicates."""
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)[:most]))
 
 
@@ -313,7 +331,7 @@ _ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 
 
 def imported(text: str, most: int) -> tuple[str, ...]:
-    """Last parts of what the lines of a source import: `from shop.cart import x` gives cart."""
+    """Last parts of imports in a source: `from shop.cart import x` gives cart."""
     found: dict[str, None] = {}
     if not any(word in text for word in _IMPORT_WORDS):
         return ()

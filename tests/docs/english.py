@@ -46,7 +46,6 @@ evidence
 maintenance
 mcp_server
 memory
-observe
 parsing
 project
 projection
