@@ -1,8 +1,8 @@
 """Validate incoming events: each becomes an `Event` or a reason why not.
 
 Agents and their hooks are other people's programs. They send duplicates, late and unordered events, wrong times, and texts of ten
-megabytes.
-Each case is counted under a word of `REASONS` and shown in the answer. Nothing here raises for invalid input or blocks the agent.
+megabytes. Each case is counted under a word of `REASONS` and shown in the answer. Nothing here raises for invalid input or blocks the
+agent.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ REASONS: Final[dict[str, str]] = {
     "flood": "is over the limit of events of one session",
     "over_batch": "is over the limit of one call",
     "too_many_sessions": "belongs to a session over the limit of open sessions",
-    "after_end": "came after its session's end; the session goes on under a new id",
-    "late": "came after events of later steps; taken",
-    "future": "was dated ahead of this machine's clock; taken, dated now",
-    "clock_back": "was dated before what came before it; taken, dated like that",
-    "text_cut": "had a text over 4 KiB; taken, cut",
-    "args_cut": "had arguments too long or too many; taken, cut",
+    "after_end": "came after its session's end; the session continues under a new id",
+    "late": "came after events of later steps; accepted",
+    "future": "had a time in the future; accepted with the current time",
+    "clock_back": "had a time before the event before it; accepted with that event's time",
+    "text_cut": "had a text over 4 KiB; cut and accepted",
+    "args_cut": "had arguments too long or too many; cut and accepted",
 }
 TAKEN_ANYWAY: Final = frozenset({"after_end", "late", "future", "clock_back", "text_cut", "args_cut"})
 

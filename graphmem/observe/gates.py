@@ -27,7 +27,7 @@ class Gate(NamedTuple):
 
     most: int
     words: str  # describes the condition
-    outcomes: frozenset[str] | None = None  # outcomes that open it; None: any but an abandoned session
+    outcomes: frozenset[str] | None = None  # outcomes that open it; None: any except "abandoned"
 
 
 GATES: Final[Mapping[str, Gate]] = MappingProxyType(

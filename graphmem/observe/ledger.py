@@ -2,8 +2,7 @@
 
 One SQLite file next to the database. Every row names its session, and every count counts sessions. A session that is added ten times counts
 once. Memories remain in the journal: losing this file loses counts and receipts. A fork that includes its parent's work counts as one
-session
-with its parent.
+session with its parent.
 """
 
 from __future__ import annotations

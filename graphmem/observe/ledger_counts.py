@@ -74,7 +74,7 @@ class LedgerCounts(LedgerFile):
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
         """Errors of several independent sessions, the most frequent first.
 
-        Sessions that read from the web are left out.
+        Sessions that read external text are left out.
 
         Args:
             least: sessions.

@@ -2,8 +2,7 @@
 
 The observer accepts events in batches from any thread. It never raises for their content and never waits for the disk. Checkpoint logs are
 written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are evicted from memory and continue
-from
-their logs. Sessions that stay quiet for long are ended.
+from their logs. Sessions that stay quiet for long are ended.
 """
 
 from __future__ import annotations

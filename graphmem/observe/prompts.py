@@ -2,10 +2,8 @@
 
 People paste mails, review comments, issues and logs. Text in those is not the person's request, quoted or not. So a request is the first
 sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Marks with an
-edge
-(a fence, a quotation, tags) do not affect the head. Other marks (a signature, the header of a mail) do not show where the pasted text
-begins.
-They make a request doubtful, unless the person says first that something follows.
+edge (a fence, a quotation, tags) do not affect the head. Other marks (a signature, the header of a mail) do not show where the pasted text
+begins. They make a request doubtful, unless the person says first that something follows.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The counts of a running session, bounded in size and copied for forks.
 
 Each act changes them in constant time. Evidence is kept in tables that know their cost. If they exceed the limit of a session, the tables
-of
-the least valuable signals are halved first, their least significant entries before the others. The record counts the dropped entries.
+of the least valuable signals are halved first, their least significant entries before the others. The record counts the dropped entries.
 """
 
 from __future__ import annotations

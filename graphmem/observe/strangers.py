@@ -1,8 +1,7 @@
 """Decide whether a tool's output is local or external text.
 
 Text of the project and its people is local; the default is external. `observe.local` lists the known local sources. A call counts as a
-source
-of external text unless its tool, its command line and its files show that it is local.
+source of external text unless its tool, its command line and its files show that it is local.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Summarise a session from its events: Markdown and a few lines of text.
 
 People read the Markdown; the next session gets the lines. No model is used. The content is files with lines added and removed, commands
-with
-exit codes, decisions, fixed errors, duration, kind and status.
+with exit codes, decisions, fixed errors, duration, kind and status.
 """
 
 from __future__ import annotations
@@ -43,8 +42,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
     """The summary of a session for JSON.
 
     Every list has at most twelve entries and its total number. Text of tools is left out; an error is named by its kind. If external text
-    was
-    read, the words of the agent and of its command lines are left out too, because they may repeat it.
+    was read, the words of the agent and of its command lines are left out too, because they may repeat it.
     """
     info = record.info
     told = not record.contaminated

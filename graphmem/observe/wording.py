@@ -1,8 +1,7 @@
 """Templates for the sentence of each signal's findings.
 
 A sentence tells a reader who was not there what to do. It names files and commands between backticks. Counts that vary between sessions are
-in
-the typed details, so that the same finding always has the same text.
+in the typed details, so that the same finding always has the same text.
 """
 
 from __future__ import annotations
