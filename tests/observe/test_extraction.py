@@ -80,7 +80,7 @@ def test_two_hundred_facts_become_five(open_, server):
     gm = open_()
     receipt = gm.learn_from(record(findings=False, decisions=(Decision(plan, True, 1, START),), errors=()))
     assert 1 <= len(receipt.learnt) <= FACTS
-    assert any("did not fit" in note for note in receipt.notes)
+    assert any("did not match the session" in note for note in receipt.notes)
 
 
 HOSTILE = [
