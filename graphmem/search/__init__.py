@@ -1,1 +1,1 @@
-"""The read path: candidates, fusion, explanation."""
+"""The read path: find candidates, fuse ranked lists, explain hits."""

@@ -1,7 +1,7 @@
-"""Words that programmers shorten: people ask for the argument, the code says `args`.
+"""Abbreviations in code: `args` is found by "argument" and vice versa.
 
-One table, a row for each idea, every form of it a word of its own row only. A row holds the short forms and the words they stand for;
-inflections that the stemmer joins by itself need not be listed. What a project shortens in its own way belongs to its aliases.
+The table has one row for each idea, and each form occurs in one row only. A row holds the short forms and their full words.
+Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
 """
 
 from __future__ import annotations
@@ -107,11 +107,11 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Stems of the other forms of what is wanted -> the stem that is wanted; what is wanted itself is not among the keys.
+    """Map stems of other forms to the wanted stem; without the wanted stems.
 
     Args:
         wanted: stems.
-        stems: gives each word's stem.
+        stems: returns the stem of each word.
     """
     asked = set(wanted)
     rows = _rows_of(stems)
@@ -120,7 +120,7 @@ def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[
 
 @cache
 def _rows_of(stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Stem -> all stems of its row."""
+    """Map each stem to all stems of its row."""
     rows = [line.split() for line in _ROWS.splitlines() if line.strip()]
     stem_of = stems(word for row in rows for word in row)
     return {stem_of[word]: tuple(dict.fromkeys(stem_of[other] for other in row)) for row in rows for word in row}

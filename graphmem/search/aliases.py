@@ -1,4 +1,4 @@
-"""Words that a project uses for one thing: a query with one of them also looks for the others."""
+"""Project-specific synonyms that expand a query."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 
 from graphmem.projection.text import normalise
 
-Aliases = Mapping[str, Sequence[str]]  # term -> what else it stands for; one way
+Aliases = Mapping[str, Sequence[str]]  # term -> its synonyms; one direction
 
 NO_ALIASES: Final[Aliases] = MappingProxyType({})
 
 
 def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
-    """The query followed by what its terms stand for, and one sentence for each term that was expanded.
+    """Append synonyms to a query; return it with one note for each expansion.
 
-    A term is found as whole words, after normalisation, so that case and punctuation do not matter. Expansions are not expanded again.
+    A term matches as whole words after normalisation, so that case and punctuation do not matter. Synonyms are not expanded again.
     """
     if not aliases:
         return query, []
@@ -30,5 +30,5 @@ def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
             fresh = [one for one in aliases[term] if f" {normalise(one)} " not in words]
             if fresh:
                 added += fresh
-                notes.append(f"{term} also stands for {', '.join(fresh)}")
+                notes.append(f"{term} also means {', '.join(fresh)}")
     return " ".join([query, *added]), notes

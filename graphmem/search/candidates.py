@@ -1,6 +1,6 @@
-"""Where candidates come from: words, vectors, names in the query, and the graph around those names.
+"""Candidate paths: words, vectors, names in the query, and the graph.
 
-Each path answers alone and knows nothing of the others; `pipeline` runs them side by side and joins them.
+The graph path follows edges from those names. Each path is independent; `pipeline` runs them in parallel and fuses their lists.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from graphmem.search.query_type import Mention
 
 HOP_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "DEFINES", "IMPORTS", "TESTS")
 _SEEDS: Final = 8
-_PLAIN_NAME: Final = 0.3  # of a name that is also an ordinary word, beside one written as code
+_PLAIN_NAME: Final = 0.3  # confidence of a name that is also an ordinary word, relative to one written as code
 _MAX_HOMONYMS: Final = 50
-_IMPORTED: Final = 0.5  # nearness of a file to one it imports
+_IMPORTED: Final = 0.5  # nearness of a file to the files it imports
 
 
 class Filters(NamedTuple):
-    """What may be found. Empty means everything."""
+    """Restrictions of the results. Empty means no restriction."""
 
     chunk_kinds: tuple[str, ...]
-    paths: tuple[str, ...]  # files, and directories for what lies below
+    paths: tuple[str, ...]  # files, and directories with everything below them
 
     def allows_path(self, path: str) -> bool:
-        """True when a path is one of these or lies below one."""
+        """Whether a path equals one of these or is below one."""
         return not self.paths or any(path == one or path.startswith(f"{one}/") for one in (p.rstrip("/") for p in self.paths))
 
 
 class Dense(NamedTuple):
-    """Answer of the dense path."""
+    """Result of the dense path."""
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine
 
 
 def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, filters: Filters) -> Dense:
-    """Chunks whose vector is near the query's."""
+    """Chunks whose vectors are near the query's."""
     if not len(vectors):
         return Dense(asked, {})
     mask = None
@@ -61,7 +61,7 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, f
     while True:
         near = vectors.search(asked, wanted, mask)
         cosine_of = {hashes[row]: cosine for row, cosine in near if row < len(hashes)}
-        # Vectors of texts that are no longer in the index, or not of these kinds, have no chunk here.
+        # Vectors of removed texts, or of other kinds, have no chunk here.
         chunks_of = words.chunks_of_hashes(cosine_of, kinds=filters.chunk_kinds, paths=filters.paths)
         found = {chunk: cosine for text_hash, cosine in cosine_of.items() for chunk in chunks_of.get(text_hash, ())}
         if len(found) >= depth or len(near) < wanted:
@@ -73,22 +73,22 @@ def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, f
 
 @lru_cache(maxsize=256)
 def query_vector(embedder: Embedder, query: str) -> F32:
-    """Vector of a query; the last ones are remembered, because people refine filters more often than words.
+    """Embed a query; recent vectors are cached, because people refine filters.
 
     Raises:
-        EmbedderError: the model cannot be loaded, or gave something else than a vector.
+        EmbedderError: the model cannot be loaded, or did not return a vector.
     """
     vector = embedder.encode([query])
     if vector.shape != (1, embedder.dim):
-        raise EmbedderError(f"{embedder.model_id} gave a vector of shape {vector.shape} for a query.", model=embedder.model_id)
+        raise EmbedderError(f"{embedder.model_id} returned a vector of shape {vector.shape} for a query.", model=embedder.model_id)
     return np.asarray(vector[0], np.float32)
 
 
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
-    """Symbols the query names, with how sure that is: 1 for a name written as code that one symbol has.
+    """Symbols that the query names, with their confidence.
 
-    A name that many symbols share says less of each: it counts 1 / sqrt(number); an ordinary word that is also a name counts
-    a third. Names of externals are left out: they have no place to go to.
+    A name written as code that only one symbol has counts 1. A name shared by n symbols counts 1 / sqrt(n).
+    An ordinary word that is also a name counts a third. Externals are left out: they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -105,7 +105,10 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
 
 
 def _named(view: GraphView, name: str) -> list[int]:
-    """Symbols with this name: the whole qualified name, else its tail, else the last part alone when it stands alone."""
+    """Symbols with this name: whole qualified name, its tail, or last part.
+
+    The last part alone counts only for a name without dots.
+    """
     exact = [int(node) for node in view.by_qualname(name) if view.label[node] == SYMBOL]
     if exact:
         return exact
@@ -116,18 +119,18 @@ def _named(view: GraphView, name: str) -> list[int]:
     tail = [node for node in nodes if f".{view.qualname(node)}".endswith(f".{name}")]
     if tail:
         return tail
-    # "module.function": the head may be the module.
+    # "module.function": the first part may be the module.
     return [node for node in nodes if view.path(node).rpartition(".")[0].replace("/", ".").endswith(head)]
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Neighbours of the surest named symbols, one edge in either direction.
+    """Neighbours of the most confident named symbols, over one edge.
 
-    An edge counts its confidence, divided by the logarithm of the degree at both ends: a neighbour of everything is
-    near to nothing.
+    Both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that hubs
+    pass on little.
 
     Returns:
-        node -> (score, the seed it is nearest to), the best `depth`; seeds are not among them.
+        node -> (score, its nearest seed), the best `depth`, without the seeds.
     """
     mask = kind_mask(HOP_KINDS)
     best: dict[int, tuple[float, int]] = {}
@@ -151,10 +154,10 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
 
 
 def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
-    """How near files are to the active ones: 1 for those themselves, less for what they import and what imports them.
+    """Nearness of files to the active ones: 1 for themselves, less by import.
 
-    A file that everything imports is near to nothing: an import counts half, divided by the logarithm of the degree at its far end.
-    Paths the index does not know are kept: memories may name them.
+    Imports count in both directions: half, divided by the logarithm of the degree at the far end. Hubs are near to nothing.
+    Paths missing from the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -1,4 +1,7 @@
-"""Code as candidates: chunks by words and vectors, divided among the symbols in them; symbols the query names, and their neighbours."""
+"""Code candidates: chunks by words and vectors, divided among symbols.
+
+Symbols that the query names and their neighbours are candidates too.
+"""
 
 from __future__ import annotations
 
@@ -22,22 +25,22 @@ _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest
 
 
 class Signs(NamedTuple):
-    """What speaks for symbols and files before any text is looked at."""
+    """Evidence for symbols and files before any text is read."""
 
-    named: Mapping[int, float]  # symbols the query names, and how sure that is
-    placed: Collection[int]  # of them definitions around places it gives by file and line
-    around: Mapping[int, tuple[float, int]]  # neighbours of those named: (score, the one it is nearest to)
-    active: Mapping[str, float]  # how near paths are to the active files
+    named: Mapping[int, float]  # symbols that the query names -> confidence
+    placed: Collection[int]  # definitions at places that the query gives by file and line; a subset of `named`
+    around: Mapping[int, tuple[float, int]]  # neighbours of the named symbols: (score, nearest seed)
+    active: Mapping[str, float]  # paths -> nearness to the active files
 
 
 class CodeLists(NamedTuple):
-    """What the paths found, as scores of units."""
+    """Results of all code paths, as scores of units."""
 
     lists: list[Ranked]
     units: Units
-    receivers: dict[str, list[str]]  # chunk -> units that have its cosine
+    receivers: dict[str, list[str]]  # chunk -> units that receive its cosine
     best_cosine: float
-    share: float  # of the chunks that have vectors; 0 when none was asked
+    share: float  # share of chunks that have vectors; 0 if the dense path did not run
 
 
 def gather(
@@ -50,14 +53,17 @@ def gather(
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Every path's candidates as scores of units; `share` tells how many chunks have vectors."""
+    """Collect the candidates of every path as scores of units.
+
+    `share` in the result tells how many chunks have vectors.
+    """
     view = shot.graph
     chunk_words = {hit.id: hit.score for hit in words.hits} if words is not None else {}
     chunk_dense = dense.chunks if dense is not None else {}
     chunks = sorted(chunk_words.keys() | chunk_dense.keys())
     entries = shot.words.entries(chunks) if shot.words is not None and chunks else {}
     if dense is not None and shot.vectors is not None:
-        # A cosine is cheap for any text: every candidate gets its own, whoever found it.
+        # A cosine is cheap for any text, so every candidate gets one, from any path.
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
@@ -87,17 +93,20 @@ def gather(
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any candidate has something of the query: a word, a name, a place, or a vector that is near it."""
+    """Whether any candidate matches the query at all.
+
+    A match is a word, a name, a place or a near vector.
+    """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files"))
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Candidates in these files, with what their file counts."""
+    """Candidates in these files, with the score of their file."""
     return {unit: value for unit in units.best if (value := files.get(_path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Sort key: the better of a chunk's places in the lists, ties by id."""
+    """Sort key: the better of a chunk's ranks in the lists, ties by id."""
     place: dict[str, int] = {}
     for scores in lists:
         for at, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key))):
@@ -106,9 +115,9 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
-    """Units that have the cosine of each chunk: those with lines in it, and the classes around them.
+    """Units that receive each chunk's cosine: its units and their classes.
 
-    A vector is of a chunk as a whole: what is left of one between small definitions has none of its own.
+    A vector describes a whole chunk. The rest of a chunk between small definitions has no vector of its own.
     """
     there = {segment.unit for segments in units.segments.values() for segment in segments}
     around: dict[str, list[str]] = {}
@@ -126,7 +135,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """The best cosine of the chunks each unit gets one from."""
+    """Best cosine that each unit receives from a chunk."""
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -138,7 +147,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
-    """A unit and what it is in, as far as that is a candidate."""
+    """A unit and its enclosing units that are candidates."""
     yield unit
     node = view.index_of.get(unit, -1)
     while node >= 0 and (node := int(view.parent[node])) >= 0:
@@ -147,15 +156,15 @@ def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterato
 
 
 def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, tuning: Tuning, best_cosine: float | None) -> list[Voted]:
-    """The best k, joined and raised by their files.
+    """Fuse the lists, apply votes of files, and return the best k.
 
     Args:
-        shot: what is searched.
-        found: of `gather`.
-        request: what is asked.
+        shot: the searched snapshot.
+        found: from `gather`.
+        request: the search request.
         weights: of the query's type.
         tuning: normaliser and switches.
-        best_cosine: what counts as a full cosine, when code is ranked beside memories; None for its own best.
+        best_cosine: the cosine of a full score when code is ranked beside memories; None for the best found.
     """
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
@@ -171,7 +180,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
-    """What the best hits say of the others."""
+    """Lists of the second look: scores that the best hits give to others."""
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     return [
         Ranked("alike", _cosines(found.receivers, chunks), weights.alike * found.share, None),
@@ -180,10 +189,10 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 
 
 def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
-    """What is seldom meant counts less, and nothing that is named does but for tests, which repeat the words of what they test.
+    """Lower the scores of units that are rarely the intended target.
 
-    What is written inside functions, whose function is found as well; classes, which have the vectors of all their methods; what is
-    left of a file outside definitions.
+    These are code inside functions, whose function is a candidate too; classes, which receive the vectors of all their methods; and code
+    outside definitions. Named units are not lowered, except tests, which repeat the words of the code they test.
     """
 
     def factor(unit: str) -> float:
@@ -207,7 +216,10 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Candidates raised by the best `voters` of their file, at most by `weight` of the score's span."""
+    """Raise candidates by the best `voters` hits of their file.
+
+    A candidate gains at most `weight` times the range of scores.
+    """
     if not fused:
         return []
     path_of = {hit.id: _path_of(view, hit.id, units) for hit in fused}

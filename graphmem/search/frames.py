@@ -1,4 +1,7 @@
-"""Frames of a traceback: places in code that a query gives by file and line, and the functions they lie in."""
+"""Stack frames in a query: places by file and line, as in tracebacks.
+
+Each frame resolves to the function around its line.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Final, NamedTuple
 from graphmem.projection.graph import GraphView
 from graphmem.search.units import is_class, is_function
 
-_FILES: Final = 3  # that a path may mean: a frame in one of many files says nothing
+_FILES: Final = 3  # maximum files that a path may match: a frame that matches many says nothing
 _LIBRARIES: Final = frozenset({"site-packages", "dist-packages", "node_modules"})
-_LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # folder of what comes with Python
+_LIBRARY: Final = re.compile(r"python\d(\.\d+)?")  # directory of Python's standard library and packages
 _PYTHON: Final = r'File "(?P<quoted>[^"\n]+)", line (?P<said>\d{1,9})(?!\d)(?:, in (?P<within>[\w.<>]+))?'
 # at Server.start (src/server.ts:12:5), at shop.Cart.add(Cart.java:12), in Cart.cs:line 12, cart.php(12), main.go:12
 _OTHER: Final = (
@@ -21,7 +24,7 @@ _FRAME: Final = re.compile(f"{_PYTHON}|{_OTHER}")
 
 
 class Definition(NamedTuple):
-    """A function or class, and its lines."""
+    """A function or class with its lines."""
 
     node: int
     name: str
@@ -30,15 +33,15 @@ class Definition(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """One place."""
+    """One stack frame."""
 
-    path: str  # as it stands, with "/" between its parts
+    path: str  # as written, with "/" as separator
     line: int
-    name: str  # of the function, its last part; "" where it is not told
+    name: str  # last part of the function's name; "" if unknown
 
 
 def frames(query: str) -> list[Frame]:
-    """Places that a query gives by file and line, in its order, each once: a recursion is a thousand times the same."""
+    """Places that a query gives by file and line, in order, without repeats."""
     found: dict[Frame, None] = {}
     for match in _FRAME.finditer(query):
         path = match["quoted"] or match["path"]
@@ -48,10 +51,11 @@ def frames(query: str) -> list[Frame]:
 
 
 def framed(view: GraphView, query: str) -> set[int]:
-    """Functions and classes in which these places lie.
+    """Functions and classes that contain these places.
 
-    The function a frame names comes before its line, for what ran may be older than what is indexed; of several with that name the one
-    around the line, else the nearest.
+    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Of several definitions with
+    that
+    name the one around the line counts, else the nearest.
     """
     meant: dict[str, tuple[list[list[Definition]], bool]] = {}
     found = set()
@@ -65,9 +69,10 @@ def framed(view: GraphView, query: str) -> set[int]:
 
 
 def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
-    """Files that a path means, whose beginning may be of another machine, and whether more than their name says so; none of many.
+    """Files that a path matches, and whether more than the file name agrees.
 
-    What lies in a library is a file of the project only where the library is the project.
+    The beginning of the path may come from another machine. Too many matches give none. A path inside a library matches only if the
+    library is the project.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     library = max((at for at, part in enumerate(parts[:-1]) if part in _LIBRARIES or _LIBRARY.fullmatch(part)), default=-1)
@@ -80,7 +85,7 @@ def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
 
 
 def _definitions(view: GraphView, path: str) -> list[Definition]:
-    """Functions and classes of a file, those around others before them."""
+    """Functions and classes of a file, enclosing ones first."""
     return [
         Definition(node, view.name(node), int(view.start_line[node]), int(view.end_line[node]))
         for node in view.by_path(path).tolist()
@@ -89,9 +94,9 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 
 
 def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
-    """The definition in a file that a frame means.
+    """The definition in a file that a frame refers to.
 
-    -1 for none: code outside all of them, or a function that is not there in a file of which only the name is the same.
+    -1 for none: code outside all definitions, or a function that is missing from a file that agrees in its name only.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

@@ -1,7 +1,7 @@
-"""Joins ranked lists into one: one function, the normaliser and the weights as parameters.
+"""Fuse ranked lists with a normaliser and weights.
 
 Source: Cormack, Clarke, Buettcher 2009 (reciprocal rank fusion, k = 60 in the paper); Fox and Shaw 1994 (sums of
-normalised scores). Which of them is the default was measured: docs/decisions/0006-fusion.md.
+normalised scores). Measurements chose the default: docs/decisions/0006-fusion.md.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ NORMALISERS: Final = (RRF, MINMAX, ZSCORE)
 
 
 class Ranked(NamedTuple):
-    """What one path found.
+    """Candidates of one path.
 
     Attributes:
         name: of the path.
         scores: raw score of each candidate; larger is better.
         weight: of the path; >= 0.
-        absent: what a candidate counts that is not among the scores: a raw score (0 for BM25, where a row without any
-            word has 0), or None for the lowest score in the list.
-        full: raw score that counts as much as a best one when every candidate has less; None for the best of the list.
+        absent: raw score of a candidate without a score: 0 for BM25, where a text without any of the words has 0.
+            None means the lowest score in the list.
+        full: raw score that counts as a full one if every candidate has less; None for the best of the list.
     """
 
     name: str
@@ -38,35 +38,37 @@ class Ranked(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one path added to a candidate."""
+    """Contribution of one path to a candidate's score."""
 
     name: str
-    rank: int  # 1-based; equal scores in the order of ids
+    rank: int  # 1-based; ties in the order of ids
     raw: float
     normalised: float  # minmax: 0..1; zscore: standard deviations from the mean; rrf: (k + 1) / (k + rank)
     weight: float
 
 
 class Fused(NamedTuple):
-    """A candidate of the joined list."""
+    """A candidate of the fused list."""
 
     id: str
     score: float
-    parts: list[Part]  # of the paths that found it, in the order of the lists
+    parts: list[Part]  # of the paths that found it, in list order
 
 
 def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
-    """Weighted sum of what the lists say, best first, ties by id. The order of the lists does not change the order of the hits.
+    """Weighted sum of normalised scores, best first, ties by id.
+
+    The order of the lists does not affect the result.
 
     Args:
-        lists: at most one for each path; lists without candidates or weight say nothing.
-        normaliser: what makes scores comparable: "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
-            forgets scores and keeps ranks.
-        rrf_k: of "rrf": how slowly a rank loses.
-        before: candidates that other lists have been joined to already: these are added to them.
+        lists: at most one for each path; lists without candidates or weight are ignored.
+        normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
+            uses ranks instead of scores.
+        rrf_k: of "rrf": larger values lower the effect of rank.
+        before: candidates with fused scores, to which the lists are added.
 
     Raises:
-        BadInputError: another normaliser, or a negative weight.
+        BadInputError: unknown normaliser, or a negative weight.
     """
     if normaliser not in NORMALISERS:
         raise BadInputError(f"normaliser must be one of {', '.join(NORMALISERS)}, not {normaliser!r}", argument="normaliser")
@@ -88,13 +90,13 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         for key in ids:
             if key not in one.scores:
                 terms[key].append(one.weight * otherwise)
-    # fsum: the same total whatever the order of the lists.
+    # fsum gives the same total for any order of the lists.
     fused = [Fused(key, math.fsum(terms[key]), parts[key]) for key in ids]
     return sorted(fused, key=lambda hit: (-hit.score, hit.id))
 
 
 def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
-    """Normalised score of each candidate of a list, and of those it does not have."""
+    """Normalised scores of a list, and the score of absent candidates."""
     if normaliser == RRF:
         return {}, 0.0
     absent = min(one.scores.values()) if one.absent is None else one.absent

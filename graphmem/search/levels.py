@@ -1,4 +1,4 @@
-"""How much a search may cost, by how long the last ones took: a slow service looks at less, and says so."""
+"""Limit the cost of searches when recent ones were slow, and report it."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import Final, NamedTuple
 
 from graphmem.search.request import Tuning
 
-WINDOW: Final = 100  # searches that are remembered
-ENOUGH: Final = 5  # searches before anything is concluded
+WINDOW: Final = 100  # number of recent searches that are kept
+ENOUGH: Final = 5  # minimum searches before the level can change
 HEALTHY_MS: Final = 200.0  # p95 below which a degraded service is healthy again
 DEGRADED_MS: Final = 300.0  # p95 above which it is degraded
 _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """What a search may do."""
+    """Cost limit of a search."""
 
     name: str  # healthy | degraded
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """The tuning at this level: a degraded one keeps a fifth of the candidates."""
+        """The tuning at this level: a degraded one keeps a fifth of candidates."""
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 
     def note(self) -> str:
-        """One sentence for the answer; empty when healthy."""
+        """One sentence for the answer; "" if healthy."""
         if self.name == "healthy":
             return ""
-        return f"the last searches were slow (p95 {self.p95_ms:.0f} ms): fewer candidates were looked at, and nothing was read again"
+        return f"the last searches were slow (p95 {self.p95_ms:.0f} ms): fewer candidates were considered, and the reranker was skipped"
 
 
 class ServiceLevel:
-    """A rolling window of times. Thread-safe."""
+    """A rolling window of search times. Thread-safe."""
 
     def __init__(self) -> None:
         self._times: deque[float] = deque(maxlen=WINDOW)
@@ -41,12 +41,12 @@ class ServiceLevel:
         self._degraded = False
 
     def observe(self, milliseconds: float) -> None:
-        """One search took so long."""
+        """Record the duration of one search."""
         with self._lock:
             self._times.append(milliseconds)
 
     def level(self) -> Level:
-        """Where the service stands; between the two bounds it stays what it was."""
+        """The current level; between the two bounds it does not change."""
         with self._lock:
             if len(self._times) < ENOUGH:
                 return Level("healthy", 0.0)

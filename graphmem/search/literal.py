@@ -1,7 +1,7 @@
-"""What a query writes as it stands in code: names in the shape of code and phrases in quotes, looked for letter by letter.
+"""Match names in the shape of code, and quoted phrases, letter by letter.
 
-BM25 takes a name apart, so that `session_id` is found by its words as well; but code that has just this name, or this message, is seldom
-unrelated. That holds most of all for names nothing defines here: parameters, keys, what a library offers.
+BM25 splits `session_id` into words and finds it as well. Code that contains the exact name or message is rarely unrelated.
+This matters most for names that the project does not define: parameters, keys, names from libraries.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from typing import Final
 from graphmem.search.query_type import mentions, phrases
 from graphmem.search.units import Segment
 
-MOST: Final = 24  # names and phrases of a query, the first: a pasted log has hundreds
-_LEAST: Final = 3  # letters of a name
+MOST: Final = 24  # names and phrases of a query that are used, from its start: a pasted log has hundreds
+_LEAST: Final = 3  # minimum letters of a name
 
 
 def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, float]:
-    """How much of what the query writes literally each unit has, by how few of the units have it; 0 to 1.
+    """Share of the query's literal names and phrases in each unit, 0 to 1.
 
-    Of a dotted name the last part is looked for: what stands before it is seldom written where it is used.
+    A name or phrase counts more, the fewer units have it. Only the last part of a dotted name is matched: the parts before it are
+    rarely written where it is used.
 
     Args:
-        query: what was asked.
+        query: the search text.
         segments: chunk -> the lines of its units.
     """
     wanted = _wanted(query)

@@ -1,8 +1,8 @@
-"""Memories as candidates: words and vectors first, then what is near the best of them in time and in the graph.
+"""Memory candidates: by words and vectors, then neighbours of the best.
 
-Neighbours are lists of their own in the fusion. A memory is near another when one was learnt just before or after the other (most of
-all right after one that asks: it may be the answer), when both are about the same code, or when somebody related them. What a hit
-passes on falls with the fourth power of its score, so that the head of the list decides, and is divided among all that hangs on
+Lists of neighbours take part in the fusion. Two memories are neighbours if one was learnt just before or after the other, if both are
+about the same code, or if somebody related them. The memory right after a question counts most: it may be the answer. A hit passes on
+a share that falls with the fourth power of its score, so that the top of the list decides. The share is divided among all memories of
 the same node, so that hubs pass on little.
 Measured, with controls without the graph: docs/decisions/0006-fusion.md.
 """
@@ -22,34 +22,34 @@ from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.phases import weight
 from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
 
-_SEEDS: Final = 50  # hits that pass something on
-_SHARPNESS: Final = 4  # power of a hit's score
-_ROOT: Final = 2  # of what a memory is passed in all
-_STEPS: Final = (1.0, 0.5)  # of a neighbour in time, one and two places away
-_MOMENT_S: Final = 3600.0  # seconds after which a neighbour in time counts 1/e, unless both were learnt in one session
-_MAX_SHARED: Final = 500  # memories of one node: more have nothing in common
-_ADDED: Final = 100  # neighbours that become candidates, of each kind
-_SUSPECT: Final = 0.8  # of nearness through a link whose code has changed
+_SEEDS: Final = 50  # hits that pass on a share
+_SHARPNESS: Final = 4  # exponent of a hit's score
+_ROOT: Final = 2  # root taken of the total share that a memory receives
+_STEPS: Final = (1.0, 0.5)  # share of a neighbour in time, one and two positions away
+_MOMENT_S: Final = 3600.0  # seconds after which a neighbour in time counts 1/e, unless both belong to one session
+_MAX_SHARED: Final = 500  # maximum memories of one node: more are unrelated
+_ADDED: Final = 100  # neighbours of each kind that become candidates
+_SUSPECT: Final = 0.8  # factor for a link whose code has changed
 _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, "derived_from": 0.5, "supersedes": 0.5}
 
 
 class Near(NamedTuple):
-    """What neighbours pass on to a memory."""
+    """Share that a memory receives from its neighbours."""
 
     score: float
-    by: str  # the one that passes on most
+    by: str  # the neighbour with the largest share
 
 
 class Scale(NamedTuple):
-    """What counts nothing and what counts in full."""
+    """Scores that count as zero and as full."""
 
-    words: float  # BM25 that counts in full
-    lowest: float  # cosine that counts nothing
-    highest: float  # cosine that counts in full
+    words: float  # BM25 of a full score
+    lowest: float  # cosine of a zero score
+    highest: float  # cosine of a full score
 
 
 class MemoryLists(NamedTuple):
-    """What the paths found, ready to be joined."""
+    """Results of all memory paths, ready for fusion."""
 
     words: dict[str, float]
     dense: dict[str, float]
@@ -61,18 +61,18 @@ class MemoryLists(NamedTuple):
 
 
 class ScoredMemory(NamedTuple):
-    """A memory as it is ranked."""
+    """A ranked memory."""
 
     row: MemoryRow
     fused: Fused
     score: float
     factors: list[Factor]
-    boost: float  # of the score, by neighbours
+    boost: float  # gain of the score from neighbours
     boosted_by: str
 
 
 def memory_filter(request: Request) -> MemoryFilter:
-    """Which memories a request lets through."""
+    """The filter of memories for a request."""
     return MemoryFilter(request.types, request.retired, request.stale, request.as_of)
 
 
@@ -85,16 +85,16 @@ def gather(
     active: Mapping[str, float],
     allowed: Iterable[str] | None,
 ) -> MemoryLists:
-    """Candidates of every path.
+    """Collect the candidates of every path.
 
     Args:
         index: of all memories.
         words: of the query, normalised.
         vector: of the query, or None.
-        request: what is asked.
+        request: the search request.
         tuning: weights and depth.
         active: node id -> nearness to the active files, in (0, 1].
-        allowed: only these memories; None for all.
+        allowed: restricts candidates to these memories; None for all.
     """
     weights = tuning.memory
     only = memory_filter(request)
@@ -126,23 +126,23 @@ def gather(
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:
-    """Whether any memory has something of the query: a word, or a vector that is near it."""
+    """Whether any memory has a word of the query or a near vector."""
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
 
 def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], code: Elsewhere, cosines: Collection[float]) -> MemoryLists:
-    """The same candidates on a scale that they share with code.
+    """Rescale memory candidates so that they compare with code.
 
-    Among themselves the best memory counts in full, however little it has of the query: it is the best there is. Beside code
-    that would put one that has a single common word before the code that has them all. There the words of a memory count as much as
-    it has of the query, by the rarity that words have in both together, and cosines have one scale.
+    Among memories alone the best one has a full score, however little of the query it has. Beside code, a memory with a single
+    common word would then outrank code with all of the words. Here the words of a memory count by its share of the query, weighted by the
+    rarity of the words in both together, and cosines have one scale.
 
     Args:
-        lists: of `gather`.
+        lists: from `gather`.
         index: of all memories.
         words: of the query, normalised.
-        code: in how many texts of code they are.
-        cosines: of the code that was found; none while it has no vectors, where cosines stand for themselves.
+        code: number of code texts that contain each word.
+        cosines: of the code found; empty while code has no vectors, and then cosines of memories keep their own scale.
     """
     scores, full = index.words_beside(words, code, lists.words)
     found, cosines = lists.found, cosines or (0.0, 1.0)
@@ -150,9 +150,9 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 
 
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
-    """The lists of words and vectors, scaled over all memories and not only over the candidates.
+    """Lists of words and vectors, scaled over all memories.
 
-    Where one of them has nothing to say, the other takes its weight, so that relevance means the same with and without a model.
+    If one of them is empty, the other takes its weight, so that relevance means the same with and without a model.
     """
     present = (weights.words if words else 0.0) + (weights.dense if dense else 0.0)
     share = (weights.words + weights.dense) / present if present else 1.0
@@ -163,7 +163,7 @@ def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Sc
 
 
 def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
-    """All lists joined, best first."""
+    """Fuse all lists, best first."""
     weights = tuning.memory
     near = [
         Ranked("time", {one: value.score for one, value in lists.time.items()}, weights.time, full=1.0),
@@ -176,7 +176,7 @@ def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
 def rank(
     index: MemoryIndex, fused: Sequence[Fused], lists: MemoryLists, request: Request, tuning: Tuning, judge: Judge
 ) -> list[ScoredMemory]:
-    """Joined candidates as scored memories, best first, ties by id.
+    """Score fused candidates, best first, ties by id.
 
     score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
@@ -189,7 +189,7 @@ def rank(
     for hit in head:
         row = rows.get(hit.id)
         if row is None:
-            continue  # forgotten since
+            continue  # forgotten in the meantime
         about = index.about(row.id)
         used = row.last_accessed_at or row.updated_at
         age = max(0.0, (now - used).total_seconds() / 86_400)
@@ -218,7 +218,7 @@ def rank(
 
 
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
-    """The best, those that repeat a better one lowered."""
+    """Keep the best, and lower memories that repeat a better one."""
     if not weights.repeated:
         return scored
     head, tail = scored[: 2 * k], scored[2 * k :]
@@ -229,9 +229,7 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
         twin = next((other for other, its in kept if vector is not None and float(vector @ its) >= weights.alike), None)
         if twin is not None:
             lowered = one.score * (1 - weights.repeated)
-            one = one._replace(
-                score=lowered, factors=[*one.factors, Factor(f"says what {twin.row.short_id} says", 1 - weights.repeated, 0.0)]
-            )
+            one = one._replace(score=lowered, factors=[*one.factors, Factor(f"repeats {twin.row.short_id}", 1 - weights.repeated, 0.0)])
         elif vector is not None:
             kept.append((one, vector))
         result.append(one)
@@ -239,9 +237,10 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 
 
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
-    """What was learnt around the seeds; most of all what came right after a seed that asks, because it may be the answer.
+    """Memories learnt around the seeds, weighted by time.
 
-    Where both name code, the code says better than the clock what belongs together, and time says nothing.
+    The memory right after a question counts most, because it may be the answer. If both memories name code, time is ignored:
+    the code tells better whether they belong together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -263,7 +262,7 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """What is about the same code as the seeds, or related to them."""
+    """Memories about the same code as the seeds, or related to them."""
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
     arrived: dict[str, dict[str, float]] = {}  # node -> seed -> mass
@@ -279,7 +278,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
         memories = index.live_about(target)
         if not 1 < len(memories) <= _MAX_SHARED:
             continue
-        # The two strongest are enough to name one that is not the memory itself.
+        # The two strongest are enough to name one that differs from the memory itself.
         strongest = sorted(masses, key=lambda seed: (-masses[seed], seed))[:2]
         whole = math.fsum(masses.values())
         for one in memories:
@@ -289,7 +288,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 
 
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
-    """What is about the active code, and about what else those memories are about."""
+    """Memories about active code, and about other code of those memories."""
     own: dict[str, float] = {}
     for node in sorted(active):
         memories = index.live_about(node)

@@ -1,8 +1,9 @@
-"""What a type of memory counts in a phase of work: the built-in table, what a project's sessions say of it, and what a person accepted.
+"""Weights of memory types by phase of work.
 
-The built-in weights (`search.request.PHASES`) are judgement. Sessions tell which of the memories that a phase showed were used; the
-estimate moves each weight by how much more, or less, often its type is used there than the average memory. It changes nothing by itself:
-what is accepted is kept in a small file beside the index, and this book is the one place search and packing read the weights from.
+Three sources: the built-in table, estimates from a project's sessions, and weights accepted by a person. The built-in weights
+(`search.request.PHASES`) are judgement. Sessions show which memories of a phase were used. The estimate moves each weight by the use
+of its type relative to the average memory. Estimates change nothing until a person accepts them. Accepted weights are in a
+small file of the index. Search and packing read all weights from `PhaseBook`.
 """
 
 from __future__ import annotations
@@ -25,41 +26,43 @@ from graphmem.runtime.limits import unless_refused
 from graphmem.search.request import PHASES
 
 FILE: Final = "phases.json"
-SESSIONS: Final = 30  # in which a memory was shown in a phase of work, before anything is proposed
-ENOUGH_SHOWN: Final = 20  # of a type in a phase, before its weight is proposed
-STRENGTH: Final = 20.0  # memories' worth of belief that a type is used as often as the average of its phase
-MOST: Final = 2.0  # times the built-in weight, and one over it is the least
+SESSIONS: Final = 30  # minimum sessions that were shown a memory in a phase, before anything is proposed
+ENOUGH_SHOWN: Final = 20  # minimum shown memories of a type in a phase, before its weight is proposed
+STRENGTH: Final = 20.0  # strength of the prior, in memories, that a type is used as often as its phase's average
+MOST: Final = 2.0  # maximum factor on the built-in weight; its inverse is the minimum
 
-Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; types that are not named count 1
+Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed types count 1
 
 _log = logging.getLogger(__name__)
 
 
 class Use(NamedTuple):
-    """Memories of one type in one phase, each once a session."""
+    """Use of memories of one type in one phase, each once a session."""
 
     shown: int
-    used: int  # of those, in the session that was shown them
+    used: int  # of those, used in the session that was shown them
 
 
 def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the word of the domain
-    """What a type counts in a phase; 1 for what the table does not name."""
+    """Weight of a type in a phase; 1 if the table does not name it."""
     return table.get(phase, {}).get(type, 1.0)
 
 
 def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], float]:
-    """Weights that the use of memories speaks for, by (phase, type), of the pairs that were shown often enough.
+    """Propose weights from the use of memories, by (phase, type).
 
+    Pairs that were shown too rarely are left out.
     weight = built-in × clamp(r / R, 1/2, 2), with R = U / N, the share of all memories shown in the phase that were used, and
-    r = (u + S R) / (n + S), the same of the type, drawn towards R: the mean of the posterior Beta(u + S R, n − u + S (1 − R)), that is of a
-    Beta prior with mean R that weighs as much as S = STRENGTH memories (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3).
-    Always from the built-in weight and from all that is counted, so that accepting twice moves nothing further.
+    r = (u + S R) / (n + S), the same share for the type, shrunk towards R. It is the mean of the posterior
+    Beta(u + S R, n − u + S (1 − R)), from a Beta prior with mean R and the weight of S = STRENGTH memories
+    (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3).
+    The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
 
     Args:
         counts: by phase and type.
 
     Returns:
-        Rounded to 2 places. A phase in which nothing was used says nothing.
+        Weights rounded to 2 places. A phase without used memories proposes none.
     """
     found: dict[tuple[str, str], float] = {}
     for phase in PHASES:
@@ -78,15 +81,17 @@ def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], flo
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Weights in place of built-in ones."""
+    """Weights that replace built-in ones."""
 
     weights: Table
     at: str  # ISO 8601, UTC
-    sessions: int  # that they were estimated from
+    sessions: int  # number of sessions behind the estimate
 
 
 class PhaseBook:
-    """The weights in force in one project, and the file that keeps those a person accepted. Thread-safe.
+    """The weights in force in one project, and the file of accepted weights.
+
+    Thread-safe.
 
     Args:
         folder: the index directory.
@@ -99,7 +104,7 @@ class PhaseBook:
         self._table = _joined(self._accepted)
 
     def accepted(self) -> Accepted | None:
-        """What a person accepted; None while the built-in weights are in force."""
+        """The accepted weights; None while the built-in weights are in force."""
         return self._accepted
 
     def table(self) -> Table:
@@ -107,7 +112,7 @@ class PhaseBook:
         return self._table
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """What the weights of a phase are of the built-in ones, by type; only those that differ."""
+        """Ratio of a phase's weights to the built-in ones, where they differ."""
         return {
             type_: value / weight(PHASES, phase, type_)
             for type_, value in sorted(self._table.get(phase, {}).items())
@@ -115,10 +120,10 @@ class PhaseBook:
         }
 
     def accept(self, weights: Mapping[tuple[str, str], float], at: datetime, sessions: int) -> None:
-        """Put weights in force, in place of all that were accepted before.
+        """Put weights in force; they replace all weights accepted before.
 
         Raises:
-            DiskFullError: the disk refuses; what was in force stays.
+            DiskFullError: the disk refuses the write; the weights in force do not change.
         """
         by_phase: dict[str, dict[str, float]] = {}
         for (phase, type_), value in sorted(weights.items()):
@@ -126,10 +131,10 @@ class PhaseBook:
         self._change(Accepted(by_phase, at.isoformat(timespec="seconds"), sessions))
 
     def reset(self) -> None:
-        """Go back to the built-in weights.
+        """Restore the built-in weights.
 
         Raises:
-            DiskFullError: the disk refuses; what was in force stays.
+            DiskFullError: the disk refuses the write; the weights in force do not change.
         """
         self._change(None)
 
@@ -141,20 +146,25 @@ class PhaseBook:
                 else:
                     _write(self._file, accepted)
             except OSError as error:
-                said = f"{self._file.name} cannot be written: {error.strerror or error}; the weights stay as they were, mend it and repeat"
+                said = (
+                    f"{self._file.name} cannot be written: {error.strerror or error}; the weights are unchanged; free the disk and repeat"
+                )
                 raise DiskFullError(said, path=str(self._file)) from error
             self._accepted, self._table = accepted, _joined(accepted)
 
 
 def _joined(accepted: Accepted | None) -> Table:
-    """The built-in table with what was accepted in it."""
+    """The built-in table with the accepted weights applied."""
     if accepted is None:
         return PHASES
     return MappingProxyType({phase: MappingProxyType({**own, **accepted.weights.get(phase, {})}) for phase, own in PHASES.items()})
 
 
 def _read(file: Path) -> Accepted | None:
-    """What the file says. A missing one means the built-in weights; so does a broken one, which the log says."""
+    """Read the file; a missing or broken one means the built-in weights.
+
+    A broken file is logged.
+    """
     try:
         found = read_sealed_json(file.read_bytes())
         weights = {phase: {str(name): float(value) for name, value in own.items()} for phase, own in found["weights"].items()}
@@ -162,7 +172,7 @@ def _read(file: Path) -> Accepted | None:
             for name, value in own.items():
                 prior = weight(PHASES, phase, name)
                 if phase not in PHASES or not (math.isfinite(value) and prior / MOST - 0.01 <= value <= prior * MOST + 0.01):
-                    raise ValueError(f"{name} in {phase} cannot count {value}")
+                    raise ValueError(f"{name} in {phase} has the invalid weight {value}")
         return Accepted(weights, str(found["at"]), int(found["sessions"]))
     except FileNotFoundError:
         return None

@@ -1,9 +1,9 @@
-"""Search: candidates from several paths side by side, joined, explained; code, symbols and memories alike.
+"""Search: parallel candidate paths, fused and explained.
 
-Each path has until the deadline; one that is late, missing or incomplete is named in the answer, and the others carry on.
-What is ranked are *units*: a symbol together with the chunks cut at it, a chunk that belongs to none, or a memory. Code and memories
-have lists and weights of their own; where both are asked for, cosines are scaled together and the words of a memory by the share of
-the query it has, so that a kind with nothing near the query does not look as good as one with much.
+It covers code, symbols and memories. Each path has until the deadline. The answer names paths that are late, missing or incomplete, and
+uses the others. The ranked items are *units*: a symbol with its chunks, a chunk without a symbol, or a memory. Code and memories
+have separate lists and weights. If both are searched, cosines share one scale, and the words of a memory count by its share of the
+query. Otherwise the best of a kind without a near match would look as good as a close match of the other kind.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ from graphmem.search.units import Units, Voted
 
 __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Request", "Tuning", "Weights", "search"]
 
-_ENOUGH: Final = 3  # memories over _GOOD, below which a hypothetical one is written and searched for
+_ENOUGH: Final = 3  # minimum memories over _GOOD; with fewer, a hypothetical memory is written and searched for
 _GOOD: Final = 0.5
-_SELDOM: Final = ("literal", "places", "frames")  # lists that have nothing to say of most queries
-_TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as those of memories do
+_SELDOM: Final = ("literal", "places", "frames")  # lists that are empty for most queries
+_TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as the lists of memories do
 
 
 class Aids(NamedTuple):
-    """What a project brings to its searches; every one may be missing."""
+    """Optional inputs of a project to its searches."""
 
-    project: str = ""  # name under which ids of files are made
+    project: str = ""  # the project's name in ids of files
     judge: Judge = Judge()
-    aliases: Aliases = NO_ALIASES  # words and what else they stand for
+    aliases: Aliases = NO_ALIASES  # words and their synonyms
     reranker: Reranker | None = None  # reads query and text together
     hypothesis: Callable[[str], str] | None = None  # writes the memory that would answer a query
 
 
 class _Path(NamedTuple):
-    """A path that was started: its answer, or why there is none."""
+    """A running path: its answer, or the reason why there is none."""
 
     name: str
     future: Future[Any] | None
@@ -70,7 +70,9 @@ def search(
     tuning: Tuning | None = None,
     aids: Aids | None = None,
 ) -> SearchAnswer:
-    """Hits for a query, best first, ties by id; the same snapshot, query and time give the same answer.
+    """Search a snapshot; return hits best first, ties by id.
+
+    The same snapshot, query and time give the same answer.
 
     Raises:
         BadInputError: an empty or overlong query, `k` out of range, an unknown kind or phase.
@@ -84,12 +86,12 @@ def search(
             raise
         renewed = shot.report_damage(shot.words, request.deadline_s)
         if renewed is None or renewed.words is None:
-            renewed = shot._replace(words=None, words_note=f"the word index is damaged and is being built again ({error})")
+            renewed = shot._replace(words=None, words_note=f"the word index is damaged and is being rebuilt ({error})")
         return _Run(renewed, embedder, request, state, tuning or Tuning(), aids or Aids()).answer()
 
 
 class _Run:
-    """One search: what its steps share."""
+    """One search: the state that its steps share."""
 
     def __init__(self, shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids) -> None:
         self.shot = shot
@@ -107,7 +109,7 @@ class _Run:
         self.answered: list[str] = []
 
     def answer(self) -> SearchAnswer:
-        """All steps."""
+        """Run all steps."""
         request, shot = self.request, self.shot
         index = shot.memories if request.wants_memories else None
         if request.wants_memories and index is None:
@@ -129,7 +131,7 @@ class _Run:
         if coded is not None and not code.is_heard(coded, self.tuning.faint):
             voted = []
         if (found is not None or coded is not None) and not scored and not voted:
-            self.notes.append("nothing has a word of this, and nothing comes near it")
+            self.notes.append("no text has a word of the query, and no vector is near it")
         hits = [_memory_hit(one, request) for one in scored]
         if coded is not None:
             hits += _code_hits(shot, voted, coded.units, request)
@@ -156,7 +158,7 @@ class _Run:
         return _Path("words", _pool("words").submit(answer, words), "")
 
     def _vector(self, index: MemoryIndex | None) -> F32 | None:
-        """The query's vector, if there is anything to compare it with."""
+        """Embed the query if there are vectors to compare with."""
         shot, embedder = self.shot, self.embedder
         if embedder is None:
             self.missing["dense"] = "no model"
@@ -169,7 +171,7 @@ class _Run:
             self.missing["dense"] = (shot.vectors_note or shot.words_note if self.request.wants_code else "") or "no vectors yet"
             return None
         if model != embedder.model_id:
-            self.missing["dense"] = f"the vectors are of {model}, the model is {embedder.model_id}"
+            self.missing["dense"] = f"the vectors come from {model}, but the model is {embedder.model_id}"
             return None
         started = _Path("dense", _pool("dense").submit(query_vector, embedder, self.request.query), "")
         vector: F32 | None = self._collect(started)
@@ -179,7 +181,7 @@ class _Run:
         vectors, words = self.shot.vectors, self.shot.words
         if vector is None or not self.request.wants_code:
             return _Path("dense", None, "")
-        if vectors is None or words is None or not len(vectors):  # memories have vectors, code has none
+        if vectors is None or words is None or not len(vectors):  # only memories have vectors, code has none
             return _Path("dense", None, self.shot.vectors_note or self.shot.words_note or "no vectors yet")
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
@@ -235,7 +237,7 @@ class _Run:
         nodes = {self._node(path): value for path, value in active.items()}
         allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None
         words = query_words(self.text)
-        with index.reading():  # a switch of models does not come between the two
+        with index.reading():  # keeps a switch of models out between the two reads
             usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
             found = memories.gather(index, words, usable, request, self.tuning, nodes, allowed)
         share = _coverage(index.covered())
@@ -244,7 +246,7 @@ class _Run:
         there = (("words", True), ("dense", usable is not None and share > 0), ("time", True), ("graph", True), ("files", bool(active)))
         self._answers(*(name for name, is_there in there if is_there))
         if not self.request.wants_code and found.found.unknown:
-            self.notes.append(f"in no memory: {', '.join(found.found.unknown)}")
+            self.notes.append(f"not in any memory: {', '.join(found.found.unknown)}")
         return found
 
     def _ranked_memories(
@@ -263,7 +265,7 @@ class _Run:
         if not imagined:
             return ranked[: self.request.k]
         self._answers("hypothesis")
-        self.notes.append("few memories fit: searched for what one would say")
+        self.notes.append("few memories fit: searched for a hypothetical one as well")
         again = memories.gather(index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None)
         best = {one.row.id: one for one in ranked_by(imagined, again)}
         for one in ranked:
@@ -272,23 +274,29 @@ class _Run:
         return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
 
     def _beside_memories(self, coded: code.CodeLists) -> float:
-        """Factor of code's scores: its texts and vectors have more lists than those of memories, and say no more for that."""
+        """Factor on code scores that offsets their larger number of lists.
+
+        Texts and vectors of code have more lists than those of memories, but carry no more evidence.
+        """
         said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores) + self.weights.alike * coded.share
         full = self.tuning.memory.words + self.tuning.memory.dense
         return min(1.0, full / said) if said else 1.0
 
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
-        """How common words are in code."""
+        """Frequencies of words in code."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
 
     def _node(self, path: str) -> str:
-        """Id of a file's node, of those the index has not seen as well: memories may name them."""
+        """Id of a file's node, also for files missing from the index.
+
+        Memories may name such files.
+        """
         node = self.shot.graph.file_node(path)
         return self.shot.graph.ids[node] if node is not None else file_id(self.aids.project, path)
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Scores with all that they are made of, times a factor."""
+    """Multiply scores and all their parts by a factor."""
 
     def times(one: Voted) -> Voted:
         parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]
@@ -298,21 +306,22 @@ def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:
-    """Cosines of all code that was found."""
+    """Cosines of all code found."""
     return next(one.scores for one in coded.lists if one.name == "dense").values()
 
 
 @cache
 def _pool(path: str) -> ThreadPoolExecutor:
-    """Threads of one path: SQLite, the model and the matrix product all let go of the interpreter.
+    """Thread pool of one path.
 
-    Each path has its own, so that queries that wait for a model to load do not keep others from their words.
+    SQLite, the model and the matrix product all release the interpreter lock. Each path has its own pool, so that queries that
+    wait for a model to load do not delay the word search of others.
     """
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 
 
 def _about_within(index: MemoryIndex, view: GraphView, within: Sequence[str], project: str) -> set[str]:
-    """Memories that are about code in these files or below these directories."""
+    """Memories about code in these files or below these directories."""
     filters = Filters((), tuple(within))
     nodes = {file_id(project, path) for path in within}
     nodes |= {view.ids[int(node)] for path in view.paths if filters.allows_path(path) for node in view.by_path(path)}
@@ -326,20 +335,20 @@ def _coverage(covered: tuple[int, int]) -> float:
 
 
 def _word_notes(words: WordAnswer | None) -> list[str]:
-    """What was made of the query's words."""
+    """Notes about replaced and ignored words of the query."""
     if words is None:
         return []
-    notes = [f"left out because they are in so many texts: {', '.join(words.left_out)}"] if words.left_out else []
+    notes = [f"ignored because too many texts have them: {', '.join(words.left_out)}"] if words.left_out else []
     return notes + [f"no text has {word!r}; looked for {', '.join(near)} instead" for word, near in words.replaced.items()]
 
 
 def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
-    """Kinds of chunks that are looked through: a symbol is found by its code as well as by its name."""
+    """Kinds of chunks to search: code also finds the symbols around it."""
     wanted = {"code" if kind == "symbol" else kind for kind in kinds if kind != "memory"}
     return tuple(sorted(wanted))
 
 
-# ---- showing
+# ---- presentation
 
 
 def _memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
@@ -376,7 +385,7 @@ def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Re
         own = units.best[unit].text if unit in units.best else ""
         if info is not None:
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
-            # A part of a class in which every line belongs to a method has no more of the class than its signature, repeated.
+            # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
             text = "" if own.rstrip() == f"{info.signature}\n…" else own
             text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
         else:

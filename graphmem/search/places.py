@@ -1,4 +1,7 @@
-"""Files a query names: by path, by file name, as a module, or as the scope that a description of a change begins with."""
+"""Files that a query names: by path, file name, module or scope.
+
+A scope is the beginning of a description of a change, as in `fix(cli): ...`.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,23 @@ from typing import Final
 
 from graphmem.projection.graph import GraphView
 
-MOST: Final = 200  # files one name may mean: a folder that holds more is no place
+MOST: Final = 200  # maximum files that one name may match: a larger directory is too vague
 _JOINED: Final = re.compile(r"(?<![\w:/.@-])(?:\.{1,2}/)*[\w@-]*(?:[./][\w@-]+)+")
-# "iostream: close twice", "fix(backends.database): ...", "[cli, config] ..."; before a bracket stands what kind of change it is.
+# "iostream: close twice", "fix(backends.database): ...", "[cli, config] ..."; the word before a bracket is the kind of change.
 _SCOPE: Final = re.compile(r"\W*(?:\w*\(([\w./, -]+)\)!?:|([\w./, -]+):(?=\s)|(?<=\[)([\w./, -]+)\])")
 _SCOPE_WORDS: Final = 3  # a longer beginning is a sentence
-_DEEPEST: Final = 20  # folders of a project above a file
-_TITLE: Final = 200  # characters of the first line in which a scope is looked for
+_DEEPEST: Final = 20  # directories between a project's root and a file
+_TITLE: Final = 200  # characters of the first line in which a scope is searched
 
 
 def named_files(view: GraphView, query: str) -> dict[str, float]:
-    """Files the query names, with how sure that is: 1 for a name that one file has, 1 / sqrt(number) for one of several.
+    """Files that the query names, with their confidence.
 
-    A word that is also a file's name names it only where a scope stands; elsewhere it says as much as any word of a name.
+    It is 1 for a name that one file has, 1 / sqrt(n) for one of n files. A word that is also a file name counts as one only in a scope;
+    elsewhere it is an ordinary word of a name.
 
     Args:
-        view: whose files.
+        view: the graph with the files.
         query: any text.
     """
     found: dict[str, float] = {}
@@ -37,7 +41,10 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
 
 
 def _readings(place: str) -> Iterator[str]:
-    """A path as it stands; of one from the root of a disk, as in a traceback, its ends as well, the longest first."""
+    """A path as written, and for an absolute path its tails, longest first.
+
+    Tracebacks contain absolute paths.
+    """
     parts = place.strip("./-").split("/")
     yield "/".join(parts)
     if place.startswith("/"):
@@ -45,7 +52,7 @@ def _readings(place: str) -> Iterator[str]:
 
 
 def _scope(query: str) -> Iterator[str]:
-    """What the first line says it is about before it says it."""
+    """Names in the scope at the start of the first line."""
     match = _SCOPE.match(query.strip().split("\n", 1)[0][:_TITLE])
     words = re.split(r"[, ]+", next(filter(None, match.groups()), "")) if match is not None else []
     return iter(words if len(words) <= _SCOPE_WORDS else [])

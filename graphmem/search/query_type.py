@@ -1,4 +1,4 @@
-"""What kind of question a query is, and which code it names: decides the weights of the paths."""
+"""Classify a query and find the code it names, to choose path weights."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 IDENTIFIER: Final = "identifier"  # names code
-SEMANTIC: Final = "semantic"  # describes it
-STRUCTURAL: Final = "structural"  # asks for what is connected with it
+SEMANTIC: Final = "semantic"  # describes code
+STRUCTURAL: Final = "structural"  # asks for related code
 
 _STRUCTURAL: Final = re.compile(
     r"\b(call(s|ed|ers?|ing)? (by|of|to|from)|who calls|callers?|callees?|depends? on|dependenc(y|ies)|dependents?|used by|uses of|"
     r"usages?|references? (to|of)|impact(ed)?|affected|inherits?( from)?|subclass(es)?|implement(s|ed|ations?) of|overrid(es|den|ing))\b",
     re.IGNORECASE,
 )
-# How one begins who asks for relations, or ends who names a thing and what of it is wanted. A description of a change ("fix overriding
-# of `x`", "depending on Click 8 makes it hard ...") has such words as well and asks for nothing: it is one in thirteen of those.
+# How a query for relations begins, or how one ends that names a symbol and the wanted relation. Descriptions of a change
+# ("fix overriding of `x`", "depending on Click 8 makes it hard ...") contain such words as well, but ask for nothing.
+# They are one in thirteen of those.
 _ASKS: Final = re.compile(
     r"^\W*(who|what|which|where|how|find|list|show|give|get|is|are|does|do|all|any|every(thing|one)?|anything|"
     r"functions?|methods?|class(es)?|modules?|files?|code|tests?|call(s|ed|ers?|ees?|ing)|usages?|used|uses|references?|"
@@ -35,22 +36,28 @@ _PROSE: Final = frozenset({"e.g", "i.e"})
 class Mention(NamedTuple):
     """A word of the query that may name code."""
 
-    text: str  # as it would be written in code, without brackets and quotes
-    is_explicit: bool  # quoted, or written as only code is
+    text: str  # as written in code, without brackets and quotes
+    is_explicit: bool  # quoted, or in a shape that only code has
 
 
 def classify(query: str) -> str:
-    """STRUCTURAL when it asks for relations of something it names, IDENTIFIER when it names code, else SEMANTIC."""
+    """STRUCTURAL, IDENTIFIER or SEMANTIC.
+
+    STRUCTURAL asks for relations of a named symbol. IDENTIFIER names code. All other queries are SEMANTIC.
+    """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
     if named and len(words) <= _LONGEST_QUESTION and _ASKS.search(query.strip()) and _STRUCTURAL.search(query):
         return STRUCTURAL
-    # One word alone is looked for, whatever it looks like.
+    # A single word is searched as a name, whatever its shape.
     return IDENTIFIER if named or len(words) == 1 else SEMANTIC
 
 
 def mentions(query: str) -> list[Mention]:
-    """Words of the query that may name code, in order, each once; explicit ones win over plain ones."""
+    """Words of the query that may name code, in order, without repeats.
+
+    Explicit mentions take precedence over plain ones.
+    """
     found: dict[str, bool] = {}
     for quoted in _quoted(query):
         for token in _TOKEN.findall(quoted) if len(quoted.split()) == 1 else ():
@@ -63,7 +70,7 @@ def mentions(query: str) -> list[Mention]:
 
 
 def phrases(query: str) -> list[str]:
-    """What stands in quotes and has several words: a message, a line of code; in order."""
+    """Quoted texts of several words, in order: messages or lines of code."""
     return [quoted for quoted in _quoted(query) if len(quoted.split()) > 1]
 
 

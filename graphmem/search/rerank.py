@@ -1,4 +1,4 @@
-"""Optional: the best hits read again by a model that sees query and text together."""
+"""Optional reranking of the best hits by a cross-encoder."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final, Protocol
 from graphmem.answers import Factor, SearchHit
 from graphmem.errors import EmbedderError
 
-READ: Final = 20  # hits that are read
-KEPT: Final = 8  # hits whose order the reranker decides
+READ: Final = 20  # hits that are scored
+KEPT: Final = 8  # positions that the reranker decides
 
 
 class Reranker(Protocol):
-    """A cross-encoder."""
+    """A cross-encoder, which scores query and text together."""
 
     @property
     def model_id(self) -> str:
         """Its name."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers the query, 0..1.
+        """Relevance of each text to the query, 0..1.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -29,9 +29,9 @@ class Reranker(Protocol):
 
 
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
-    """The hits with the best of those that were read in front, and why they were not read when they were not.
+    """Reorder the best hits; return them and the reason for a failure.
 
-    Scores go on falling along the list: what was read is scaled into the span it had before.
+    Scores still decrease along the list: new scores are scaled into the previous range.
     """
     head, tail = list(hits[:READ]), list(hits[READ:])
     if len(head) < 2:

@@ -1,4 +1,4 @@
-"""The few lines of a text that answer a query best."""
+"""Extract the few lines of a text that best answer a query."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final
 from graphmem.projection.text import STOP_WORDS, query_words
 
 LINES: Final = 6
-WIDTH: Final = 200  # characters of a line that are shown
+WIDTH: Final = 200  # characters of a line
 _MAX_SCANNED: Final = 400  # lines
 
 
 def snippet(text: str, query: str) -> str:
-    """At most LINES lines of a text: those with most of the query's words, the first ones when there are none.
+    """Select at most LINES lines with most of the query's words.
 
-    Lines that are cut end in "…". Common indentation is taken away.
+    Without a match the first lines are returned. Truncated lines end in "…". Common indentation is removed.
     """
     lines = text.split("\n")
     start = _best_window(lines[:_MAX_SCANNED], query) if len(lines) > LINES else 0
@@ -24,7 +24,10 @@ def snippet(text: str, query: str) -> str:
 
 
 def _best_window(lines: list[str], query: str) -> int:
-    """First line of the window with the most distinct words of the query, then with the most words, then beginning with one."""
+    """First line of the window that matches the query best.
+
+    Criteria in order: most distinct words of the query, most words, begins with one.
+    """
     wanted = set(query_words(query)) - STOP_WORDS
     found = [wanted.intersection(query_words(line)) for line in lines]
 
@@ -32,5 +35,5 @@ def _best_window(lines: list[str], query: str) -> int:
         window = found[start : start + LINES]
         return len(set().union(*window)), sum(map(len, window)), bool(window[0])
 
-    # max keeps the first of equals.
+    # max returns the first of equals.
     return max(range(max(1, len(lines) - LINES + 1)), key=worth)

@@ -1,10 +1,10 @@
-"""What the best hits say of the other candidates: code like theirs, and code that calls it or is called by it.
+"""Second look: score candidates by their relation to the best hits.
 
-A description seldom uses the words of all the code it concerns. What the first look found stands for it in a second one: candidates
-whose vectors are near those of the best hits, and candidates that an edge of the graph joins with others that scored well. Both are lists
-of their own in the sum, over the candidates that are there already; nothing new is looked for.
+A description rarely uses the words of all the code it concerns. The best hits represent it here. Candidates gain if their vectors are
+near those of the best hits, or if an edge joins them with candidates of a high score. Both are separate lists in the sum. They cover
+existing candidates and find no new ones.
 
-Source: Rocchio 1971 (relevance feedback in a vector space), here without anybody's judgement: the best hits are taken to be right
+Source: Rocchio 1971 (relevance feedback in a vector space), here without judgements: the best hits are assumed to be relevant
 ("pseudo-relevance feedback"). Measured in docs/decisions/0006-fusion.md.
 """
 
@@ -23,22 +23,22 @@ from graphmem.search.units import Units
 
 F64 = npt.NDArray[np.float64]
 
-# One edge of each row counts, the best; calls count apart by their direction, the others together.
+# The best edge of each row counts. Calls have one row for each direction, all other edges share one.
 _CALLS: Final = ("CALLS",)
 _OTHERS: Final = (("REFERENCES", "USES_TYPE"), ("INHERITS", "OVERRIDES"))
 
 
 def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, count: int) -> dict[str, float]:
-    """Cosine of each candidate chunk with the mean vector of the best hits' chunks.
+    """Cosine of each candidate chunk with the mean vector of the best hits.
 
     Args:
-        fused: candidates, the best first.
+        fused: candidates, best first.
         units: their chunks.
         vectors: of the chunks.
-        count: hits that are taken to be right.
+        count: number of hits that are assumed to be relevant.
 
     Returns:
-        chunk -> cosine; empty when none of the best hits has a vector.
+        chunk -> cosine; empty if none of the best hits has a vector.
     """
     chunk_of: dict[str, str] = {}
     for chunk, segments in units.segments.items():
@@ -53,15 +53,17 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 
 
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
-    """What candidates get from those an edge joins them with: the best caller, the best callee, the best by reference and by inheritance.
+    """Scores that candidates receive from neighbours over an edge.
+
+    The best caller, callee, reference and inheritance edge count.
 
     Args:
         view: the graph.
         scores: of the candidates; those at or below 0 give nothing.
-        others: what references and inheritance count beside calls.
+        others: weight of references and inheritance relative to calls.
 
     Returns:
-        candidate -> sum of what it gets, each score times the confidence of the edge; candidates that get nothing are left out.
+        candidate -> sum of received scores, each times the confidence of the edge; candidates that receive nothing are left out.
         Cost: one pass over the edges that leave candidates.
     """
     known = sorted((node, score, key) for key, score in scores.items() if (node := view.index_of.get(key)) is not None)
@@ -88,7 +90,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """The best value each receiver is given."""
+    """The best value that each receiver gets."""
     best = np.zeros(size)
     for receiver, values in given:
         np.maximum.at(best, receiver, values)

@@ -1,4 +1,7 @@
-"""What searches were like since the index was opened: how long they took, and how often the graph had a say."""
+"""Statistics of searches since the index was opened.
+
+They cover durations, and how often the graph contributed.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,11 @@ if TYPE_CHECKING:
 
     from graphmem.answers import SearchHit
 
-WINDOW: Final = 1_000  # searches whose times are remembered
+WINDOW: Final = 1_000  # searches whose durations are kept
 
 
 class Tally:
-    """Counts of searches. Thread-safe."""
+    """Counts searches. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,7 +29,7 @@ class Tally:
         self._boosted = 0
 
     def note(self, milliseconds: float, hits: Iterable[SearchHit]) -> None:
-        """A search has answered."""
+        """Record an answered search."""
         boosted = any(hit.boost > 0 for hit in hits)
         with self._lock:
             self._times.append(milliseconds)
@@ -34,7 +37,7 @@ class Tally:
             self._boosted += boosted
 
     def told(self) -> Searches:
-        """Counts, and times of the last thousand searches (nearest rank)."""
+        """Counts, and nearest-rank percentiles of the last thousand durations."""
         with self._lock:
             times = sorted(self._times)
             count, boosted = self._count, self._boosted

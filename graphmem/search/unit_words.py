@@ -1,9 +1,8 @@
-"""Words of candidates: BM25F over what belongs to each unit, and how much of its names the query has.
+"""Score candidate units by their words: BM25F, and shares of names.
 
-The word index finds chunks and knows how rare a word is. Here the candidates' own texts are read again: a function is scored by its
-own lines, together with all its parts that are candidates, and by its name, what it is in and its path as fields of their own. A
-description of several sentences may be of several functions, each of which has the words of one: so units are scored by the sentence that
-fits them best as well.
+The word index finds chunks and knows the rarity of words. This module reads the candidates' texts again. A function is scored by its own
+lines, joined from all its parts that are candidates. Its name, enclosing names and path are separate fields. A description of several
+sentences may cover several functions, each with the words of one sentence. So units are also scored by their best sentence.
 
 Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they
 are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
@@ -26,37 +25,37 @@ from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
 from graphmem.search.units import Units
 
-_HEAD: Final = 2  # letters that the stemmer never changes
+_HEAD: Final = 2  # initial letters that the stemmer never changes
 _lock: Final = Lock()
 _SENTENCE: Final = re.compile(r"\n+|(?<=[.;:!?])\s+")
 _WORDS: Final = re.compile(r"\w{2,}")
-_LEAST_WORDS: Final = 3  # of a sentence that says something by itself
-_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that stand for their folder
+_LEAST_WORDS: Final = 3  # minimum words of a sentence that is scored alone
+_FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their directory
 
 
 class UnitWords(NamedTuple):
-    """What words say of units; each list has those it found something for."""
+    """Scores of units by words; each list has the units with a match."""
 
     whole: dict[str, float]  # BM25F of the query
-    sentence: dict[str, float]  # BM25F of its best sentence, by the best of all units there; 0 to 1
-    names: dict[str, float]  # share of the names of the unit, of what it is in and of its file that the query has; 0 to 1
+    sentence: dict[str, float]  # BM25F of its best sentence, relative to the best unit's; 0 to 1
+    names: dict[str, float]  # share of the names of the unit, its enclosing units and its file that the query has; 0 to 1
 
 
 class _Near(NamedTuple):
-    """A text's words that may be forms of the query's, and how many words it has."""
+    """Words of a text that may be forms of the query's words, and its length."""
 
     words: list[str]
     length: int
 
 
 def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> UnitWords:
-    """What the words that were looked for say of each unit.
+    """Score units by the words of the query.
 
     Args:
-        view: the graph the units are of.
+        view: the graph of the units.
         units: candidates with their texts.
-        words: answer of the word index: its words and how many rows have each.
-        query: what was asked.
+        words: answer of the word index: its words and the number of rows with each.
+        query: the search text.
         fields: parameters.
     """
     if not words.rows:
@@ -70,7 +69,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     for segments in units.segments.values():
         for segment in segments:
             texts.setdefault(segment.unit, []).append(segment.text)
-    known: dict[str, _Near] = {}  # many units share a path and what they are in
+    known: dict[str, _Near] = {}  # cache: many units share a path and enclosing names
     near: dict[str, list[_Near]] = {}
     for unit, parts in texts.items():
         near[unit] = [_near("\n".join(parts), formed)]
@@ -98,7 +97,10 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
 
 
 def sentences(query: str) -> list[str]:
-    """Sentences and lines of three words or more, in order, each once; none when there is but one."""
+    """Sentences and lines of at least three words, without repeats.
+
+    The result is empty if there is only one.
+    """
     parts = dict.fromkeys(part.strip(" *-\t") for part in _SENTENCE.split(query))
     long = [part for part in parts if len(_WORDS.findall(part)) >= _LEAST_WORDS]
     return long if len(long) > 1 else []
@@ -127,9 +129,9 @@ def _best_sentence(
     stem_of: Mapping[str, str],
     fields: Fields,
 ) -> dict[str, float]:
-    """The best of what each sentence says; of one sentence, what the query says."""
+    """Best score over all sentences; for a single sentence, the query's score."""
     best: dict[str, float] = {}
-    # The longest say most; beyond some number they are minutes of a discussion.
+    # The longest carry most; a text with more sentences is a log or a discussion.
     chosen = sorted(parts, key=lambda part: (-len(part), part))[: fields.sentences]
     for scores in [_bm25f(saturated, _within(rarity, part, stem_of), fields.coverage) for part in chosen] or [dict(whole)]:
         high = max(scores.values(), default=1.0)
@@ -139,12 +141,15 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Rarity of those terms that stand in a part of the query."""
+    """Rarity of the terms that occur in a part of the query."""
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
 def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields: Fields) -> dict[str, float]:
-    """Weighted mean of the shares of the words of a unit's name, outer names and file's name that the query has."""
+    """Weighted mean of three shares of words that the query has.
+
+    They are the words of a unit's name, of its enclosing names and of its file's name.
+    """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)
     shares: dict[str, float] = {}
@@ -159,7 +164,7 @@ def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields:
 
 
 def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
-    """Inverse document frequency of each stem that is looked for, and the stem of each word."""
+    """Inverse document frequency of each wanted stem, and stem of each word."""
     stem_of = _stems(words.rows)
     rarity: dict[str, float] = {}
     for word, rows in words.rows.items():
@@ -169,7 +174,7 @@ def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
 
 
 def _formed(words: Iterable[str]) -> re.Pattern[str]:
-    """Words that begin like one of these, in normalised text."""
+    """Pattern for words with the same initial letters, in normalised text."""
     heads = sorted({word[:_HEAD] for word in words})
     return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
 
@@ -180,13 +185,16 @@ def _near(text: str, formed: re.Pattern[str]) -> _Near:
 
 
 def _stems(words: Iterable[str]) -> Mapping[str, str]:
-    """Stem of each word, all at once: a call costs more than a word."""
+    """Stem of each word, in one call: a call costs more than a word."""
     with _lock:
         return _stemmer()(words)
 
 
 def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str, str]:
-    """Name, what it is in, path, the name of the file without what follows the dot; of a package's own file, of its folder."""
+    """Name, enclosing names, path, and file name without extension.
+
+    The main file of a package gives the name of its directory.
+    """
     node = view.index_of.get(unit)
     if node is not None:
         outer, _, name = view.qualname(node).rpartition(".")

@@ -1,9 +1,9 @@
-"""What is ranked: a symbol with the lines that are its own, or what is left of a chunk outside every symbol.
+"""Divide chunks into ranked units: symbols with their own lines.
 
-A chunk is cut to the size an embedding model reads: it may hold several small functions, or a part of a large one. Chunks are
-found; their lines are then divided among the symbols they belong to, and each symbol is ranked by its own words, so that a
-function is not found by what stands in its neighbour. What lies in a function that shares its chunk belongs to that function:
-nobody can call it from elsewhere.
+The rest of a chunk outside every symbol is a unit as well. A chunk has the size that an embedding model reads, and may hold several small
+functions or a part of a large one. Chunks are found first. Their lines are then divided among their symbols, and each symbol is ranked by
+its own words, so that a function does not match by the words of its neighbour. An inner function in the same chunk belongs to its
+enclosing function: no other code can call it.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from graphmem.search.fusion import Fused
 _BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _FOUND: Final = _BODIES | _HOLDERS | {SymbolKind.TYPE}
-SURE: Final = 0.3  # a name that is surer than that is meant as one: then a variable or an inner function is a unit as well
+SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
 
 
 class Segment(NamedTuple):
     """Lines of a chunk that belong to one unit."""
 
-    unit: str  # a node's id or the chunk's
+    unit: str  # id of a node or of the chunk
     text: str
 
 
 class Units(NamedTuple):
-    """Candidates as units: a node's id or a chunk's id."""
+    """Candidates as units, by id of a node or chunk."""
 
-    entries: dict[str, Entry]  # chunk -> what stands behind it
-    segments: dict[str, list[Segment]]  # chunk -> whose lines it holds
-    best: dict[str, Segment]  # unit -> its lines in the best of its chunks
+    entries: dict[str, Entry]  # chunk -> its entry
+    segments: dict[str, list[Segment]]  # chunk -> its lines by unit
+    best: dict[str, Segment]  # unit -> its lines in its best chunk
 
 
 class Voted(NamedTuple):
-    """A fused candidate with what its file added."""
+    """A fused candidate with the votes of its file."""
 
     hit: Fused
     score: float
@@ -49,15 +49,17 @@ class Voted(NamedTuple):
 
 
 def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float], *, divide: bool, most: int) -> dict[str, list[Segment]]:
-    """Whose lines each chunk holds; several segments of one chunk never have the same unit.
+    """Divide the lines of each chunk among units.
+
+    Segments of one chunk have different units.
 
     Args:
-        view: the graph the chunks are of.
-        entries: chunks with their texts, the best first.
-        named: nodes the query names, and how sure that is.
-        divide: False: a chunk belongs as a whole to the symbol it was cut at.
-        most: segments after which no further chunk is divided and the rest are no candidates: code of many tiny functions has ten in
-            a chunk, and each costs as much as a large one.
+        view: the graph of the chunks.
+        entries: chunks with their texts, best first.
+        named: nodes that the query names -> confidence.
+        divide: False keeps each chunk whole, for the symbol at which it was cut.
+        most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions
+            has ten in a chunk, and each costs as much as a large one.
     """
     symbols_of: dict[str, _Symbols] = {}
     segments: dict[str, list[Segment]] = {}
@@ -73,7 +75,10 @@ def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float
 
 
 class _Symbols:
-    """Symbols of a file by line, enclosing ones first, as plain numbers: they are looked through once for each chunk."""
+    """Symbols of a file by line, enclosing ones first.
+
+    They are plain numbers, because every chunk scans them.
+    """
 
     def __init__(self, view: GraphView, path: str) -> None:
         nodes = view.by_path(path)
@@ -82,7 +87,7 @@ class _Symbols:
         self.ends: list[int] = view.end_line[nodes].tolist()
 
     def inside(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """(node, first line, last line) of those that lie wholly in these lines."""
+        """(node, first line, last line) of the symbols within these lines."""
         rows = range(bisect_left(self.starts, first), bisect_right(self.starts, last))
         return [(self.nodes[row], self.starts[row], self.ends[row]) for row in rows if self.ends[row] <= last]
 
@@ -101,22 +106,22 @@ def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[i
     if not inside:
         return [Segment(own, entry.text)]
     lines = entry.text.split("\n")
-    # Before a part of a definition its signature is repeated.
+    # A part of a definition begins with its repeated signature.
     before = entry.start_line - max(0, len(lines) - (entry.end_line - entry.start_line + 1))
     owner = [own] * len(lines)
-    for unit, first, last in inside:  # enclosing ones come first, so that each line ends with the innermost
+    for unit, first, last in inside:  # enclosing ones are first, so that each line ends with the innermost
         end = min(last - before + 1, len(lines))
         owner[first - before : end] = [unit] * (end - first + before)
     of_unit: dict[str, list[str]] = {}
     for unit, line in zip(owner, lines, strict=True):
         of_unit.setdefault(unit, []).append(line)
     segments = [Segment(unit, "\n".join(own_lines)) for unit, own_lines in of_unit.items()]
-    # Blank lines and brackets between definitions are nobody's.
+    # Blank lines and brackets between definitions belong to no unit.
     return [segment for segment in segments if any(map(str.isalnum, segment.text))]
 
 
 def _enclosing(view: GraphView, entry: Entry) -> str:
-    """The innermost definition that holds all of a chunk's lines, or the chunk itself."""
+    """The innermost definition around a whole chunk, or the chunk itself."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
@@ -126,30 +131,33 @@ def _enclosing(view: GraphView, entry: Entry) -> str:
 
 
 def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
-    """A definition that is found for itself: not a variable, and not in a function that is in the same chunk."""
+    """Whether a definition is a unit of its own.
+
+    Variables are not, nor are definitions inside a function of the same chunk.
+    """
     kind, parent = _kind(view, node), int(view.parent[node])
     if kind not in _FOUND:
         return False
     around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
     if around in _BODIES:
         return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
-    # A parameter of a type is a type as well, in the first line of what it belongs to.
+    # A type parameter is a type as well, on the first line of its owner.
     return kind != SymbolKind.TYPE or around == SymbolKind.MODULE
 
 
 def is_inner(view: GraphView, node: int) -> bool:
-    """True of what is written inside a function."""
+    """Whether a node is inside a function."""
     parent = int(view.parent[node])
     return parent >= 0 and _kind(view, parent) in _BODIES
 
 
 def is_function(view: GraphView, node: int) -> bool:
-    """True of a function or a method."""
+    """Whether a node is a function or a method."""
     return _kind(view, node) in _BODIES
 
 
 def is_class(view: GraphView, node: int) -> bool:
-    """True of a definition that holds others: a class or what other languages have in its place."""
+    """Whether a node contains other definitions, as a class does."""
     return _kind(view, node) in _HOLDERS
 
 

@@ -50,7 +50,6 @@ parsing
 project
 projection
 resolution
-search
 store
 model.py
 knowledge.py

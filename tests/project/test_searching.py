@@ -78,7 +78,7 @@ def test_aliases_of_the_project_are_looked_for(project):
     project.set_alias("journal", ["ledger"])
     answer = project.search("journal", kinds=MEMORY)
     assert [hit.title for hit in answer] == ["the ledger is append only"]
-    assert "journal also stands for ledger" in answer.notes
+    assert "journal also means ledger" in answer.notes
 
 
 def test_nothing_to_search_is_said(tmp_path):

@@ -170,7 +170,7 @@ def test_retired_memories_come_back_when_asked_for(ask, memory):
 def test_a_repetition_of_a_better_hit_is_lowered_and_says_so(ask, memory):
     rows = [memory("a", "flush the cache daily"), memory("b", "flush the cache daily!"), memory("c", "the cache is warm")]
     said = [factor.name for hit in ask("flush the cache", rows) for factor in hit.factors]
-    assert sum(name.startswith("says what") for name in said) == 1
+    assert sum(name.startswith("repeats") for name in said) == 1
 
 
 def test_without_a_model_words_and_neighbours_answer_and_it_is_said(ask, talk):
@@ -184,7 +184,7 @@ def test_aliases_are_looked_for_as_well(ask, memory):
     aids = Aids("p", Judge(now=lambda: NOW), {"journal": ["ledger"]})
     answer = ask("Journal", rows, embedder=None, aids=aids)
     assert ids(answer)[0] == "a"
-    assert answer.notes == ["journal also stands for ledger", "in no memory: journal"]
+    assert answer.notes == ["journal also means ledger", "not in any memory: journal"]
 
 
 def test_code_and_memories_are_ranked_together(ask, memory):
@@ -199,7 +199,7 @@ def test_a_hypothetical_memory_is_searched_for_when_little_fits(ask, memory):
     wished = Aids("p", Judge(now=lambda: NOW), hypothesis=lambda query: "bowls are fired in the kiln")
     answer = ask("ceramics", rows, aids=wished)
     assert ids(answer)[0] == "a"
-    assert any("what one would say" in note for note in answer.notes)
+    assert any("hypothetical" in note for note in answer.notes)
 
 
 def test_a_hypothesis_that_does_not_come_is_named_and_the_rest_answers(ask, memory):
@@ -258,6 +258,6 @@ def test_what_nothing_speaks_of_finds_nothing_and_says_so(ask, memory):
     rows = [memory("a", "retry the socket after a timeout"), memory("b", "the parser keeps comments")]
     answer = ask("qqqqzzzz", rows, files=("a.py",))
     assert ids(answer) == []
-    assert answer.notes[-1] == "nothing has a word of this, and nothing comes near it"
+    assert answer.notes[-1] == "no text has a word of the query, and no vector is near it"
     assert ids(ask("qqqqzzzz parser", rows))[0] == "b"
     assert set(ids(ask("qqqqzzzz", rows, tuning=Tuning(faint=-1.0)))) == {"a", "b"}
