@@ -17,8 +17,9 @@ from graphmem.memory.rules import FOLDER as RULES
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from graphmem.memory.repository import MemoryRepository
-    from graphmem.project.history_source import HistorySource
     from graphmem.project.runs import IndexRuns
     from graphmem.projection.projections import Projections
     from graphmem.settings import Settings
@@ -53,7 +54,7 @@ class Backups:
     data_dir: Path
     settings: Settings
     runs: IndexRuns
-    history: HistorySource
+    reopen: Sequence[Callable[[], object]]  # each closes a file that a restore replaces; the next question opens the new one
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
         """Write a backup of everything that cannot be made again, read it back, open it, and only then say that there is one.
@@ -126,7 +127,8 @@ class Backups:
                     shutil.rmtree(adopted, ignore_errors=True)
                     journal.rename(adopted)
                     self.book.adopt_journal(adopted)
-                self.history.renew()
+                for close in self.reopen:
+                    close()
                 brought = _new_rules(manifest, staging, self.data_dir)
                 for name in manifest.files:
                     if not rules and _is_rule(name):

@@ -214,7 +214,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     # The index itself.
     health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir)
     upkeep = Upkeep(store, book, projections, vectors, data_dir, settings, runs, put_aside, partial(_tables_of, settings))
-    backups = Backups(store, book, projections, vectors, data_dir, settings, runs, history)
+    backups = Backups(store, book, projections, vectors, data_dir, settings, runs, (history.renew, partial(ledger.renew, Ledger.close)))
 
     parts = Parts(
         data_dir=data_dir,

@@ -8,6 +8,7 @@ import sqlite3
 import zipfile
 import zlib
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,20 @@ def test_what_was_there_before_a_restore_is_kept(index):
     assert "later" not in contents(index)
     index.restore(answer.before)
     assert "later" in contents(index)
+
+
+def test_what_sessions_counted_is_restored_and_counted_on(index, open_index):
+    """The open file of the counts is another one after a restore; what is written to the old one would be lost."""
+    now = datetime.now(UTC)
+    index.parts.ledger().bar(["kept"], now)
+    made = index.backup()
+    index.parts.ledger().bar(["newer"], now)
+    index.restore(made.path)
+    ledger = index.parts.ledger()
+    assert (ledger.is_barred("kept"), ledger.is_barred("newer")) == (True, False)
+    ledger.bar(["after"], now)
+    index.close()
+    assert open_index().parts.ledger().is_barred("after")
 
 
 def test_a_restore_goes_on_after_the_index_was_closed(index, open_index):
