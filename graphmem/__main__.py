@@ -1,4 +1,7 @@
-"""`graphmem` and `python -m graphmem`. Hooks go their own short way: an agent waits for them at every step."""
+"""Entry point of `graphmem` and `python -m graphmem`.
+
+Hooks have a shorter path, because an agent waits for them at every step.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import sys
 from typing import Final
 
 YOUNG: Final = 100_000
-"""New objects between two runs of the cyclic collector. At its 700, a fifth of what a command costs to start goes into
-looking at modules and classes again and again, none of which is garbage."""
+"""New objects between two runs of the cyclic garbage collector. With the default of 700 a fifth of the start of a command is
+spent on scanning modules and classes, which are never garbage."""
 
 
 def run() -> None:
-    """Entry point of the command. Ctrl-C is answered by one sentence from the first import to the last thread."""
+    """Run the command; Ctrl-C prints one sentence from first to last moment."""
     gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
-    # A process of ours multiplies one vector with a matrix at most; the threads numpy would start for that are a third of its loading.
+    # A command multiplies at most one vector with a matrix. Starting numpy's threads for that takes a third of its loading time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         _run()
@@ -24,8 +27,8 @@ def run() -> None:
         sys.stderr.write("graphmem: interrupted\n")
         raise SystemExit(130) from None
     finally:
-        gc.freeze()  # what is left goes with the process: looking through it once more for cycles takes a seventh of a short command
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python waits for threads after this, and would print where it waited
+        gc.freeze()  # skip the last garbage collection, which takes a seventh of a short command
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python then waits for threads, and would print a traceback
 
 
 def _run() -> None:

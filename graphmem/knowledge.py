@@ -1,7 +1,7 @@
-"""The words of layer 3: what people and sessions know, as rows. No I/O, no third party.
+"""The types of the knowledge graph: memories, sessions and links. No I/O.
 
 Rows are NamedTuples in the column order of `queries/schema/0003-knowledge.cypher`; times are aware datetimes in UTC.
-A `KnowledgeDelta` is to memories what `GraphDelta` is to code: the difference one accepted write makes.
+A `KnowledgeDelta` has the changes of one accepted write, as `GraphDelta` has those of an index run.
 """
 
 from __future__ import annotations
@@ -13,36 +13,39 @@ from typing import NamedTuple, Protocol
 
 
 class Anchor(StrEnum):
-    """How the code a memory is about has fared since it was written."""
+    """The state of a memory's code since the memory was written."""
 
     VALID = "valid"  # unchanged
-    MOVED = "moved"  # the same body under another name or path; the link followed
+    MOVED = "moved"  # the same body under another name or path; the link was updated
     SUSPECT = "suspect"  # the body changed
-    ORPHANED = "orphaned"  # gone, or not seen yet
+    ORPHANED = "orphaned"  # removed, or not indexed yet
 
 
 class Judged(Protocol):
-    """What is asked of a memory before an agent is shown it."""
+    """The fields that decide whether an agent may see a memory."""
 
     @property
     def contaminated(self) -> bool:
-        """Words of strangers had a part in it."""
+        """It contains text from untrusted sources."""
 
     @property
     def user_verified(self) -> bool:
-        """A person has vouched for it."""
+        """A person has verified it."""
 
     @property
     def status(self) -> str:
-        """Where it is in its life."""
+        """Its status in the lifecycle."""
 
     @property
     def source(self) -> str:
-        """Who said it."""
+        """The source that wrote it."""
 
 
 def is_held(one: Judged) -> bool:
-    """Whether words of strangers had a part in a memory and no person has vouched for it: no agent is shown it."""
+    """Whether a memory is hidden from agents until a person reviews it.
+
+    It contains text from untrusted sources, and no person has verified it.
+    """
     return one.contaminated and not (one.user_verified or one.status == "pinned" or one.source == "user_taught")
 
 
@@ -51,14 +54,14 @@ class MemoryRow(NamedTuple):
 
     id: str  # UUIDv7, or the id the caller gave
     short_id: str  # first hex digits of sha256(content), as many as make it unique in the project, at least 4
-    fingerprint: str  # of the normalised content; equal = the same said twice
+    fingerprint: str  # hash of the normalised content; equal for the same text
     type: str  # key of memory.types.TYPES
     title: str  # at most 80 characters
     citation: str  # at most 40
     content: str
     confidence: float  # 0..1
     importance: float  # 0..1
-    strength: int  # independent confirmations
+    strength: int  # number of independent confirmations
     source: str  # key of memory.types.SOURCES
     scope: str  # global | module | work_unit | session
     visibility: str  # personal | project | team | organization
@@ -79,7 +82,7 @@ class MemoryRow(NamedTuple):
     used_count: int
     confirmed_count: int
     origin: str  # user | repository | web | tool | agent
-    half_life_days: float | None  # None: the type's
+    half_life_days: float | None  # None: the default of the type
     commit_sha: str | None
     work_unit: str | None  # JSON
     details: str | None  # JSON
@@ -95,7 +98,7 @@ class AboutRow(NamedTuple):
     label: str  # File | Symbol | External | Module
     role: str  # about | target | impacts
     confidence: float
-    body_hash: str  # of the target when the link was made; "" for what has none
+    body_hash: str  # hash of the target when the link was made; "" without a body
     commit_sha: str
     anchor: str  # Anchor
 
@@ -125,7 +128,7 @@ class SessionRow(NamedTuple):
 
 
 class LearntRow(NamedTuple):
-    """In which session a memory was learnt or confirmed."""
+    """A session in which a memory was learnt or confirmed."""
 
     memory_id: str
     session_id: str
@@ -134,14 +137,17 @@ class LearntRow(NamedTuple):
 
 
 class NamedFile(NamedTuple):
-    """A file that a memory names: when the index has not seen it, the store keeps a stale node in its place."""
+    """A file that a memory names.
+
+    If it is not indexed, the store has a stale node for it.
+    """
 
     id: str  # model.file_id
     path: str
 
 
 class KnowledgeDelta(NamedTuple):
-    """What one accepted write changes, complete.
+    """All changes of one accepted write.
 
     `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in
     `about`; other memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory
@@ -161,5 +167,5 @@ class KnowledgeDelta(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True when applying it would change nothing."""
+        """Whether applying it would change nothing."""
         return not any(self)

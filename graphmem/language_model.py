@@ -1,8 +1,8 @@
-"""One small client of a language model, for everything that may use one: wording, extraction, synthesis, search.
+"""A small client of a language model, for all features that use one.
 
-It speaks the chat completions of the OpenAI-compatible protocol over HTTP/1.1 and nothing else of it. There is none unless one is
-configured. Whatever it says is data of a stranger: sizes, times and tries are bounded here, a JSON answer is held against a schema here,
-and what is made of it is decided by the caller. Redirects are never followed, so texts and the key go to the configured host alone.
+It uses only the chat completions of the OpenAI-compatible protocol over HTTP/1.1, and only if a model is configured.
+Answers are untrusted data. The client limits sizes, times and attempts, and validates JSON answers against a schema. The caller
+decides how to use an answer. Redirects are never followed, so texts and the key are sent only to the configured host.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from graphmem.errors import LanguageModelError, SettingsError
 if TYPE_CHECKING:
     from graphmem.settings import Settings
 
-MAX_REQUEST: Final = 131_072  # bytes of one question
-MAX_ANSWER: Final = 262_144  # bytes of one answer, of which the text is a part
-ATTEMPTS: Final = 2  # in all, within the time of one question
-PAUSE_S: Final = 0.2  # between them
-FAILURES: Final = 3  # in a row, after which it is left alone
-REST_S: Final = 60.0  # for so long
-_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # worth another try
+MAX_REQUEST: Final = 131_072  # bytes of one request
+MAX_ANSWER: Final = 262_144  # bytes of one response, with its text
+ATTEMPTS: Final = 2  # in total, within the time limit of one request
+PAUSE_S: Final = 0.2  # seconds between attempts
+FAILURES: Final = 3  # consecutive failures before a pause
+REST_S: Final = 60.0  # seconds of that pause
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # retried statuses
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _READ: Final = 65_536
 
@@ -37,17 +37,17 @@ _log = logging.getLogger(__name__)
 
 
 class LanguageModel:
-    """A configured model. Any thread may ask.
+    """A configured language model. Thread-safe.
 
     Args:
-        url: base of the service, as its documentation names it: `https://host/v1`.
-        name: of the model.
+        url: base address of the service, as in its documentation: `https://host/v1`.
+        name: name of the model.
         key: sent as a bearer token; "" for none.
-        timeout_s: for one question, all tries together.
-        clock: seconds that only grow; for tests.
+        timeout_s: time limit of one request with all its attempts.
+        clock: monotonic clock in seconds; for tests.
 
     Raises:
-        SettingsError: the address cannot be one, holds a password, or a key would travel unencrypted.
+        SettingsError: the address is invalid or contains a password, or the key would be sent unencrypted.
     """
 
     def __init__(self, url: str, name: str, key: str = "", *, timeout_s: float = 20.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -58,14 +58,14 @@ class LanguageModel:
             port = -1
         if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
             raise SettingsError(
-                "model_url has to be an address like https://host/v1, without user, password or query", setting="model_url", value=url
+                "model_url must be an address like https://host/v1, without user, password or query", setting="model_url", value=url
             )
         if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise SettingsError(
-                f"the key of the model would go to {parts.hostname} unencrypted; use https, or no key", setting="model_url", value=url
+                f"the key of the model would be sent to {parts.hostname} unencrypted; use https, or no key", setting="model_url", value=url
             )
         if not name:
-            raise SettingsError("model_url is set and model_name is not; name the model", setting="model_name", value="")
+            raise SettingsError("model_url is set but model_name is not; set model_name", setting="model_name", value="")
         self.name = name
         self.host = parts.hostname
         self.timeout_s = timeout_s
@@ -77,16 +77,16 @@ class LanguageModel:
         self._lock = threading.Lock()
         self._failed = 0
         self._rests_until = float("-inf")
-        self.calls = 0  # requests that were sent
+        self.calls = 0  # number of sent requests
 
     def text(self, instructions: str, data: str, *, max_tokens: int = 800, timeout_s: float | None = None) -> str:
-        """What the model says.
+        """The text that the model answers.
 
         Args:
-            instructions: what to do; ours.
-            data: what to do it with; never an instruction.
-            max_tokens: of the answer.
-            timeout_s: for this question, all tries together; at most the client's own.
+            instructions: the task, from graphmem.
+            data: the input of the task, which is not trusted as an instruction.
+            max_tokens: maximum length of the answer.
+            timeout_s: time limit of this request with all its attempts; at most the client's own.
 
         Raises:
             LanguageModelError: `reason` is resting, too_large, unreachable, timeout, refused, malformed or redirected.
@@ -95,7 +95,7 @@ class LanguageModel:
         until = self._clock() + seconds
         with self._lock:
             if self._clock() < self._rests_until:
-                raise self._error("resting", f"it failed {self._failed} times in a row and is left alone for a minute")
+                raise self._error("resting", f"it failed {self._failed} times in a row and is paused for a minute")
         body = json.dumps(
             {
                 "model": self.name,
@@ -106,7 +106,7 @@ class LanguageModel:
             }
         ).encode()
         if len(body) > MAX_REQUEST:
-            raise self._error("too_large", f"the question has {len(body):,} bytes; at most {MAX_REQUEST:,} are sent")
+            raise self._error("too_large", f"the request has {len(body):,} bytes; the maximum is {MAX_REQUEST:,}")
         try:
             said = self._ask(body, until)
         except LanguageModelError:
@@ -122,10 +122,10 @@ class LanguageModel:
     def json(
         self, instructions: str, data: str, schema: Mapping[str, Any], *, max_tokens: int = 800, timeout_s: float | None = None
     ) -> Any:
-        """What the model says, as JSON that fits a schema.
+        """The model's answer as JSON that matches a schema.
 
         Raises:
-            LanguageModelError: as for `text`; `malformed` also when it is prose or does not fit.
+            LanguageModelError: as for `text`; also `malformed` when the answer is not JSON or does not match.
         """
         said = self.text(instructions, data, max_tokens=max_tokens, timeout_s=timeout_s)
         from jsonschema import Draft202012Validator
@@ -133,14 +133,14 @@ class LanguageModel:
         try:
             value = json.loads(_unfenced(said))
         except (ValueError, RecursionError) as error:
-            raise self._error("malformed", "it was asked for JSON and said something else") from error
+            raise self._error("malformed", "its answer is not JSON") from error
         wrong = next(iter(Draft202012Validator(dict(schema)).iter_errors(value)), None)
         if wrong is not None:
             where = "/".join(map(str, wrong.absolute_path)) or "the answer"
-            raise self._error("malformed", f"{where} does not fit what was asked for")
+            raise self._error("malformed", f"{where} does not match the requested schema")
         return value
 
-    # ---- one question
+    # ---- one request
 
     def _ask(self, body: bytes, until: float) -> str:
         for attempt in range(1, ATTEMPTS + 1):
@@ -153,14 +153,17 @@ class LanguageModel:
                 if status == 200:
                     return self._content(raw)
                 if 300 <= status < 400:
-                    raise self._error("redirected", f"it answers {status} and points elsewhere, which is not followed")
+                    raise self._error("redirected", f"it answers {status} with a redirect, which is not followed")
                 if status not in _AGAIN or attempt == ATTEMPTS or until - self._clock() <= PAUSE_S:
                     raise self._error("refused", f"it answers {status}")
             time.sleep(PAUSE_S)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
-        """Status and body of one request. A watch cuts the connection when time is up, however slowly bytes drip."""
+        """Status and body of one response.
+
+        A timer closes the connection at the time limit, even while bytes arrive slowly.
+        """
         left = until - self._clock()
         if left <= 0:
             raise self._error("timeout", f"it did not answer in {self.timeout_s:g} s")
@@ -172,7 +175,7 @@ class LanguageModel:
         late = threading.Event()
         try:
             connection.connect()
-            sock = connection.sock  # kept: a connection that is to be closed hands it to the answer
+            sock = connection.sock  # kept, because a closing connection passes it to the response
 
             def cut() -> None:
                 late.set()
@@ -207,14 +210,14 @@ class LanguageModel:
         try:
             said = json.loads(raw)["choices"][0]["message"]["content"]
         except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
-            raise self._error("malformed", "its answer is not one of the protocol") from error
+            raise self._error("malformed", "its answer does not follow the protocol") from error
         if not isinstance(said, str) or not said.strip():
             raise self._error("malformed", "its answer has no text")
         return said.strip()
 
     def _error(self, reason: str, what: str) -> LanguageModelError:
         error = LanguageModelError(
-            f"the language model at {self.host}: {what}; everything works without it, see `model_url` in `graphmem config`",
+            f"the language model at {self.host}: {what}; graphmem works without it, see `model_url` in `graphmem config`",
             host=self.host,
             reason=reason,
         )
@@ -223,10 +226,10 @@ class LanguageModel:
 
 
 def configured(settings: Settings) -> LanguageModel | None:
-    """The model the settings name, or None.
+    """The model in the settings, or None.
 
     Raises:
-        SettingsError: what they name cannot be.
+        SettingsError: the settings of the model are invalid.
     """
     if not settings.model_url:
         return None
@@ -234,7 +237,7 @@ def configured(settings: Settings) -> LanguageModel | None:
 
 
 def _unfenced(said: str) -> str:
-    """JSON without the code fence that models like to put around it."""
+    """JSON without the code fence that models often add."""
     if said.startswith("```"):
         said = said.partition("\n")[2].rpartition("```")[0]
     return said.strip()

@@ -1,7 +1,7 @@
-"""The words of the domain: what the graph holds. No I/O, no third party.
+"""The types of the code graph: nodes, edges and deltas. No I/O.
 
-Rows are NamedTuples because a large repository has hundreds of thousands of them: they are cheap
-to make, to send between processes and to turn into Arrow columns. Field order is column order in
+Only the standard library is used. Rows are NamedTuples, because a large repository has hundreds of thousands of them. They are cheap
+to create, to send between processes and to convert to Arrow columns. Field order is column order in
 `queries/schema` and may only be appended to.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 
 class SymbolKind(StrEnum):
-    """What a symbol is, in one vocabulary for all languages."""
+    """Kinds of symbols, the same for all languages."""
 
     MODULE = "module"  # the code of a file outside any definition; qualname "<module>"
     CLASS = "class"
@@ -27,7 +27,7 @@ class SymbolKind(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """One relationship table each."""
+    """Kinds of edges, with one relationship table each."""
 
     DEFINES = "DEFINES"  # file -> module symbol; symbol -> symbol written inside it
     IMPORTS = "IMPORTS"  # file -> file or external
@@ -41,7 +41,7 @@ class EdgeKind(StrEnum):
 
 
 class EdgeSource(StrEnum):
-    """Who says so."""
+    """Sources of evidence for an edge."""
 
     AST = "ast"
     SCIP = "scip"
@@ -51,52 +51,58 @@ class EdgeSource(StrEnum):
     AGENT = "agent"
 
 
-TEST_KINDS: Final = ("test", "fixture")  # kinds of entry points that are left out unless asked for
+TEST_KINDS: Final = ("test", "fixture")  # kinds of entry points that are omitted by default
 ENTRY_RULES: Final = ("route", "command", "event", "export")
-"""Rules of edges to what the outside calls: what such an edge leads to is an entry point of that kind."""
+"""Rule of an edge -> kind of entry point of its target."""
 
 MODULE_QUALNAME: Final = "<module>"
 
 
 def stable_id(*parts: str) -> str:
-    """20 hex digits that only depend on the parts, in order; parts may hold any text."""
+    """A hash of 20 hex digits of any texts, in order."""
     return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
 
 
 def file_id(project: str, path: str) -> str:
-    """Identity of a file: the project and its path from the root with '/'."""
+    """The id of a file, from the project and the path from its root with '/'."""
     return stable_id("file", project, path)
 
 
 def symbol_id(project: str, path: str, qualname: str, kind: str, ordinal: int) -> str:
-    """Identity of a symbol: moving lines keeps it; `ordinal` counts same-named twins in a file from 0."""
+    """The id of a symbol, which does not depend on its line.
+
+    `ordinal` counts definitions with the same name in a file, from 0.
+    """
     return stable_id("symbol", project, path, qualname, kind, str(ordinal))
 
 
 def external_id(project: str, package: str, name: str) -> str:
-    """Identity of something outside the repository: a package ("" as name) or a symbol of one."""
+    """The id of an external package (name "") or of a symbol in one."""
     return stable_id("external", project, package, name)
 
 
 def chunk_id(project: str, path: str, anchor: str, ordinal: int) -> str:
-    """Identity of a chunk: `anchor` is the qualified name it was cut at, or its heading; `ordinal` from 0."""
+    """The id of a chunk.
+
+    `anchor` is the qualified name of its definition, or its heading; `ordinal` starts at 0.
+    """
     return stable_id("chunk", project, path, anchor, str(ordinal))
 
 
 class FileRow(NamedTuple):
-    """A file of the repository as indexed."""
+    """An indexed file of the repository."""
 
     id: str
     path: str  # from the root, with '/'
-    language: str  # folder in grammars/, or "text"
-    module: str  # dotted module name or import path other files use; "" when it has none
+    language: str  # directory in grammars/, or "text"
+    module: str  # dotted module name or import path for other files; "" when it has none
     content_hash: str  # blake2b-128 of the bytes, hex
     size_bytes: int
     lines: int
     is_test: bool
-    error_count: int  # ERROR and MISSING nodes the parser left
+    error_count: int  # number of ERROR and MISSING nodes of the parser
     diagnostic: str  # "" or one sentence: why parts of this file are not in the graph
-    call_sites: int  # calls written in it; those without an edge are among the unresolved
+    call_sites: int  # number of calls in it; those without an edge are unresolved calls
 
 
 class SymbolRow(NamedTuple):
@@ -108,7 +114,7 @@ class SymbolRow(NamedTuple):
     name: str  # last part; the file's stem for module symbols
     qualname: str  # dotted inside the file, without "<locals>"; "<module>" for the module symbol
     parent_id: str  # enclosing symbol; "" for module symbols
-    signature: str  # one line, as a reader would quote it; "" where there is none
+    signature: str  # one line of source; "" when there is none
     doc: str  # first paragraph of the docstring or comment; ""
     start_line: int  # 1-based, decorators included
     end_line: int  # 1-based, inclusive
@@ -116,15 +122,15 @@ class SymbolRow(NamedTuple):
     end_byte: int  # half-open
     name_line: int  # 1-based line of the name itself
     name_column: int  # 0-based, in characters
-    body_hash: str  # of the definition's tokens; equal bodies moved or renamed keep it
+    body_hash: str  # hash of the definition's tokens; moving or renaming keeps it
     modifiers: str  # space separated, sorted: abstract async classmethod exported generator private property static test ...
     entry_point: str  # "" or its kind: main, route, command, event, task, test, fixture, export
-    complexity: int  # 1 + branching points; 0 for what has no body
+    complexity: int  # 1 + number of branches; 0 without a body
     is_test: bool
 
 
 class ExternalRow(NamedTuple):
-    """Something used but not defined here."""
+    """A package or symbol that is used but not defined here."""
 
     id: str
     package: str  # distribution or top module: "requests"; "builtins"; "node:fs"
@@ -132,11 +138,11 @@ class ExternalRow(NamedTuple):
 
 
 class ChunkRow(NamedTuple):
-    """A piece of text that is searched and embedded."""
+    """A piece of text for search and embedding."""
 
     id: str
     path: str
-    symbol_id: str  # the definition it was cut at; "" for prose and remains
+    symbol_id: str  # its definition; "" for prose and text outside definitions
     kind: str  # code | prose | data
     title: str  # qualified name, heading or file name
     start_line: int
@@ -147,7 +153,10 @@ class ChunkRow(NamedTuple):
 
 
 class PackedChunkRow(NamedTuple):
-    """A ChunkRow whose prefix and text are deflated (`graphmem.runtime.compression`), as a first load brings it and the store keeps it."""
+    """A ChunkRow with compressed prefix and text.
+
+    A first load and the store use this form; see `graphmem.runtime.compression`.
+    """
 
     id: str
     path: str
@@ -161,7 +170,7 @@ class PackedChunkRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """A directed edge; at most one for each (kind, src, dst), its sites united."""
+    """A directed edge; one for each (kind, src, dst), with all its sites."""
 
     kind: str  # EdgeKind
     src: str
@@ -169,7 +178,7 @@ class EdgeRow(NamedTuple):
     confidence: float  # (0, 1]
     source: str  # EdgeSource
     rule: str  # key of resolution.rules.RULES
-    line: int  # 1-based line in the file of src of the first site that is believed so much; 0 where a line means nothing
+    line: int  # 1-based line, in the file of src, of the first site with this confidence; 0 without a line
     lines: str  # all sites, ascending, comma separated: "12,48,101"; "" when line is 0
 
 
@@ -177,41 +186,47 @@ class HandlesRow(NamedTuple):
     """A function and a name under which a framework knows it."""
 
     kind: str  # route | event | command | task
-    name: str  # as written: "/users/<id>"; of an event the variable that is it
-    framework: str  # "" when that is not told
-    symbol_id: str  # what handles it
+    name: str  # as written: "/users/<id>"; for an event the variable that holds it
+    framework: str  # "" when unknown
+    symbol_id: str  # its handler
     confidence: float  # (0, 1]
     rule: str  # key of resolution.rules.RULES
-    line: int  # 1-based line where it is said in the file of the symbol; 0 when another file says it
+    line: int  # 1-based line of the registration; 0 when it is in another file than the symbol
 
 
 class UnresolvedRow(NamedTuple):
-    """A call site whose target could not be told, kept so that an answer can say what it may have missed."""
+    """A call site with an unknown target.
+
+    It is stored so that an answer can report what it may have missed.
+    """
 
     id: str
     path: str
-    caller_id: str  # symbol the site is written in
+    caller_id: str  # symbol that contains the site
     name: str  # the name that was called
     line: int
     reason: str  # no_receiver_type | too_many_candidates | dynamic | …: keys of resolution.rules.REASONS
 
 
 class Before(NamedTuple):
-    """What the store holds of some rows that a delta changes: whoever made the delta from them knows, and the store need not look."""
+    """Stored rows that a delta changes.
+
+    The code that made the delta from them passes them on, so that the store need not read them.
+    """
 
     files: Mapping[str, FileRow]  # by id
     symbols: Mapping[str, SymbolRow]
     chunks: Mapping[str, ChunkRow]
-    edges: Mapping[str, Sequence[EdgeRow]]  # by path: all edges that begin at a symbol of that file
+    edges: Mapping[str, Sequence[EdgeRow]]  # by path: all edges from symbols of that file
 
 
 class GraphDelta(NamedTuple):
-    """What one index run changes, complete: applying it to the old graph gives the new one.
+    """All changes of one index run, from the old graph to the new one.
 
     `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are rows whose id may or may not be
     there already. A changed edge is removed and added. A first load has only upserts.
     A first load may bring its chunks packed; all of them then are.
-    `moves` says which removed files and symbols are the same thing under a new id.
+    `moves` lists removed files and symbols that exist under a new id.
     """
 
     removed_files: Sequence[str]
@@ -226,8 +241,8 @@ class GraphDelta(NamedTuple):
     chunks: Sequence[ChunkRow] | Sequence[PackedChunkRow]
     edges: Sequence[EdgeRow]
     unresolved: Sequence[UnresolvedRow]
-    moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old one is among the removed, the new one among the upserts; each id once
-    before: Before = Before({}, {}, {}, {})  # never more than the store holds; may say less
+    moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old id is removed, the new one upserted; each occurs once
+    before: Before = Before({}, {}, {}, {})  # a subset of the stored rows
 
     @classmethod
     def empty(cls) -> GraphDelta:
@@ -236,11 +251,11 @@ class GraphDelta(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """True when applying it would change nothing."""
+        """Whether applying it would change nothing."""
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
-        """Whether a chunk among the upserts is known to say what it said, on other lines."""
+        """Whether an upserted chunk is known to have changed only its lines."""
         old = self.before.chunks.get(chunk.id)
         if old is None or isinstance(chunk, PackedChunkRow):
             return False
@@ -248,13 +263,13 @@ class GraphDelta(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """Something a person should know about one file: data, not an exception."""
+    """A problem with one file; data, not an exception."""
 
     path: str
     severity: str  # error | warning | note
     code: str  # syntax | encoding | too_large | binary | generated | minified | unreadable | timeout | crashed | symlink | …
     message: str
-    line: int  # 0 when it is about the whole file
+    line: int  # 0 for the whole file
 
 
 class IndexProgress(NamedTuple):
@@ -262,7 +277,7 @@ class IndexProgress(NamedTuple):
 
     stage: str  # discover | parse | resolve | write | project | embed | done | failed
     done: int
-    total: int  # 0 when not known yet
+    total: int  # 0 while unknown
     message: str
 
 

@@ -1,8 +1,8 @@
-"""`pytest --graphmem`: which test ran which function, and who called whom, for the graph.
+"""`pytest --graphmem`: record calls and the functions that each test runs.
 
-Without the option this module is all that is loaded. With it, a recorder is on from the start of the session to its end; what
-runs belongs to the test that runs, and what a fixture runs belongs to every test that uses it. At the end a trace file is left in the
-directory of the index, which the next `graphmem index` takes in.
+Without the option only this module is loaded. With it, a recorder runs during the whole session. A function belongs to the test that
+runs it. A function that a fixture runs belongs to every test that uses the fixture. At the end a trace file is written into the
+directory of the index, and the next `graphmem index` imports it.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _OUTPUT: Final = "graphmem"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options."""
-    group = parser.getgroup("graphmem", "graphmem: what the tests run, for impact analysis")
+    group = parser.getgroup("graphmem", "graphmem: record the functions that tests run, for impact analysis")
     group.addoption("--graphmem", action="store_true", help="record which test runs which function, for `graphmem index`")
-    group.addoption("--graphmem-root", metavar="DIR", help="root of the project graphmem indexes; default: the one around pytest's rootdir")
+    group.addoption("--graphmem-root", metavar="DIR", help="root of the indexed project; default: the one that contains pytest's rootdir")
     group.addoption("--graphmem-trace", metavar="FILE", help="write the recording here instead of beside the index; implies --graphmem")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Begin to record, where that is asked for: before the first file of the project is imported."""
+    """Start to record if requested, before the project is imported."""
     asked = early_config.known_args_namespace
     if not (asked.graphmem or asked.graphmem_trace):
         return
@@ -46,7 +46,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     try:
         root = Path(asked.graphmem_root).resolve() if asked.graphmem_root else find_project(early_config.rootpath)
         if not root.is_dir():
-            raise pytest.UsageError(f"--graphmem-root: {root} is no directory")
+            raise pytest.UsageError(f"--graphmem-root: {root} is not a directory")
         recording = _Recording(early_config, root, asked.graphmem_trace)
     except (GraphMemError, RuntimeError) as error:
         raise pytest.UsageError(f"--graphmem: {error}") from error
@@ -54,14 +54,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 class _Fixture:
-    """One value of a fixture: what ran to make it and to take it away belongs to all who had it."""
+    """A fixture value; its setup and teardown belong to all tests that use it."""
 
     def __init__(self) -> None:
         self.reached: set[int] = set()
 
 
 class _Test:
-    """One item while it runs."""
+    """A running test."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -71,7 +71,7 @@ class _Test:
 
 
 class _Recording:
-    """The hooks of one session that records."""
+    """The hooks of a recording session."""
 
     def __init__(self, config: pytest.Config, root: Path, trace: str | None) -> None:
         from graphmem.evidence.recorder import Recorder
@@ -91,7 +91,7 @@ class _Recording:
         self._recorder.start()
 
     def _place(self, given: str | None) -> tuple[Path, Path | None]:
-        """Where the trace goes, and the index whose inbox that is, if it is one."""
+        """The path of the trace, and the index that imports it, if any."""
         if given:
             return Path(given).absolute(), None
         from graphmem.evidence.inbox import FOLDER
@@ -106,7 +106,7 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Everything from setup to teardown belongs to the test."""
+        """Assign code from setup to teardown to the test."""
         test = self._running[item.nodeid] = _Test(item)
         self._tests.append(test)
         before = self._recorder.into(test.reached)
@@ -117,14 +117,17 @@ class _Recording:
             del self._running[item.nodeid]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Whether it ran to its end."""
+        """Record whether the test ran to its end."""
         test = self._running.get(report.nodeid)
         if test is not None:
             test.phases.append(report.outcome)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Before fixtures go: which values the test had, those made for earlier tests and those asked for by name included."""
+        """Record the fixture values of the test, before their teardown.
+
+        They include values made for earlier tests and values requested by name.
+        """
         test = self._running.get(item.nodeid)
         used = getattr(getattr(item, "_request", None), "_fixture_defs", {})
         if test is not None:
@@ -133,30 +136,30 @@ class _Recording:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """What makes a fixture's value belongs to the value."""
+        """Assign the setup of a fixture to its value."""
         value = self._values[fixturedef] = _Fixture()
         before = self._recorder.into(value.reached)
         try:
             return (yield)
         finally:
             self._recorder.into(before)
-            # Finalizers run in the opposite order, so this is where taking the value away begins.
+            # Finalizers run in reverse order, so the teardown of the value starts here.
             fixturedef.addfinalizer(lambda: self._taken_away.append((fixturedef, self._recorder.into(value.reached))))
 
     def pytest_fixture_post_finalizer(self, fixturedef: Any) -> None:
-        """Where taking a value away ends."""
+        """Mark the end of the teardown of a fixture value."""
         if self._taken_away and self._taken_away[-1][0] is fixturedef:
             self._recorder.into(self._taken_away.pop()[1])
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
-        """A test of which some parameter sets do not run is seen in part."""
+        """Mark tests of which some parameter sets do not run as partial."""
         self._partly += [code for item in items if (code := _code_of(item)) is not None]
 
     # at the end
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """A worker of pytest-xdist has ended and left what it recorded."""
+        """Collect the recording of a pytest-xdist worker that has ended."""
         from graphmem.evidence.run import Run
 
         said = getattr(node, "workeroutput", {}).get(_OUTPUT)
@@ -167,12 +170,15 @@ class _Recording:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Stop, find the definitions that ran, and leave the trace; a worker hands over instead."""
+        """Stop, resolve the recorded definitions and write the trace.
+
+        A worker sends its recording to the controller instead.
+        """
         from graphmem.evidence.run import describe
 
         self._recorder.stop()
         mine = self._run()
-        output = getattr(self._config, "workeroutput", None)  # there in the workers of pytest-xdist
+        output = getattr(self._config, "workeroutput", None)  # exists in workers of pytest-xdist
         if output is not None:
             output[_OUTPUT] = tuple(mine)
             return
@@ -180,18 +186,18 @@ class _Recording:
         self._leave(found)
 
     def pytest_unconfigure(self) -> None:
-        """Stop also when the session never began."""
+        """Stop, even if the session never started."""
         self._recorder.stop()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say what was recorded, and what was not."""
+        """Print the outcome of the recording."""
         if self._said:
             terminalreporter.write_sep("-", "graphmem")
             for line in self._said:
                 terminalreporter.write_line(line)
 
     def _run(self) -> Run:
-        """What this process recorded."""
+        """The recording of this process."""
         from graphmem.evidence.run import ItemRun, run_of
 
         tests = []
@@ -203,7 +209,7 @@ class _Recording:
         return run_of(self._recorder, tests, [one for code in self._partly if (one := _plain(code)) is not None])
 
     def _leave(self, found: Sighting) -> None:
-        """Write the trace and remember what to say."""
+        """Write the trace, and collect the lines to print."""
         import platform
 
         from graphmem import __version__
@@ -212,9 +218,9 @@ class _Recording:
         self._said += [f"the recording of worker {one} is lost" for one in self._lost]
         if found.changed:
             names = ", ".join(found.changed[:3]) + (f" and {len(found.changed) - 3} more" if len(found.changed) > 3 else "")
-            self._said.append(f"edited while the tests ran, so nothing is said about them: {names}")
+            self._said.append(f"edited while the tests ran, so they are not recorded: {names}")
         if not found.functions:
-            self._said.append(f"no function below {self._root} ran, so nothing is written; is the code that ran installed elsewhere?")
+            self._said.append(f"no function below {self._root} ran, so no trace is written; check whether the code is installed elsewhere")
             return
         calls = sum(len(one.seen) for one in found.observations if one.kind == "CALLS")
         origin = {
@@ -228,12 +234,12 @@ class _Recording:
         trace.write(self._trace, found.observations, origin)
         self._said.append(f"{found.tests:,} tests ran {found.functions:,} functions, {calls:,} calls between them")
         if found.nowhere:
-            self._said.append(f"{found.nowhere:,} functions that were made while running stand in no file and are left out")
-        self._said.append(f"written to {self._trace}; `graphmem index` takes it in")
+            self._said.append(f"{found.nowhere:,} functions were created at run time without a file and are omitted")
+        self._said.append(f"written to {self._trace}; `graphmem index` imports it")
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """The code of a test function, under its decorators."""
+    """The code of a test function, without its decorators."""
     function = inspect.unwrap(getattr(item, "function", None) or _code_of)
     code = getattr(function, "__code__", None)
     return code if code is not None and function is not _code_of else None

@@ -1,1 +1,1 @@
-"""Asks a running server, or opens the index itself when no server runs."""
+"""Client of a running server; opens the index in process when none runs."""

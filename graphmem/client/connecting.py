@@ -1,7 +1,7 @@
-"""The verbs of GraphMem over a running server, and `connect`, which finds out who can answer.
+"""Connect to the server that owns an index, or open the index in process.
 
-One process owns an index (see `graphmem.server.owner`); whoever comes later is its client. `connect`
-hides the difference: what it gives has the same verbs and answers with the same dataclasses.
+One process owns an index (see `graphmem.server.owner`); later processes are its clients. `connect` hides the difference:
+both results have the same operations and return the same dataclasses.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 Service: TypeAlias = "GraphMem | RemoteGraphMem"
 
-BUSY_PATIENCE_S: Final = 20.0  # two commands at once: the second waits for the first, and so long for each that comes before it
-QUEUE_PATIENCE_S: Final = 120.0  # for all that come before it
+BUSY_PATIENCE_S: Final = 20.0  # maximum wait for each process that has the index open
+QUEUE_PATIENCE_S: Final = 120.0  # maximum wait for all of them
 
 
 def connect_or_start(location: Location) -> RemoteGraphMem:
-    """The server of an index, started when nobody serves it (see `graphmem.server.starting`).
+    """The server of an index, started if needed; see `server.starting`.
 
     Raises:
-        OwnerUnreachableError: it does not answer, or could not be started.
+        OwnerUnreachableError: the server does not answer, or could not be started.
     """
     serving = find_or_start(location)
     return RemoteGraphMem(serving.address, serving.token, serving.index_id)
 
 
 def connect(location: Location, settings: Settings, *, create: bool = False, patience_s: float = BUSY_PATIENCE_S) -> Service:
-    """The running server of an index, or the index itself when nobody serves it.
+    """Connect to the server of an index, or open the index in process.
 
     Args:
-        location: where the index is, or is to be.
-        settings: for opening it here; a server has its own.
-        create: make a new index where there is none.
-        patience_s: how long to wait for another process that has it open without serving it, and anew for the next one: of many
-            commands at once each has its turn.
+        location: the directory of the existing or new index.
+        settings: for opening the index in process; a server has its own.
+        create: create a missing index.
+        patience_s: maximum wait for another process that has the index open without serving it. It restarts for each further
+            process, so that simultaneous commands run one after the other.
 
     Raises:
-        NotIndexedError: there is none, and `create` is not set.
-        BadInputError: it is to be made in a directory that holds something else.
-        StoreBusyError: another process kept it for longer than `patience_s`, or many one after the other for two minutes.
-        OwnerUnreachableError: a server has it and does not answer.
+        NotIndexedError: the index is missing, and `create` is not set.
+        BadInputError: the directory of the new index contains other files.
+        StoreBusyError: another process had the index open for longer than `patience_s`, or several did for two minutes.
+        OwnerUnreachableError: a server owns the index and does not answer.
     """
     turns = Turns(patience_s)
     while True:
@@ -66,10 +66,10 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
 
 class Turns:
-    """Waiting for processes that have an index open for a moment each.
+    """A wait for processes that have an index open for a short time.
 
     Args:
-        patience_s: for each of them.
+        patience_s: maximum wait for each of them.
     """
 
     def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:
@@ -79,13 +79,13 @@ class Turns:
         self._deadline = 0.0
 
     def wait(self, busy: StoreBusyError) -> None:
-        """Sleep a little before the next attempt.
+        """Sleep before the next attempt.
 
         Args:
-            busy: what the last attempt said.
+            busy: the error of the last attempt.
 
         Raises:
-            StoreBusyError: `busy`, when the one that has the index has had it for too long.
+            StoreBusyError: `busy`, when the process has had the index open for too long.
         """
         now = time.monotonic()
         holder = busy.facts.get("owner")
@@ -93,11 +93,11 @@ class Turns:
             self._holder, self._deadline = holder, now + self._patience_s
         if now >= min(self._deadline, self._end):
             raise busy
-        time.sleep(random.uniform(0.05, 0.15))  # noqa: S311 - so that many do not all ask at the same moments
+        time.sleep(random.uniform(0.05, 0.15))  # noqa: S311 - spreads simultaneous attempts
 
 
 def expect_index(location: Location, *, create: bool) -> None:
-    """Refuse to go on where there is no index, or, to `create` one, where something else is.
+    """Require an index, or with `create` a directory without other files.
 
     Raises:
         NotIndexedError, BadInputError: see `connect`.
@@ -108,12 +108,12 @@ def expect_index(location: Location, *, create: bool) -> None:
             return
     except PermissionError as error:
         raise BadInputError(
-            f"{directory} cannot be entered ({error.strerror}); give yourself the right to, or name another place with --db",
+            f"{directory} cannot be entered ({error.strerror}); change its permissions, or choose another directory with --db",
             argument="db",
             path=str(directory),
         ) from error
     if not create:
-        where = f"{location.root} has no index yet" if location.root is not None else f"there is no index in {directory}"
+        where = f"{location.root} has no index yet" if location.root is not None else f"{directory} contains no index"
         raise NotIndexedError(f"{where}; make one with `graphmem index`", path=str(directory))
     ignore = directory / ".gitignore"
     ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").strip() == "*"

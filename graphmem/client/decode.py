@@ -1,4 +1,4 @@
-"""Arguments as the variables of a GraphQL request, and what came back as answers: the client's half of the derived schema."""
+"""Encode arguments as GraphQL variables, and decode answers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Decode = Callable[[Any], Any]
 
 
 def variable(parameter: Parameter, value: Any) -> Any:
-    """An argument as the JSON that GraphQL takes for it."""
+    """An argument as JSON for GraphQL."""
     return _encoder(parameter.hint)(value)
 
 
 @cache
 def decoder(hint: Any) -> Decode:
-    """From what GraphQL shows of a type to a value of that type.
+    """The decoder from the GraphQL form of a type to its value.
 
-    A decoder raises GraphMemError when an object lacks a field, which a server of another version may do.
+    A decoder raises GraphMemError for an object without a field, which a server of another version may send.
     """
     hint, marks = split(hint)
     origin = typing.get_origin(hint)
@@ -79,7 +79,7 @@ def _object(kind: type) -> Decode:
             return kind(*[convert(data[name]) for name, convert in plan])
         except KeyError as missing:
             raise GraphMemError(
-                f"the server's answer has no {kind.__name__}.{missing.args[0]}; it is of another version than this command"
+                f"the server's answer has no {kind.__name__}.{missing.args[0]}; update the older of server and command"
             ) from None
 
     return decode
@@ -143,7 +143,7 @@ def _encoder(hint: Any) -> Decode:
 
 def _mapping(declared: Any) -> Decode:
     fields = {name: _encoder(hint) for name, hint in typing.get_type_hints(declared, include_extras=True).items()}
-    # A name that is not known goes along: the server says what is wrong with it.
+    # An unknown name is sent too; the server rejects it with an explanation.
     return lambda given: {camel(name): fields.get(name, _plain)(value) for name, value in given.items() if value is not None}
 
 
@@ -153,7 +153,7 @@ def _is_list(hint: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Any value as JSON has it."""
+    """Any value as JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, PurePath):

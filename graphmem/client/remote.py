@@ -1,6 +1,7 @@
-"""The operations of a running server: each is asked by its persisted document and decoded as its declared answer.
+"""The operations of a running server, called by persisted documents.
 
-What a client does beyond one request stands here as a method: what is split into several, what travels as a file, what follows a run.
+Answers are decoded to their declared types. An operation that needs more than one request, such as splitting, files or progress,
+is a method here.
 """
 
 from __future__ import annotations
@@ -36,33 +37,33 @@ if TYPE_CHECKING:
     from graphmem.operations.memory import RememberInput
     from graphmem.operations.registry import Operations
 else:
-    Operations = object  # at run time `__getattr__` answers for every operation that is not written here
+    Operations = object  # at run time `__getattr__` provides the other operations
 
-TIMEOUT_S: Final = 60.0  # between two pieces of an answer; the server's own limit is shorter
+TIMEOUT_S: Final = 60.0  # maximum between two pieces of an answer; the server's own limit is shorter
 LONG_S: Final = 600.0  # for an operation that may take minutes
-FOR_EVER: Final = 0.0  # a large index takes minutes, and the server ends by itself what cannot end
-PAGE: Final = 1_000  # rows one request of a list may bring
-MANY: Final = 2_000  # items of one request; their texts have to fit the server's bound on a body
-LARGE_TEXT: Final = 100_000  # characters; six times as many bytes as JSON still fit into one request
-BATCH_BYTES: Final = 512 << 10  # of events in one request; a server takes at least a mebibyte
+FOR_EVER: Final = 0.0  # a large index takes minutes, and the server ends hanging requests
+PAGE: Final = 1_000  # maximum rows of one request
+MANY: Final = 2_000  # items of one request; their texts must fit the server's limit of a body
+LARGE_TEXT: Final = 100_000  # characters; as JSON up to six times as many bytes, which still fit into one request
+BATCH_BYTES: Final = 512 << 10  # of events in one request; a server accepts at least a mebibyte
 BATCH_EVENTS: Final = 5_000
-TEXT_CHARACTERS: Final = 32_768  # of a text of an event that is sent; the server keeps an eighth of it
+TEXT_CHARACTERS: Final = 32_768  # maximum sent of an event's text; the server keeps an eighth of it
 BACKUPS: Final = "backups"
 RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "tests")
 
 
 def _formerly(**renamed: str) -> Callable[[Callable[..., Any]], Any]:
-    """Method decorator: it is called by earlier names of its parameters as well."""
+    """Method decorator: accept earlier names of parameters."""
     return lambda method: accepting(method, renamed)
 
 
 class RemoteGraphMem(Operations):
-    """A GraphMem that lives in another process. Thread-safe; operations and answers are those of `GraphMem`.
+    """A GraphMem in another process, with the same operations. Thread-safe.
 
     Args:
-        address: of the server, `http://127.0.0.1:8420`.
-        token: what it asks for; "" when it asks for nothing.
-        index: the one that is meant, as its `owner.json` names it; "" for that of the first answer. An answer of another is refused.
+        address: address of the server, such as `http://127.0.0.1:8420`.
+        token: the token for the server; "" when it needs none.
+        index: id of the expected index, from its `owner.json`; "" for that of the first answer. Answers of another index are errors.
 
     Example:
         >>> with RemoteGraphMem("http://127.0.0.1:8420") as memory:
@@ -80,10 +81,10 @@ class RemoteGraphMem(Operations):
         self.close()
 
     def close(self) -> None:
-        """Do nothing: no connection is kept between requests, and the server goes on."""
+        """Do nothing, because connections are not kept between requests."""
 
     def wait_until_ready(self, timeout_s: float | None = None) -> bool:
-        """Return True at once: the server says itself what is missing from an answer."""
+        """Return True at once; answers of the server report missing parts."""
         return True
 
     if not TYPE_CHECKING:
@@ -108,11 +109,11 @@ class RemoteGraphMem(Operations):
         return found
 
     def _call(self, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], timeout_s: float | None = None) -> Any:
-        """Ask the server one operation.
+        """Call an operation of the server.
 
         Raises:
-            GraphMemError: the one the server refused with.
-            TypeError: the arguments do not fit the operation's signature.
+            GraphMemError: the server's error.
+            TypeError: the arguments do not match the operation's signature.
         """
         kwargs = by_new_names(operation.name, kwargs, operation.hints.renamed)
         given = operation.signature.bind(self, *args, **kwargs).arguments
@@ -134,7 +135,10 @@ class RemoteGraphMem(Operations):
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
-        """Rows `offset` to `offset + limit` of a connection, by as many requests as its pages ask for; and the total."""
+        """Rows `offset` to `offset + limit` of a connection, and the total.
+
+        Sends one request for each page.
+        """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
         offset = int(variables.pop("offset", defaults["offset"]))
@@ -166,7 +170,7 @@ class RemoteGraphMem(Operations):
         )
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[EdgeKind] | None = None, limit: int = 500) -> Subgraph:
-        """See `CodeOperations.subgraph`. Nodes are fetched by pages."""
+        """See `CodeOperations.subgraph`. Nodes are fetched in pages."""
         names = list(kinds) if kinds is not None else None
         found = self._wire.ask("Subgraph", seeds=list(seeds), depth=depth, kinds=names, limit=limit)["subgraph"]
         ids: list[str] = found["columns"]["nodes"]["id"]
@@ -189,7 +193,7 @@ class RemoteGraphMem(Operations):
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> IndexSummary:
-        """See `CodeOperations.index`. The server does it; `cancelled` ends the waiting, not the run."""
+        """See `CodeOperations.index`. `cancelled` ends the wait, not the run."""
         with self._followed(on_progress):
             answer = self._waited_for(cancelled, repo=repo, full=full)
         return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
@@ -199,10 +203,10 @@ class RemoteGraphMem(Operations):
         return self._wire.lines("/export.jsonl")
 
     def _waited_for(self, cancelled: Callable[[], bool] | None, **variables: Any) -> dict[str, Any]:
-        """The answer of an index run, which takes as long as it takes.
+        """Wait for the answer of an index run, without a time limit.
 
         Raises:
-            IndexCancelledError: `cancelled` said yes; the run goes on.
+            IndexCancelledError: `cancelled` returned True; the run continues.
         """
         answers: list[dict[str, Any]] = []
         failures: list[Exception] = []
@@ -210,7 +214,7 @@ class RemoteGraphMem(Operations):
         def ask() -> None:
             try:
                 answers.append(self._wire.ask("Index", timeout_s=FOR_EVER, wait=True, **variables))
-            except Exception as failure:  # noqa: BLE001 - handed to whoever waits
+            except Exception as failure:  # noqa: BLE001 - passed to the waiting thread
                 failures.append(failure)
 
         thread = threading.Thread(target=ask, name="graphmem-index", daemon=True)
@@ -218,14 +222,17 @@ class RemoteGraphMem(Operations):
         while thread.is_alive():
             thread.join(0.1)
             if cancelled is not None and cancelled():
-                raise IndexCancelledError(f"no longer waiting; the server at {self.address} goes on indexing", stage="waiting")
+                raise IndexCancelledError(f"no longer waiting; the server at {self.address} continues to index", stage="waiting")
         if failures:
             raise failures[0]
         return answers[0]
 
     @contextlib.contextmanager
     def _followed(self, on_progress: Callable[[IndexProgress], None] | None) -> Iterator[None]:
-        """Progress of the server's runs while the block runs. Losing it does not end the block: the answer is what counts."""
+        """Report progress of the server's runs during a block.
+
+        A lost connection does not end the block, because only the answer matters.
+        """
         if on_progress is None:
             yield
             return
@@ -259,7 +266,10 @@ class RemoteGraphMem(Operations):
         skip_invalid: bool = False,
         actor: str = "",
     ) -> RememberManyAnswer:
-        """See `MemoryOperations.remember_many`. The server bounds one request; more go in several, each of them one write."""
+        """See `MemoryOperations.remember_many`.
+
+        Items beyond the server's limit are sent in several requests, each of them one write.
+        """
         given = {"source": source or "imported", **({"embedding_model": embedding_model} if embedding_model else {})}
         renamed = self._operation("remember").hints.renamed
         listed = [{**given, **by_new_names("remember_many", one, renamed)} for one in items]
@@ -285,7 +295,10 @@ class RemoteGraphMem(Operations):
 
     @_formerly(text="content")
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
-        """See `MemoryOperations.import_memories`. A text larger than a GraphQL request may be goes to a resource of its own."""
+        """See `MemoryOperations.import_memories`.
+
+        A text that exceeds the limit of a GraphQL request is sent to a separate resource.
+        """
         if len(content) > LARGE_TEXT:
             found = self._wire.post("/import", {"content": content, "path": path, "format": format}, LONG_S)["importMemories"]
             from graphmem.answers import ImportAnswer
@@ -296,7 +309,9 @@ class RemoteGraphMem(Operations):
     def sync_file(
         self, path: str | Path | None = None, dry_run: bool = False, actor: str = "", *, personal: bool = False, remote: bool = True
     ) -> SyncAnswer:
-        """See `MemoryOperations.sync_file`. A server takes MEMORY.md alone, and writes no personal memories into it.
+        """See `MemoryOperations.sync_file`.
+
+        A server accepts only MEMORY.md, and writes no personal memories into it.
 
         Raises:
             BadInputError: it is another file, or personal memories are wanted.
@@ -312,7 +327,10 @@ class RemoteGraphMem(Operations):
     # ---- sessions
 
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
-        """See `SessionOperations.observe`. What is too much for one request goes in several, in order."""
+        """See `SessionOperations.observe`.
+
+        Events beyond the server's limit are sent in several requests, in order.
+        """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
         taken = 0
@@ -331,7 +349,7 @@ class RemoteGraphMem(Operations):
 
         return ObserveAnswer(taken, dict(sorted(ignored.items())), list(touched), list(ended), early)
 
-    # ---- upkeep: a server takes no paths, files travel through its own directory of backups
+    # ---- upkeep: a server accepts no paths, so files are copied through its directory of backups
 
     def doctor(self) -> dict[str, Any]:
         """See `UpkeepOperations.doctor`."""
@@ -339,7 +357,10 @@ class RemoteGraphMem(Operations):
         return {**found, "project": self.project(), "served_at": self.address}
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
-        """See `UpkeepOperations.backup`. The server writes it into its own directory; from there it is copied to `dest`."""
+        """See `UpkeepOperations.backup`.
+
+        The server writes it into its own directory, from which it is copied to `dest`.
+        """
         target = Path(dest).expanduser().absolute() if dest is not None else None
         if target is not None and target.suffix == ".zip" and target.exists() and not target.is_dir():
             raise BadInputError(f"{target} already exists; choose a new file or a directory", argument="dest", path=str(target))
@@ -355,13 +376,16 @@ class RemoteGraphMem(Operations):
         except OSError as error:
             with contextlib.suppress(OSError):
                 target.unlink(missing_ok=True)
-            elsewhere = f"name another folder; the backup is at {source}"
+            elsewhere = f"choose another directory; the backup is at {source}"
             raise disk_refusal(error, "copying the backup", target.parent, elsewhere) from error
         source.unlink()
         return dataclasses.replace(made, path=str(target))
 
     def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
-        """See `UpkeepOperations.restore`. The file is copied into the server's own directory for the time of the restore."""
+        """See `UpkeepOperations.restore`.
+
+        The file is copied into the server's own directory during the restore.
+        """
         path = Path(file).expanduser()
         data_dir = Path(self.project().data_dir)
         own = data_dir / BACKUPS
@@ -384,7 +408,7 @@ class RemoteGraphMem(Operations):
                 given.unlink(missing_ok=True)
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
-        """See `UpkeepOperations.rebuild`; of the project the server has."""
+        """See `UpkeepOperations.rebuild`; it rebuilds the server's project."""
         with self._followed(on_progress):
             return self._call(self._operation("rebuild"), (), {}, FOR_EVER)  # type: ignore[no-any-return]
 
@@ -400,10 +424,10 @@ def _site(edge: Mapping[str, Any]) -> Site:
 
 
 def _here(path: Path) -> Path:
-    """A path of the server, if this is its machine.
+    """A path of the server, when it runs on this machine.
 
     Raises:
-        BadInputError: it is not.
+        BadInputError: the server is on another machine.
     """
     if not path.exists():
         raise BadInputError(
@@ -428,7 +452,7 @@ def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
 
 
 def _sendable(value: Any, depth: int = 4) -> Any:
-    """A value as JSON has it; long texts lose their middle, which no server would keep."""
+    """A value as JSON, without the middle of long texts, which servers drop."""
     if isinstance(value, str):
         half = TEXT_CHARACTERS // 2
         return value if len(value) <= TEXT_CHARACTERS else f"{value[:half]}\n…\n{value[-half:]}"

@@ -1,6 +1,6 @@
-"""GraphQL as the Python client speaks it: one HTTP request a question, answers rebuilt as dataclasses.
+"""GraphQL over HTTP for the Python client, one request for each operation.
 
-Only the standard library, because the command line asks a running server through this and has to be fast.
+It uses only the standard library, because the command line uses it and must start fast.
 """
 
 from __future__ import annotations
@@ -29,14 +29,16 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
 
 
 class Wire:
-    """Requests to one server. Thread-safe: every request has a connection of its own, and no proxy is asked.
+    """Requests to one server. Thread-safe.
+
+    Each request has its own connection. Proxies are not used.
 
     Args:
-        address: of the server.
-        token: what it asks for; "" when it asks for nothing.
-        timeout_s: how long to wait for the next bytes of an answer.
-        index: the one that is meant (see `graphmem.runtime.identity`); "" for that of the first answer. A server that serves
-            another does nothing and is not believed.
+        address: address of the server.
+        token: the token for the server; "" when it needs none.
+        timeout_s: maximum wait for the next bytes of an answer.
+        index: id of the expected index (see `graphmem.runtime.identity`); "" for that of the first answer. A server of another
+            index rejects requests, and its answers are errors.
     """
 
     def __init__(self, address: str, token: str, timeout_s: float, index: str = "") -> None:
@@ -44,24 +46,28 @@ class Wire:
         self._index = index
         self._parts = urlsplit(address)
         if self._parts.scheme not in ("http", "https") or not self._parts.hostname:
-            raise errors.BadInputError(f"{address!r} is no address of a server; write http://host:port", argument="address", value=address)
+            raise errors.BadInputError(
+                f"{address!r} is not an address of a server; write http://host:port", argument="address", value=address
+            )
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout_s = timeout_s
 
     def ask(
         self, operation: str, timeout_s: float | None = None, more: Mapping[str, Any] | None = None, **variables: Any
     ) -> dict[str, Any]:
-        """The data of one of the operations in `queries/operations`; variables that are None keep their default.
+        """The data of an operation in `queries/operations`.
+
+        Variables that are None keep their defaults.
 
         Args:
-            operation: its name.
-            timeout_s: how long to wait for the next bytes; None for this wire's usual patience, 0 for ever.
-            more: variables whose names Python keeps for itself.
-            **variables: by their GraphQL names.
+            operation: name of the operation.
+            timeout_s: maximum wait for the next bytes; None for the default of this object, 0 for no limit.
+            more: variables whose names are keywords in Python.
+            **variables: variables by their GraphQL names.
 
         Raises:
-            GraphMemError: the one the server refused with.
-            OwnerUnreachableError: nobody answers.
+            GraphMemError: the server's error.
+            OwnerUnreachableError: the server does not answer.
         """
         with self._request(
             "POST", GRAPHQL_PATH, _body(operation, {**variables, **(more or {})}), "application/json", timeout_s
@@ -74,7 +80,7 @@ class Wire:
         return dict(answer["data"])
 
     def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The data of a resource that takes JSON and is no operation; raises what `ask` raises."""
+        """The data of a JSON resource; raises the same errors as `ask`."""
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
         if answer is None:
@@ -100,7 +106,7 @@ class Wire:
                         yield step["data"]
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """JSON objects of a resource that holds one a line."""
+        """The JSON objects of a resource with one in each line."""
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
@@ -133,10 +139,10 @@ class Wire:
                 raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})") from reason
 
     def _expect_index(self, response: HTTPResponse) -> None:
-        """See that an answer comes from the index that is meant.
+        """Check that an answer comes from the expected index.
 
         Raises:
-            WrongIndexError: it comes from another, or from a program that has none.
+            WrongIndexError: it comes from another index, or from a program without one.
         """
         found = response.getheader(INDEX_HEADER, "")
         if not self._index:

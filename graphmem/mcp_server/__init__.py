@@ -1,1 +1,1 @@
-"""The door for coding agents: the Model Context Protocol over stdio, and over HTTP in the server's own application."""
+"""The Model Context Protocol for coding agents, over stdio and HTTP."""

@@ -1,6 +1,6 @@
-"""The protocol over HTTP, inside the server's own application, made at the first request.
+"""The protocol over HTTP, mounted in the server's application.
 
-Importing the protocol's library takes longer than answering most questions, and most servers are never asked this way.
+It is created at the first request. Importing the protocol's library takes longer than most answers, and most servers never need it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.security.access import ACCESS, Access, guarded
 
-MOST_TOKENS: Final = 64  # with conversations at a time; whoever asked longest ago has to begin anew
+MOST_TOKENS: Final = 64  # with sessions at a time; the least recently used token must start a new session
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
 
     from graphmem.client.connecting import Service
 
-    # As the ASGI specification has them; whose framework it is mounted in is not this room's business.
+    # The types of the ASGI specification; this package does not depend on the framework it is mounted in.
     Scope = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class McpApp:
-    """An ASGI application. Hosts, origins, tokens and sizes are checked by the application it is mounted in.
+    """The protocol as an ASGI application.
 
-    Whoever asks with another token has conversations of their own, so that nobody goes on with one that another began, and each is
-    held to what the token gives.
+    The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions: no client can resume the
+    session of another token, and each session has the rights of its token.
 
     Args:
         service: the open project.
@@ -42,7 +42,7 @@ class McpApp:
         self._running: OrderedDict[Access, _Running] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; the first one waits for the library."""
+        """Serve a request; the first one imports the library."""
         access: Access = scope[ACCESS]
         async with self._starting:
             running = self._running.get(access)
@@ -55,13 +55,13 @@ class McpApp:
         await running.app(scope, receive, send)
 
     async def close(self) -> None:
-        """End all conversations."""
+        """End all protocol sessions."""
         while self._running:
             await self._running.popitem()[1].close()
 
 
 class _Running(NamedTuple):
-    """The conversations of one token."""
+    """The protocol sessions of one token."""
 
     app: ASGIApp
     life: asyncio.Task[None]
@@ -81,12 +81,12 @@ async def _start(service: Service) -> _Running:
     logging.getLogger("mcp").setLevel(logging.WARNING)
     manager = StreamableHTTPSessionManager(
         app=build_server(lambda: service),
-        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # HostCheck and OriginCheck have done it
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # HostCheck and OriginCheck did it before
     )
     begun, stop = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:
-        """The task that conversations belong to: the library ends them where it began them."""
+        """Run the task that owns the sessions; the library ends them in it."""
         async with manager.run():
             begun.set()
             await stop.wait()

@@ -1,6 +1,6 @@
-"""Prompts and resources: what a person picks from a menu, and texts an agent may read whole.
+"""Prompts, which a person selects from a menu, and resources of an agent.
 
-They cost nothing until they are asked for, unlike tools, which every conversation pays for.
+Unlike tools, they cost no tokens until they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Given = Mapping[str, str]
 
 
 class Argument(NamedTuple):
-    """What a prompt may be told; all of it is text."""
+    """An argument of a prompt; its value is text."""
 
     name: str
     description: str
@@ -27,7 +27,7 @@ class Argument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """One prompt: what the person is shown, and how its first message is made."""
+    """A prompt: its description, and the function that makes its message."""
 
     description: str
     arguments: tuple[Argument, ...]
@@ -67,15 +67,17 @@ def _review_diff(service: Service, given: Given) -> str:
 
 PROMPTS: Final[dict[str, Prompt]] = {
     "onboard": Prompt(
-        "What somebody new has to know here.", (Argument("area", "a directory, a file or a question to begin with", False),), _onboard
+        "Introduce a new developer to this project.",
+        (Argument("area", "a directory, a file or a question to begin with", False),),
+        _onboard,
     ),
     "plan": Prompt(
-        "Plan a task with what past work says about it.",
+        "Plan a task with knowledge from past work.",
         (Argument("task", "what is to be done", True), Argument("modules", "directories or files, with commas", False)),
         _plan,
     ),
     "review-diff": Prompt(
-        "Review what the working tree changes, with what that could break.",
+        "Review the changes of the working tree and the code they could break.",
         (Argument("base", "git revision to compare with; default HEAD", False),),
         _review_diff,
     ),
@@ -84,7 +86,7 @@ PROMPTS: Final[dict[str, Prompt]] = {
 
 def _rules(service: Service) -> str:
     found, notes = service.rules()
-    return "\n\n".join([*(f"## {one.name}\n\n{one.text}" for one in found), *notes]) or "There are no rules."
+    return "\n\n".join([*(f"## {one.name}\n\n{one.text}" for one in found), *notes]) or "This project has no rules."
 
 
 RESOURCES: Final[dict[str, Resource]] = {
@@ -105,17 +107,17 @@ def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
     """The message of a prompt.
 
     Raises:
-        BadInputError: there is none of that name, or an argument is missing or unknown.
+        BadInputError: the prompt is unknown, or an argument is missing or unknown.
     """
     prompt = PROMPTS.get(name)
     if prompt is None:
-        raise BadInputError(f"there is no prompt {name!r}; there are {', '.join(PROMPTS)}", argument="name", value=name)
+        raise BadInputError(f"unknown prompt {name!r}; use one of {', '.join(PROMPTS)}", argument="name", value=name)
     known = {one.name for one in prompt.arguments}
     if unknown := sorted(set(given) - known):
-        raise BadInputError(f"{name} takes no {unknown[0]!r}; it takes {', '.join(sorted(known))}", argument=unknown[0])
+        raise BadInputError(f"unknown argument {unknown[0]!r} of {name}; use {', '.join(sorted(known))}", argument=unknown[0])
     for one in prompt.arguments:
         if one.required and not str(given.get(one.name, "")).strip():
-            raise BadInputError(f"{name} wants {one.name}: {one.description}", argument=one.name)
+            raise BadInputError(f"{name} needs {one.name}; give {one.description}", argument=one.name)
     return prompt.message(service, {key: str(value) for key, value in given.items()})
 
 
@@ -123,9 +125,9 @@ def text_of(service: Service, uri: str) -> tuple[str, str]:
     """(MIME type, text) of a resource.
 
     Raises:
-        BadInputError: there is none.
+        BadInputError: the resource is unknown.
     """
     resource = RESOURCES.get(uri)
     if resource is None:
-        raise BadInputError(f"there is no {uri!r}; there are {', '.join(RESOURCES)}", argument="uri", value=uri)
+        raise BadInputError(f"unknown resource {uri!r}; use one of {', '.join(RESOURCES)}", argument="uri", value=uri)
     return resource.mime_type, resource.read(service)

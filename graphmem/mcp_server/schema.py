@@ -1,4 +1,4 @@
-"""JSON schemas of tools' arguments, derived from the declared parameters of the operations that they ask."""
+"""JSON schemas of tools' arguments, derived from declared operations."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from graphmem.operations.finding import find
 Schema = dict[str, Any]
 
 MOST: Final = 100
-"""Items of a list that an agent has to give."""
+"""Minimum length of a required list."""
 _TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minItems", "minimum"})
-"""Words of a schema that are checked, but not read by a model each time: a refusal names the bound that was passed."""
+"""Keywords of a schema that are checked but not shown to the model; an error names the exceeded bound."""
 
 
 def parameters(operation: str) -> dict[str, Parameter]:
-    """What an operation takes, by name; the fields of a mapping stand in its place.
+    """The parameters of an operation by name; a mapping is its fields.
 
     Raises:
-        LookupError: no operation has that name.
+        LookupError: the operation is unknown.
     """
     declared = find(operation)
     if declared is None:
@@ -43,7 +43,7 @@ def parameters(operation: str) -> dict[str, Parameter]:
 
 
 def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
-    """The JSON schema that a value of a parameter is held against."""
+    """The JSON schema that validates the value of a parameter."""
     made = _of(parameter.hint)
     if (bounds := parameter.mark(Bounds)) is not None:
         made |= {"minimum": bounds.low, "maximum": bounds.high}
@@ -53,7 +53,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 
 
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
-    """A schema as a model reads it."""
+    """A schema in the form that the model reads."""
     if not isinstance(schema, dict):
         return schema
     return {key: told(value, keep) for key, value in schema.items() if keep(key) and value != []}
@@ -66,7 +66,7 @@ def _of(hint: Any) -> Schema:
         return {"enum": [word for word in arguments if word]}
     if origin in (types.UnionType, typing.Union):
         kinds = [_of(one) for one in arguments if one is not type(None)]
-        return next((one for one in kinds if one.get("type") == "array"), kinds[0])  # where one may stand for a list, a list is told
+        return next((one for one in kinds if one.get("type") == "array"), kinds[0])  # show a list where a single value is also accepted
     if origin in (Sequence, Iterable, list):
         return {"type": "array", "items": _of(arguments[0])}
     return {"type": _TYPES[hint]}

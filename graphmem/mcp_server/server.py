@@ -1,4 +1,4 @@
-"""The protocol around the tools: arguments checked, verbs called in a thread, refusals as text an agent can act on."""
+"""The protocol server: validates arguments, calls tools, formats errors."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 def build_server(service: Callable[[], Service]) -> Server[Any]:
-    """A server that speaks the protocol; which transport carries it is the caller's business.
+    """A protocol server without a transport.
 
     Args:
-        service: called for every question, from any thread; what it gives stays the caller's.
+        service: returns the open project; called for each request, from any thread. The caller closes it.
     """
 
     async def list_tools(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -46,7 +46,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
             tool, arguments = _checked(params.name, dict(params.arguments or {}))
             budget = arguments.pop("budget", tool.budget)
             answer = await anyio.to_thread.run_sync(lambda: tool.answer(service(), arguments, budget))
-        except Exception as error:  # noqa: BLE001 - told to the agent, whatever it is
+        except Exception as error:  # noqa: BLE001 - reported to the agent
             return types.CallToolResult(content=[types.TextContent(type="text", text=_told(error, params.name))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=inert_lines(answer))])
 
@@ -97,7 +97,10 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
 
 
 def _told(error: Exception, asked: str) -> str:
-    """What an agent reads of an error: a refusal with its remedy, or that graphmem has a fault, whose trace the log has."""
+    """The text of an error for an agent.
+
+    An error raised on purpose has its remedy. An internal error has an id, with its traceback in the log.
+    """
     refused = error if isinstance(error, GraphMemError) else refusal_of_any(error)
     if refused is None:
         name = secrets.token_hex(6)
@@ -113,14 +116,14 @@ def _code(error: Exception) -> int:
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-    """The tool, with arguments that fit its schema.
+    """The tool, with arguments that match its schema.
 
     Raises:
-        BadInputError: there is no such tool, or an argument does not fit; names it.
+        BadInputError: the tool is unknown, or an argument is invalid.
     """
     tool = TOOLS.get(name)
     if tool is None:
-        raise BadInputError(f"there is no tool {name!r}; there are {', '.join(TOOLS)}", argument="name", value=name)
+        raise BadInputError(f"unknown tool {name!r}; use one of {', '.join(TOOLS)}", argument="name", value=name)
     known = tool.checked["properties"]
     arguments = {RENAMED[one] if one in RENAMED and RENAMED[one] in known else one: value for one, value in arguments.items()}
     error = jsonschema.Draft202012Validator(tool.checked).iter_errors(arguments)

@@ -1,4 +1,4 @@
-"""The protocol over standard input and output, as editors start it: one process for each window."""
+"""The protocol over standard input and output, one process per window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def serve_stdio(service: Callable[[], Service]) -> None:
-    """Answer until standard input ends. Standard output carries nothing but the protocol."""
+    """Serve until standard input ends; standard output has only the protocol."""
     logging.getLogger("mcp").setLevel(logging.WARNING)
     server = build_server(service)
 

@@ -1,6 +1,6 @@
-"""Answers as an agent reads them: plain lines, most wanted first, never longer than asked for.
+"""Answers as plain text for agents, most important first, within a budget.
 
-A line that does not fit is not printed, and the last line says how many were left out and how to get them.
+Lines that do not fit are omitted. The last line then has their number and how to get them.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ if TYPE_CHECKING:
     from graphmem.errors import GraphMemError
 
 _PIECE: Final = re.compile(r"[^\W_]{1,4}|_|[^\w\s]")
-_AS_TOOLS: Final = {  # what errors of the service advise, as an agent can do it
+_AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
 }
-_REASONS: Final = 3  # of a risk, the plainest
-_CUT: Final = "… "  # what the line about left out rows begins with
-_LAST_LINE: Final = 30  # tokens kept free for the sentence about what was left out
+_REASONS: Final = 3  # maximum number of reasons of a risk
+_CUT: Final = "… "  # start of the line about omitted rows
+_LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
 
 
 def tokens(text: str) -> int:
-    """An upper bound of what a model's tokeniser makes of a text: four letters a token, every sign and line end one.
+    """An upper bound of the tokens of a text, for any model.
 
-    Byte-pair vocabularies have most English words and many identifiers' parts whole, so real counts are lower; what matters
-    is that an answer never takes more room than it was given, whichever model reads it.
+    It counts four letters as a token, and every sign and line end as one. Real counts are lower, because byte-pair vocabularies
+    contain most English words and many parts of identifiers. So an answer never exceeds its budget.
     """
     return len(_PIECE.findall(text)) + text.count("\n")
 
 
 def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> str:
-    """Lines up to a budget: the head always, then rows as long as there is room.
+    """Lines within a budget: the whole head, then the rows that fit.
 
     Args:
-        head: what the answer is about; printed whole.
-        rows: in order of importance.
-        budget: tokens.
-        more: how to get the rows that were left out.
+        head: lines that are always printed.
+        rows: lines in order of importance.
+        budget: maximum number of tokens.
+        more: how to get the omitted rows.
     """
     lines = [inert(line) for line in head]
     left = budget - tokens("\n".join(lines)) - _LAST_LINE
@@ -76,13 +76,13 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
 
 
 def place(symbol: SymbolInfo) -> str:
-    """`path:line name`, or the name alone for what lies outside."""
+    """`path:line name`, or only the name for external symbols."""
     return f"{symbol.path}:{symbol.start_line} {symbol.qualname}" if symbol.path else symbol.qualname
 
 
 def impact(report: ImpactReport, budget: int) -> str:
-    """What breaks: risk, how complete the answer is, hits by depth, tests to run."""
-    breaks = report.direction == "dependents"  # what something depends on does not break when it changes
+    """An impact: risk, completeness, hits by depth, tests to run."""
+    breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     below = "not below " if report.risk.at_least else ""
     head = [
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
@@ -112,7 +112,7 @@ def impact(report: ImpactReport, budget: int) -> str:
     moves = [f"- {hit.path} {hit.support}x, {hit.confidence:.0%} of its changes, last {hit.last_seen[:10]}" for hit in report.also_moves]
     if moves:
         moves.insert(0, "also moves (changed together, no edge):")
-    # Both kinds are wanted: hits first, but never all of the room.
+    # Hits come first, but must leave room for tests.
     room = max(0, budget - tokens("\n".join(head)))
     body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `max_depth`")
     advice = "likewise" if body.rpartition("\n")[2].startswith(_CUT) else "raise `budget`"
@@ -121,7 +121,7 @@ def impact(report: ImpactReport, budget: int) -> str:
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
-    """What a change touches, then its impact."""
+    """The symbols that a change touches, then its impact."""
     changed = [f"- {one.change}: {place(one.symbol)}" for one in answer.changed]
     unmapped = [f"- no known symbol in {path}" for path in answer.unmapped]
     first = fitted([f"changed symbols ({len(changed)}):"], [*changed, *unmapped], budget // 3, "raise `budget`")
@@ -129,7 +129,7 @@ def diff_impact(answer: DiffImpact, budget: int) -> str:
 
 
 def symbol(detail: SymbolDetail, budget: int) -> str:
-    """A symbol, its text, and who stands around it."""
+    """A symbol, its source, and its edges."""
     one = detail.symbol
     head = [f"{place(one)} {one.kind} {one.signature}".rstrip()]
     if detail.doc:
@@ -157,13 +157,13 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Hits as compact rows: the score, what `get` wants, its first telling line; of a memory its day and title.
+    """Hits as compact rows: the score, the argument for `get`, a first line.
 
-    Below a piece of code stands what is known about it, below a memory what contradicts it. Of memories that wait for a person's review
-    nothing is said but that there are some.
+    A memory has its date and title instead of a line. Memories about code follow its row, and contradictions follow a memory.
+    Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
-    told: set[str] = set()  # what is known is said below the first piece of code it is about, not below each
+    told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
     held: set[str] = set()
     for hit in answer.hits:
         info = hit.memory
@@ -191,7 +191,10 @@ def search(answer: SearchAnswer, budget: int) -> str:
 
 
 def packed(answer: SearchAnswer) -> str:
-    """Hits as one text that was cut to the budget: code by file, memories whole and with their citations; and what found no room."""
+    """Hits as one text within the budget, with the number of omitted hits.
+
+    Code is grouped by file; memories are complete and have their citations.
+    """
     whole = answer.packed
     if whole is None or not whole.text:
         return "\n".join([*map(inert, _missing(answer)), "nothing found" if not answer.hits else "nothing fits: raise `budget`"])
@@ -200,7 +203,7 @@ def packed(answer: SearchAnswer) -> str:
 
 
 def path(answer: PathAnswer, budget: int) -> str:
-    """How one symbol comes to depend on another, step by step."""
+    """The dependency path from one symbol to another, step by step."""
     if not answer.steps:
         return inert(
             f"no dependency path from {answer.source.ref} to {answer.target.ref} within depth {answer.max_depth} "
@@ -214,7 +217,10 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
-    """What moves with some files: how often, how surely, since when not, and whether an edge of the code explains it."""
+    """Files that change together with some files.
+
+    Each has its frequency, confidence, last time, and the code edge that explains it.
+    """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
     others = [f"- {hit.path}: {_in_code(hit) or why}" for hit in answer.hits if (why := without_support(hit))]
@@ -238,7 +244,7 @@ def _in_code(hit: CoAccessHit) -> str:
 
 
 def memory(info: MemoryInfo, budget: int) -> str:
-    """A memory in full, with what a reader needs to trust it; words of strangers are fenced as data."""
+    """A memory in full, with its provenance; untrusted text is fenced as data."""
     flags = [
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
     ]
@@ -258,7 +264,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
 
 
 def remembered(answer: RememberAnswer, budget: int) -> str:
-    """What became of a text that was to be kept."""
+    """The outcome of storing a text."""
     result = answer.result
     rows = [result.note] if result.note else []
     if result.redacted:
@@ -271,7 +277,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """A memory among its neighbours in time, oldest first, one line each."""
+    """A memory between those made before and after it, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {_line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -280,8 +286,8 @@ def timeline(answer: Timeline, budget: int) -> str:
 
 
 def refusal(error: GraphMemError) -> str:
-    """What went wrong and what to ask instead, in the words of the tools."""
-    if lines := error.facts.get("refusals"):  # of several things asked at once, each said already
+    """An error and its remedy, in terms of the tools."""
+    if lines := error.facts.get("refusals"):  # one line for each of several targets
         return "\n\n".join(lines)
     said = inert(str(error))
     for elsewhere, here in _AS_TOOLS.items():
@@ -298,12 +304,12 @@ def _line_of(info: MemoryInfo) -> str:
 
 
 def _title(one: MemoryRelation) -> str:
-    """The title of a related memory, but for those that may be held back: candidates, of which a relation does not say why."""
+    """The title of a related memory; "" for a candidate, possibly unreviewed."""
     return "" if one.status == "candidate" else f" {one.title}"
 
 
 def _doubt(info: MemoryInfo) -> str:
-    """What a row of a memory is followed by, where it is not simply to be believed."""
+    """Reasons to doubt a memory, as the end of its row."""
     said = [word for word in ("words of strangers" if info.contaminated else "", code_since(info)) if word]
     return f" ({'; '.join(said)})" if said else ""
 
@@ -328,7 +334,7 @@ def _told(snippet: str) -> str:
 
 
 def _completeness(report: ImpactReport) -> str:
-    """The completeness contract in one line: an empty list must not read as safe."""
+    """The completeness of an answer; an empty list must not look safe."""
     tests = ", tests at any" if report.direction == "dependents" else ""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f} or more"
     causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)

@@ -1,9 +1,9 @@
-"""The tools an agent sees: a table of names, one-sentence descriptions, and the operations each one asks.
+"""The tools of agents: names, descriptions, and the operations they call.
 
-The schemas of arguments follow from the operations. Descriptions are written by hand: agents need other words than people.
+The schemas of arguments are derived from the operations. Descriptions are handwritten, because agents need other texts than people.
 
-Every word here is read by a model before each conversation and paid for each time: `tests/mcp_server` holds the whole
-table under 4 KB and 1,500 tokens, and there are never more than eight tools.
+A model reads all of them before each conversation, which costs tokens each time. `tests/mcp_server` limits the table to 4 KB,
+1,500 tokens and eight tools.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Arguments = Mapping[str, Any]
 MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
 MEMORY_SIGN: Final = "#"
-_MEMORY_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{2,35}", re.IGNORECASE)  # short or whole, which may stand without the sign
+_MEMORY_ID: Final = re.compile(r"[0-9a-f][0-9a-f-]{2,35}", re.IGNORECASE)  # a short or full id, with an optional sign
 ACTOR: Final = "mcp"
 _OF_ONE: Final = (SymbolNotFoundError, AmbiguousSymbolError, MemoryNotFoundError, AmbiguousMemoryError, BadInputError, StaleFileError)
 _BUDGET: Final = {"type": "integer", "minimum": MIN_BUDGET, "maximum": MAX_BUDGET}
@@ -45,26 +45,26 @@ INSTRUCTIONS: Final = (
 )
 
 
-RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> its name; both are taken
+RENAMED: Final = {"k": "limit"}  # earlier name of an argument -> current name; both are accepted
 
 
 class Tool(NamedTuple):
-    """One tool: its arguments are parameters of the operations it asks, by their names, types and bounds."""
+    """A tool, whose arguments are parameters of the operations it calls."""
 
     description: str
     asks: tuple[str, ...]
     takes: tuple[str, ...]  # parameters of those operations
-    budget: int  # tokens of an answer when the agent does not say
+    budget: int  # default maximum of tokens of an answer
     answer: Callable[[Service, Arguments, int], str]
-    own: Mapping[str, dict[str, Any]] = MappingProxyType({})  # arguments that no operation has, and words where a model needs others
-    is_sized: bool = True  # the agent may say how long an answer it wants; without, it is a line or two
+    own: Mapping[str, dict[str, Any]] = MappingProxyType({})  # arguments that no operation has, and descriptions for models
+    is_sized: bool = True  # the agent may set the budget; otherwise the answer has one or two lines
 
     @property
     def checked(self) -> dict[str, Any]:
-        """The JSON schema that arguments are held against."""
+        """The JSON schema that validates arguments."""
         known = {name: one for operation in reversed(self.asks) for name, one in parameters(operation).items()}
         required = [name for name in self.takes if (known[name].is_required if name in known else "minItems" in self.own[name])]
-        if len(self.asks) > 1:  # which of them is asked is told by what is given
+        if len(self.asks) > 1:  # the given arguments decide which operation is called
             required = [name for name in required if name in self.own]
         properties: dict[str, Any] = {
             name: {**(schema_of(known[name], is_required=name in required) if name in known else {}), **self.own.get(name, {})}
@@ -76,7 +76,7 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The same as a model reads it, without bounds: a refusal names the one that was passed."""
+        """The schema for the model, without bounds; errors name exceeded ones."""
         read: dict[str, Any] = told(self.checked)
         return read
 
@@ -85,7 +85,7 @@ def _impact(service: Service, given: Arguments, budget: int) -> str:
     bounds = {name: given[name] for name in ("max_depth", "min_confidence") if name in given}
     ways = [name for name in ("targets", "diff", "base") if given.get(name)]
     if len(ways) != 1:
-        raise BadInputError("say what changes: `targets`, or a unified `diff`, or a git revision as `base`", argument="targets")
+        raise BadInputError("the change is missing; give `targets`, a unified `diff`, or a git revision as `base`", argument="targets")
     if ways == ["targets"]:
         return text.impact(service.impact(given["targets"], direction=given.get("direction", "dependents"), **bounds), budget)
     return text.diff_impact(service.impact_of_diff(given.get("diff"), base=given.get("base"), **bounds), budget)
@@ -147,7 +147,7 @@ def _remember(service: Service, given: Arguments, budget: int) -> str:
 
 def _forget(service: Service, given: Arguments, budget: int) -> str:
     answer = service.forget(given["id"].removeprefix(MEMORY_SIGN), actor=ACTOR)
-    return f"out of search: {', '.join(MEMORY_SIGN + one for one in answer.ids)}"
+    return f"removed from search: {', '.join(MEMORY_SIGN + one for one in answer.ids)}"
 
 
 def _timeline(service: Service, given: Arguments, budget: int) -> str:
@@ -181,14 +181,14 @@ TOOLS: Final[dict[str, Tool]] = {
     ),
     "path": Tool("How `source` comes to depend on `target`, edge by edge.", ("path",), ("source", "target"), 400, _path),
     "co_access": Tool(
-        "Files that history saw change with these; the easily forgotten ones have no edge in the code.",
+        "Files that change together with these in history, also those without an edge in the code.",
         ("co_access",),
         ("files", "limit", "depth", "min_sessions"),
         400,
         _co_access,
     ),
     "remember": Tool(
-        "Keep what the next person must know: a trap, a decision and why, a fix, a convention. One fact, 1 to 3 sentences.",
+        "Store what the next person must know: a trap, a decision and why, a fix, a convention. One fact, 1 to 3 sentences.",
         ("remember",),
         ("content", "type", "files", "tags", "confidence"),
         200,
@@ -196,7 +196,7 @@ TOOLS: Final[dict[str, Tool]] = {
         {"type": {"description": "gotcha, decision, pattern, error_pattern, dead_end, preference, requirement, fact, …"}},
         is_sized=False,
     ),
-    "forget": Tool("Take a memory that is wrong out of search.", ("forget",), ("id",), 100, _forget, is_sized=False),
-    "timeline": Tool("What was learnt before and after a memory.", ("timeline",), ("id", "n"), 800, _timeline),
+    "forget": Tool("Remove a wrong memory from search.", ("forget",), ("id",), 100, _forget, is_sized=False),
+    "timeline": Tool("Memories made before and after a memory.", ("timeline",), ("id", "n"), 800, _timeline),
 }
-"""Order is the order a client shows."""
+"""The tools in the order that clients show."""

@@ -147,7 +147,7 @@ def test_a_run_that_meets_no_code_of_the_project_leaves_nothing(shop, record, tm
 def test_a_root_that_is_not_there_is_a_sentence_and_not_a_traceback(shop, run_pytest):
     ran = run_pytest(shop, "--graphmem", "--graphmem-root", str(shop / "gone"))
     assert ran.code == 4
-    assert "is no directory" in ran.said
+    assert "is not a directory" in ran.said
     assert "Traceback" not in ran.said
 
 

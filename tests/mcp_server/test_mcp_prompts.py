@@ -67,8 +67,8 @@ def test_resources_are_read_whole(through, uri, said):
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
-        (lambda client: client.get_prompt("plan", {}), "wants task"),
-        (lambda client: client.get_prompt("plan", {"task": "x", "speed": "fast"}), "no 'speed'"),
+        (lambda client: client.get_prompt("plan", {}), "needs task"),
+        (lambda client: client.get_prompt("plan", {"task": "x", "speed": "fast"}), "unknown argument 'speed'"),
         (lambda client: client.get_prompt("sing", {}), "onboard, plan, review-diff"),
         (lambda client: client.read_resource("graphmem://secrets"), "graphmem://rules"),
     ],
