@@ -1,1 +1,1 @@
-"""Measures over the graph projection: impact, paths, references people type, diffs."""
+"""Impact, paths, symbol references and diffs over the graph projection."""

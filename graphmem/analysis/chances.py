@@ -1,7 +1,8 @@
-"""Calibrated chances: that a test named by an answer runs the target, and that a test outside the answer does.
+"""Calibrated probabilities for the tests of an impact answer.
 
-Both are logistic models over what the walk saw. Their coefficients stand in `chances.json` beside this file, written by
-`python -m benchmarks completeness`, which measures them against recorded runs of test suites. docs/impact.md has the table.
+One model gives the chance that a listed test runs the target. The other gives the chance that some test outside the list does.
+Both are logistic models over features of the walk. `python -m benchmarks completeness` fits the coefficients to recorded test runs
+and writes them to `chances.json` beside this file. docs/impact.md has the reliability table.
 """
 
 from __future__ import annotations
@@ -22,31 +23,31 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph import GraphView
 
-FULL_DEPTH: Final = 50  # steps a path to a test may have
+FULL_DEPTH: Final = 50  # most steps of a path to a test
 STORED: Final = "chances.json"
 TEST_FEATURES: Final = ("confidence", "depth", "share", "count")
 MISS_FEATURES: Final = ("none_named", "dependents", "direct", "class_gap", "file_gap", "unresolved_share", "special_name")
 _CLASS_KINDS: Final = frozenset({"class", "interface", "enum", "type"})
 _FUNCTION_KINDS: Final = frozenset({"function", "method"})
-_SUREST: Final = 0.97  # of a path that text alone found
+_SUREST: Final = 0.97  # highest chance of a path found from text alone
 _LEAST: Final = 0.01
 
 
 class Model(NamedTuple):
-    """A logistic model: the chance is 1 / (1 + e^-(intercept + features · weights))."""
+    """Logistic model: chance = 1 / (1 + e^-(intercept + features · weights))."""
 
     intercept: float
     weights: tuple[float, ...]
 
     def chances(self, features: FloatArray) -> FloatArray:
-        """The chance of each row, shape (rows,)."""
+        """Chance of each row, shape (rows,)."""
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances
 
 
 class Reached(NamedTuple):
-    """What a walk towards dependents found; the arrays are parallel."""
+    """Nodes that a walk towards dependents reached; the arrays are parallel."""
 
     nodes: IntArray
     depths: IntArray
@@ -55,7 +56,7 @@ class Reached(NamedTuple):
 
 @cache
 def model(name: str) -> Model:
-    """The stored model of this name: `test` or `miss`."""
+    """Load the stored model of this name: `test` or `miss`."""
     stored = json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))[name]
     names = TEST_FEATURES if name == "test" else MISS_FEATURES
     return Model(stored["intercept"], tuple(stored["weights"][one] for one in names))
@@ -77,14 +78,16 @@ def test_features(view: GraphView, reached: Reached) -> FloatArray:
 
 
 def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
-    """What says how likely a test outside an answer runs a target, shape (len(MISS_FEATURES),).
+    """Features of the chance that a test outside an answer runs a target.
+
+    The array has the shape (len(MISS_FEATURES),).
 
     Args:
         view: the graph.
-        values: worth of each edge row, as in the walk.
-        floor: least worth of a path, as in the walk.
-        targets: what was asked about, not empty.
-        reached: what the walk found.
+        values: value of each edge row, as in the walk.
+        floor: lowest value of a path, as in the walk.
+        targets: nodes of the question, not empty.
+        reached: nodes that the walk reached.
     """
     cases = np.zeros(view.n, dtype=bool)
     cases[reached.nodes] = view.is_test_case[reached.nodes]
@@ -113,7 +116,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of all tests that lead to what stands around a target and not to the target."""
+    """Share of tests that lead to neighbours of a target but not to it."""
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
         return 0.0
@@ -122,7 +125,7 @@ def _gap(
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Share of the call sites of some files whose target is not known."""
+    """Share of call sites in some files whose target is unknown."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
@@ -130,16 +133,19 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """The chance of a miss where a run judged every test."""
+    """Chance of a missed test where a run judged every test."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 
 def chances_of_tests(view: GraphView, reached: Reached) -> FloatArray:
-    """The chance that each reached node, when it is a test, runs the target."""
+    """Chance that each reached node runs the target, if it is a test."""
     return model("test").chances(test_features(view, reached))
 
 
 def chance_of_a_miss(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> float:
-    """The chance that a test outside an answer runs a target, given that some test does."""
+    """Chance that a test outside an answer runs a target.
+
+    It assumes that at least one test runs the target.
+    """
     features = miss_features(view, values, floor, targets, reached)
     return float(model("miss").chances(features[None, :])[0])

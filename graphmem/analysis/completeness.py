@@ -1,7 +1,8 @@
-"""What an impact report leaves out: how far it may be relied upon, why, and the chance that it misses a test.
+"""How complete an impact report is, and why.
 
-Text alone never proves that nothing else depends on something, so an answer from text is a lower bound. Only a run of the tests
-can say that the list of affected tests is exact: every test outside the list has then been seen not to run any target.
+Text alone never proves that nothing else depends on a symbol, so an answer from text is a lower bound. Only a run of the tests
+can make the list of affected tests exact: the run shows that no test outside the list ran a target. The report also states the
+chance that it misses a test.
 """
 
 from __future__ import annotations
@@ -25,49 +26,50 @@ if TYPE_CHECKING:
 
 MAX_POSSIBLE: Final = 50
 RUNNABLE: Final = frozenset({"function", "method"})
-LEAST: Final = 0.01  # confidence of a path that may matter
+LEAST: Final = 0.01  # lowest confidence of a path that may matter
 
 
 class Runs(NamedTuple):
-    """What is known of the tests' last runs and still true, by ids of tests."""
+    """Still valid results of the last test runs, as ids of tests."""
 
-    judged: Collection[str]  # all of it ran, and nothing it ran has changed since
-    met: Collection[str]  # it ran, at least in part
+    judged: Collection[str]  # tests with a complete run, of which nothing has changed since
+    met: Collection[str]  # tests that ran at least in part
 
 
 NO_RUNS: Final = Runs(frozenset(), frozenset())
 
 
 class Unsure(NamedTuple):
-    """What is known of an answer to be missing, or not to be known. Lists of nodes are in the order of path and line."""
+    """Known gaps of an answer. Lists of nodes are sorted by path and line."""
 
     possible: list[Possible]  # the first 50 sites
     possible_count: int
-    faint: list[int]  # left out for their confidence alone
-    not_run: list[int]  # tests left out because they ran and did not come here
-    unjudged: list[int]  # tests outside the answer that may run a target, and that no run has judged
-    failed: list[str]  # files that could not be read in full
+    faint: list[int]  # excluded for low confidence alone
+    not_run: list[int]  # excluded tests: they ran, and not a target
+    unjudged: list[int]  # tests without a valid run, outside the answer, that may run a target
+    failed: list[str]  # files that could not be parsed completely
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Whether a run can say of all of these that a test did not run them."""
+    """Whether a run can show for all these nodes that a test did not run them."""
     return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
 
 
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Tests that no run has judged and that may run a target all the same, though the answer does not name them, by path and line.
+    """Unlisted tests without a valid run that may still run a target.
 
-    Of a test that ran in part, only a path of any confidence says so. A test that never ran may matter when it leads to the file of a
-    target. A file of which tests ran functions and none as a test holds no tests, whatever its functions are called.
+    They are sorted by path and line. A partly recorded test is included only if a path of any confidence leads to a target. A test
+    without a run is included if it leads to the file of a target. A file holds no tests if tests ran its functions but none of its
+    functions ran as a test, whatever their names are.
 
     Args:
         view: the graph.
-        values: worth of each edge row, as in the walk.
-        seeds: where the walk began.
-        found: what the answer names.
-        runs: what is known of the tests' last runs.
+        values: value of each edge row, as in the walk.
+        seeds: nodes where the walk began.
+        found: nodes that the answer lists.
+        runs: valid results of the last test runs.
         able: families of languages that can name a target.
     """
     cases = np.setdiff1d(np.flatnonzero(view.is_test_case), found)
@@ -88,22 +90,22 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Numbers of files whose functions tests ran, and none of them as a test."""
+    """Numbers of files whose functions tests ran, but never as a test."""
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
     return ran - {int(view.path_index[view.index_of[one]]) for one in runs.met if one in view.index_of}
 
 
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
-    """How far an answer may be relied upon.
+    """State how complete an answer is.
 
     Args:
         view: the graph.
-        targets: what was asked about.
-        found: what the answer names.
-        unsure: what it leaves out.
-        state: of the index.
-        judges: a run of the tests has a say: dependents of functions and methods along test edges were asked for.
+        targets: nodes of the question.
+        found: nodes that the answer lists.
+        unsure: known gaps of the answer.
+        state: state of the index.
+        judges: whether test runs apply: the question asks for dependents of functions and methods along test edges.
     """
     if judges and not unsure.unjudged and not unsure.failed and not state.stale_files:
         return "exact"
@@ -118,7 +120,10 @@ def miss_chance(
     found: chances.Reached,
     said: Epistemic,
 ) -> float | None:
-    """The chance that a test outside the answer runs a target; None without targets, and where the index has no test at all."""
+    """Chance that a test outside the answer runs a target.
+
+    None without targets, and None if the index has no tests.
+    """
     if not targets or not view.is_test_case.any():
         return None
     if said == "exact":
@@ -129,12 +134,15 @@ def miss_chance(
 
 
 def family(view: GraphView, path: str) -> str:
-    """The family of languages a file is written in."""
+    """Language family of a node's file."""
     return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
 
 
 def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
-    """Families of languages whose files can name one of these; every one when there are none, or one lies outside."""
+    """Language families whose files can name one of these nodes.
+
+    Every family is returned for an empty list, and if one of the nodes is external.
+    """
     numbers = set(view.path_index[np.asarray(seeds, dtype=np.int64)].tolist())
     if not numbers or -1 in numbers:
         return frozenset(map(family_of, view.arrays.paths.language.unique().to_pylist())) - {""}
@@ -142,12 +150,14 @@ def families(view: GraphView, seeds: Sequence[int]) -> frozenset[str]:
 
 
 def in_order(view: GraphView, nodes: IntArray) -> list[int]:
-    """Nodes by path and line."""
+    """Sort nodes by path and line."""
     return [int(node) for node in nodes[np.lexsort((nodes, view.start_line[nodes], view.path_index[nodes]))]]
 
 
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
-    """Sites that call the name of something whose change is asked about and could not be resolved, in languages that can name it.
+    """Unresolved sites that use the name of a changed symbol.
+
+    Only sites in languages that can name the symbol count.
 
     Returns:
         The first 50 by path and line, and the number of all.
@@ -164,7 +174,10 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct neighbours that were left out because of the floor alone, by path and line."""
+    """Direct neighbours excluded only by the confidence floor.
+
+    They are sorted by path and line.
+    """
     nodes: list[IntArray] = []
     for values, seeds in walks:
         for seed in seeds:
@@ -185,17 +198,17 @@ def causes(
     further: int,
     beyond_limit: int,
 ) -> list[Cause]:
-    """Why an answer may be incomplete, most telling first.
+    """Reasons why an answer may be incomplete, most important first.
 
     Args:
         view: the graph.
-        found: what the answer names.
-        unsure: what it leaves out.
-        state: of the index.
-        floor: least confidence of a path.
+        found: nodes that the answer lists.
+        unsure: known gaps of the answer.
+        state: state of the index.
+        floor: lowest confidence of a path.
         depth: most steps to a dependent.
-        further: how many dependents are further away.
-        beyond_limit: how many are counted and not listed.
+        further: number of dependents beyond that depth.
+        beyond_limit: number of dependents that are counted but not listed.
     """
 
     def named(nodes: Sequence[int]) -> list[str]:

@@ -1,8 +1,8 @@
-"""What a diff does to definitions: the step from changed lines to changed symbols.
+"""Map the changed lines of a diff to changed definitions.
 
-A changed line belongs to the innermost definition around it. A definition counts as changed when
-lines of its own changed and its tokens did (a comment or a blank line changes nothing); what is new
-or gone by qualified name is added or removed, or moved when an equal body turns up elsewhere.
+A changed line belongs to the innermost definition around it. A definition counts as changed when its own lines and its tokens
+changed; a changed comment or blank line does not count. Other definitions are added or removed, by qualified name. A removed
+definition counts as moved if an equal body appears elsewhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ MAX_DIFF_BYTES = 20 * 1024 * 1024
 
 
 class FileChange(NamedTuple):
-    """One file of a diff. Lines are 1-based; "" where the file does not exist on that side."""
+    """One file of a diff.
+
+    Lines are 1-based. A path is "" on the side where the file does not exist.
+    """
 
     old_path: str
     new_path: str
@@ -34,7 +37,7 @@ class FileChange(NamedTuple):
 
 
 class DefinitionChange(NamedTuple):
-    """One definition of a diff, on the side where it exists (the new one if on both)."""
+    """A changed definition, on the new side if it exists there."""
 
     path: str
     definition: Definition
@@ -43,19 +46,19 @@ class DefinitionChange(NamedTuple):
 
 
 def parse(text: str) -> list[FileChange]:
-    """Files of a unified diff (git's or plain), by path.
+    """Parse a unified diff (git's or plain) into files, sorted by path.
 
     Raises:
-        BadInputError: it is no unified diff, or is larger than 20 MiB.
+        BadInputError: the text is not a unified diff, or is larger than 20 MiB.
     """
     if len(text) > MAX_DIFF_BYTES:
-        raise BadInputError(f"the diff has {len(text)} characters, allowed are {MAX_DIFF_BYTES}; split it", argument="diff")
+        raise BadInputError(f"the diff has {len(text)} characters; split it into parts of at most {MAX_DIFF_BYTES}", argument="diff")
     try:
         patch = PatchSet(text)
     except UnidiffParseError as error:
-        raise BadInputError(f"that is no unified diff: {error}; pass the output of `git diff`", argument="diff") from error
+        raise BadInputError(f"not a unified diff ({error}); pass the output of `git diff`", argument="diff") from error
     if not patch and text.strip():
-        raise BadInputError("that is no unified diff: no file header found; pass the output of `git diff`", argument="diff")
+        raise BadInputError("not a unified diff (no file header found); pass the output of `git diff`", argument="diff")
     return sorted((_change(file) for file in patch), key=lambda change: change.new_path or change.old_path)
 
 
@@ -79,7 +82,10 @@ def _strip(path: str, prefix: str) -> str:
 
 
 def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
-    """(old text, new text) of a file of which one side is given, or None when the diff fits neither side."""
+    """Reconstruct both texts of a file from one of them and the diff.
+
+    Returns (old text, new text), or None when the diff fits neither side.
+    """
     lines = text.splitlines()
     ending = "\n" if text.endswith("\n") else ""
     if _fits(lines, [(start, length, wanted) for _, _, _, start, length, wanted in change.hunks]):
@@ -92,7 +98,10 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 
 
 def _at(start: int, length: int) -> int:
-    """0-based index a hunk begins at; a hunk of no lines names the line it comes after."""
+    """0-based index where a hunk begins.
+
+    A hunk without lines names the line before it.
+    """
     return start - 1 if length else start
 
 
@@ -111,7 +120,10 @@ def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]
 
 
 def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
-    """Changed definitions of one file; moves inside the file are recognised, moves between files by `join_moves`."""
+    """Changed definitions of one file, with moves inside the file.
+
+    `join_moves` finds moves between files.
+    """
     before = {(one.kind, one.qualname, one.ordinal): one for one in old}
     after = {(one.kind, one.qualname, one.ordinal): one for one in new}
     old_own, new_own = _own_lines(old, change.old_lines), _own_lines(new, change.new_lines)
@@ -135,7 +147,7 @@ def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definit
 
 
 def _own_lines(definitions: Sequence[Definition], lines: frozenset[int]) -> dict[tuple[str, str, int], set[int]]:
-    """Changed lines by the innermost definition around them."""
+    """Group changed lines by the innermost definition around them."""
     own: dict[tuple[str, str, int], set[int]] = {}
     if not definitions:
         return own
@@ -147,7 +159,10 @@ def _own_lines(definitions: Sequence[Definition], lines: frozenset[int]) -> dict
 
 
 def join_moves(changes: Sequence[DefinitionChange]) -> list[DefinitionChange]:
-    """Removed and added definitions with one body become one `moved`; sorted by path and line."""
+    """Join removed and added definitions with equal bodies into one `moved`.
+
+    The result is sorted by path and line.
+    """
     gone: dict[tuple[str, str, str], list[DefinitionChange]] = {}
     for one in changes:
         if one.change == "removed":

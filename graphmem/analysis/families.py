@@ -1,4 +1,7 @@
-"""Which languages can name each other's definitions: what is written in any other says nothing about who uses something."""
+"""Families of languages that can name each other's definitions.
+
+Code in another family says nothing about who uses a symbol.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ from typing import Final
 _TOGETHER: Final = (
     frozenset({"javascript", "tsx", "typescript"}),
     frozenset({"c", "cpp"}),
-    frozenset({"java", "kotlin", "scala"}),  # import each other's classes by the name of their package
+    frozenset({"java", "kotlin", "scala"}),  # import each other's classes by package name
 )
 _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for language in group}
 
 
 def family_of(language: str) -> str:
-    """The family of a language: its own name where no other can name what it defines; "" for text, which names nothing."""
+    """Family of a language, its own name by default.
+
+    "" for plain text, which names nothing.
+    """
     return "" if language == "text" else _FAMILIES.get(language, language)

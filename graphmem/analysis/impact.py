@@ -1,12 +1,12 @@
-"""Impact of X: everything that could behave differently if X changes, with the evidence.
+"""Impact analysis: what may behave differently if a symbol changes.
 
-One walk (see `walk`) over the edges of `weights.TRAVEL`; then the hits are sorted, tests are set apart,
-hits are grouped, and what could not be followed is counted. `total`, `by_depth` and the risk are over
-everything the walk reached; only the listed hits are cut by `limit`, and the report says so.
+One walk (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests are separated, and
+unresolved sites are counted. `total`, `by_depth` and the risk cover everything the walk reached. Only the listed hits are cut by
+`limit`, and the report says so.
 
-Tests are sought by a walk of their own at any depth. Their confidence is the chance that they run a target (`chances`). A test whose
-last run is known in full is judged by that run: it is a hit where it ran a target, and where its text alone leads to one it is
-not, which a cause says.
+A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test whose last run
+is completely known is judged by that run: it is a hit if it ran a target. It is not a hit if only its text leads to one, and a
+cause says so.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An impact question, checked once.
+    """A validated impact question.
 
     Raises:
-        BadInputError: a value is out of range or a kind or direction is unknown.
+        BadInputError: a value is out of range, or a kind or direction is unknown.
     """
 
     direction: str = "dependents"  # dependents | dependencies
     max_depth: int = 5  # 1..50
     min_confidence: float = 0.3  # (0, 1], of the whole path
     kinds: tuple[str, ...] = IMPACT_KINDS
-    limit: int = 1000  # 1..100,000 hits listed, the rest only counted
+    limit: int = 1000  # 1..100,000 listed hits; the rest are only counted
 
     def __post_init__(self) -> None:
         if self.direction not in ("dependents", "dependencies"):
@@ -86,11 +86,14 @@ class Question:
 
 
 def _bad(argument: str, value: object, allowed: str) -> BadInputError:
-    return BadInputError(f"{argument} is {value}, allowed is {allowed}", argument=argument, value=value, allowed=allowed)
+    return BadInputError(f"{argument} is {value}; use {allowed}", argument=argument, value=value, allowed=allowed)
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """Targets with what they consist of: a file with its symbols, a class with its members, ascending."""
+    """Targets and their members: symbols of a file, members of a class.
+
+    Ascending.
+    """
     seen: set[int] = set()
     stack = list(targets)
     while stack:
@@ -106,21 +109,24 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
 
 
 class Start(NamedTuple):
-    """Where a walk begins and what it may use: a changed body travels along fewer kinds than a changed name."""
+    """Seeds of a walk and the edge kinds that it may use.
+
+    A changed body travels along fewer kinds than a changed name.
+    """
 
     seeds: Sequence[int]
     kinds: tuple[str, ...]
 
 
 def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState, runs: Runs = NO_RUNS) -> ImpactReport:
-    """The impact report of some nodes and what they consist of (members of a class, symbols of a file).
+    """Impact report of nodes and their members.
 
     Args:
         view: the graph to walk.
         targets: node indices, at least one.
         question: direction and bounds.
-        state: shown in the report.
-        runs: what is known of the last runs of tests.
+        state: state of the index, for the report.
+        runs: valid results of the last test runs.
     """
     return united_impact(view, targets, [Start(expand(view, targets), question.kinds)], question, state, runs)
 
@@ -133,7 +139,10 @@ def united_impact(
     state: IndexState,
     runs: Runs = NO_RUNS,
 ) -> ImpactReport:
-    """One report over several walks: a node keeps its fewest steps and its most confident path."""
+    """Join several walks into one report.
+
+    Each node keeps its fewest steps and its most confident path.
+    """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
     floor = question.min_confidence
@@ -190,14 +199,20 @@ def united_impact(
 
 
 def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
-    """What an answer about some nodes rests on: the worth of each edge row, and what was reached, tests at any depth."""
+    """Basis of an answer: values of edge rows and reached nodes.
+
+    Tests are reached at any depth.
+    """
     values = step_values(view, question.kinds, WEIGHTS)
     found, _ = _walked(view, [Start(seeds, question.kinds)], [values], question)
     return values, Reached(found.nodes, found.depths, found.confidences)
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """The united walks, and how many dependents are left out because they are further away; dependencies: 1 for some."""
+    """United walks, and the number of dependents beyond the depth.
+
+    For dependencies the number is 1 if there are any.
+    """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
     pairs = list(zip(starts, values, strict=True))
@@ -214,22 +229,22 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def ran_target(hit: ImpactHit) -> bool:
-    """Whether a hit is known to run the target, from a run of the tests."""
+    """Whether a test run shows that a hit ran the target."""
     return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME.value
 
 
 class _Found(NamedTuple):
-    """United walks. The arrays are parallel, sorted by (depth, -confidence, node)."""
+    """United walks; parallel arrays, sorted by (depth, -confidence, node)."""
 
     nodes: IntArray
     depths: IntArray
     confidences: FloatArray
     walks: list[Walk]
-    which: IntArray  # the walk with the most confident path
+    which: IntArray  # number of the walk with the most confident path
 
 
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
-    """A walk without what is no test; paths still lead through it."""
+    """Keep only the tests of a walk; paths still lead through other nodes."""
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
 
@@ -256,10 +271,10 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
 
 
 def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
-    """The walk without tests that are known not to run any target; and these tests, by path and line.
+    """Exclude tests that ran without any target, and return these as well.
 
-    Only functions and methods are judged so: that a test did not run a class attribute nobody can say. What is written inside of a test
-    is judged with it.
+    They are sorted by path and line. Only functions and methods are judged this way: a run does not show that a test did not use a
+    class attribute. Code inside a test is judged with the test.
     """
     cases = [_case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -271,14 +286,17 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """The test a node is, or is written in; -1 for none."""
+    """The test that a node is or is inside of; -1 if there is none."""
     while node >= 0 and not view.is_test_case[node]:
         node = int(view.parent[node])
     return node
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
-    """Edge rows as steps of paths; made together, because a node's texts are cheap to read only in bulk."""
+    """Convert edge rows to steps of paths.
+
+    Rows are converted together, because texts of nodes are cheap to read only in bulk.
+    """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
     nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows]]))
     infos = dict(zip(nodes.tolist(), view.infos(nodes), strict=True))
@@ -299,7 +317,10 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
 
 
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
-    """Confidences of what a walk reached: for tests the chance that they run a target, but for those that were seen to."""
+    """Confidences of reached nodes.
+
+    For a test this is the chance that it runs the target; a test that ran it keeps its confidence.
+    """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]
     by_chance = view.is_test[reached.nodes] & ~np.isin(reached.nodes, seen)
@@ -307,7 +328,7 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 
 
 def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> list[ImpactHit]:
-    """The first rows as hits, in their order."""
+    """Convert the first rows to hits, in order."""
     nodes, which = found.nodes[:limit], found.which[:limit]
     paths: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, one in enumerate(found.walks):
@@ -331,7 +352,7 @@ def _by_depth(found: _Found) -> list[int]:
 
 
 def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:
-    """Hits by file or by directory: most hits first, then name."""
+    """Group hits by file or directory: most hits first, then by name."""
     paths = view.path_index[found.nodes]
     rows: dict[str, tuple[int, float, int]] = {}
     order = np.argsort(paths, kind="stable")

@@ -1,4 +1,4 @@
-"""What comes nearest to a path where there is none: one beyond the bounds, or how far one gets from each end."""
+"""Explain why no path was found: a path beyond the bounds, or the gap."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from graphmem.analysis.walk import FloatArray
     from graphmem.projection.graph import GraphView
 
-LEAST: Final = 1e-4  # confidence of a path beyond the bounds that is told of
-_CALLS: Final = 3  # call sites that are named
+LEAST: Final = 1e-4  # lowest confidence of a path beyond the bounds that is reported
+_CALLS: Final = 3  # most call sites that are named
 
 
 def nearest_miss(
@@ -28,16 +28,16 @@ def nearest_miss(
     bounds: tuple[int, float],
     deepest: int,
 ) -> str:
-    """Sentences for a person who asked for a path that was not found.
+    """Sentences that explain why a path was not found.
 
     Args:
         view: the graph.
-        values: of each edge.
-        seeds: where paths begin.
-        ends: where they end.
-        found: what was reached from the seeds within the bounds.
-        bounds: steps and confidence that were asked for.
-        deepest: steps that may be asked for.
+        values: value of each edge row.
+        seeds: first nodes of paths.
+        ends: last nodes of paths.
+        found: nodes reached from the seeds within the bounds.
+        bounds: requested steps and confidence.
+        deepest: most steps that a question may ask for.
     """
     max_depth, min_confidence = bounds
     wider = walk(forward(view), values, seeds, deepest, LEAST)
@@ -71,12 +71,12 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Calls that could not be followed and would close the gap, those with the fewest steps around them first.
+    """Unresolved calls that would close the gap, fewest steps first.
 
     Args:
         view: the graph.
-        before: steps from the source, of each node it leads to.
-        after: steps to the target, of each node that leads to it.
+        before: steps from the source, for each node it leads to.
+        after: steps to the target, for each node that leads to it.
     """
     by_name: dict[str, int] = {}
     for node in sorted(after, key=lambda one: (after[one], one), reverse=True):
@@ -94,7 +94,10 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """The two members of one class with the fewest steps around them: objects hand things on that no call shows."""
+    """Two members of one class with the fewest steps around them.
+
+    An object can pass data between its methods without a call.
+    """
     parents = view.arrays.nodes.parent
     first: dict[int, int] = {}
     for node in sorted(before, key=lambda one: (before[one], one), reverse=True):

@@ -1,4 +1,4 @@
-"""The most confident dependency path between two symbols, and pieces of the graph around seeds."""
+"""Most confident path between two symbols, and neighbourhoods of seeds."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def best_path(
     min_confidence: float = 0.05,
     kinds: Collection[str] = IMPACT_KINDS,
 ) -> PathAnswer:
-    """How the source depends on the target: the path with the greatest product of edge confidences.
+    """Find how the source depends on the target.
 
-    Several sources or targets mean the same symbol's twins. A class stands for its members and a file for its symbols, as they
-    do for impact, so the first step may begin at a member of the source and the last one end at a member of the target. What
-    both consist of belongs to the narrower of them. Of equally confident paths the one with the fewest steps is taken, then
-    one to the target itself, then the first by index.
+    The result is the path with the greatest product of edge confidences. Among equals the fewest steps win, then a path to the target
+    itself, then the lowest index. Several sources or targets are twins of one symbol. A class includes its members and a file its
+    symbols, as for impact: the first step may begin at a member of the source, and the last one may end at a member of the target.
+    Members of both belong to the narrower of them.
 
     Raises:
         BadInputError: a bound is out of range.
     """
     if not 1 <= max_depth <= MAX_PATH_DEPTH:
-        raise BadInputError(f"max_depth is {max_depth}, allowed is 1 to {MAX_PATH_DEPTH}", argument="max_depth", value=max_depth)
+        raise BadInputError(f"max_depth is {max_depth}; use 1 to {MAX_PATH_DEPTH}", argument="max_depth", value=max_depth)
     if not 0 < min_confidence <= 1:
         raise BadInputError(
-            f"min_confidence is {min_confidence}, allowed is more than 0 and at most 1", argument="min_confidence", value=min_confidence
+            f"min_confidence is {min_confidence}; use more than 0 and at most 1", argument="min_confidence", value=min_confidence
         )
     values = step_values(view, kinds, {})
     seeds, ends = _apart(set(expand(view, sources)), set(expand(view, targets)))
@@ -77,7 +77,10 @@ def best_path(
 
 
 def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
-    """Two ends of a path without what they share, ascending: a member asked about beside its class counts as the member."""
+    """Remove shared nodes from the two ends of a path; both ascending.
+
+    A member that is asked about beside its class counts as the member.
+    """
     if sources < targets:
         targets = targets - sources
     elif targets < sources:
@@ -88,18 +91,18 @@ def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
 def subgraph(
     view: GraphView, seeds: Sequence[int], state: IndexState, *, depth: int = 1, kinds: Collection[str] | None = None, limit: int = 500
 ) -> Subgraph:
-    """Nodes within some steps of the seeds in either direction, and every edge among them.
+    """Nodes within some steps of the seeds, and all edges among them.
 
-    Nodes come nearest first (then by index), so a cut by `limit` keeps the neighbourhood; edges are
+    Both directions count. Nodes are sorted by distance, then by index, so a cut by `limit` keeps the nearest. Edges are
     [source position, destination position, kind, confidence, rule], sorted.
 
     Raises:
         BadInputError: a bound is out of range.
     """
     if not 0 <= depth <= MAX_SUBGRAPH_DEPTH:
-        raise BadInputError(f"depth is {depth}, allowed is 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth)
+        raise BadInputError(f"depth is {depth}; use 0 to {MAX_SUBGRAPH_DEPTH}", argument="depth", value=depth)
     if not 1 <= limit <= MAX_SUBGRAPH_NODES:
-        raise BadInputError(f"limit is {limit}, allowed is 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
+        raise BadInputError(f"limit is {limit}; use 1 to {MAX_SUBGRAPH_NODES}", argument="limit", value=limit)
     live = np.ones(view.m, dtype=bool) if kinds is None else kind_mask(kinds)[view.edge_kind]
     order: list[int] = list(dict.fromkeys(seeds))
     seen = np.zeros(view.n, dtype=bool)

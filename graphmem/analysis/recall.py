@@ -1,4 +1,4 @@
-"""How many of the calls in a language are known, as measured: what an answer that walks through its code has to tell."""
+"""Measured recall of calls, by language, for answers that depend on it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from graphmem.analysis.walk import IntArray
     from graphmem.projection.graph import GraphView
 
-ENOUGH: Final = 0.9  # of the calls; an answer says nothing of a language that has as many
-_ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages of one resolution, of which one was measured
+ENOUGH: Final = 0.9  # recall of calls; at or above it an answer has no warning
+_ONE_WITH: Final = {"tsx": "typescript", "javascript": "typescript"}  # languages with shared resolution, of which one was measured
 _NAMES: Final = {"c": "C", "cpp": "C++", "csharp": "C#", "php": "PHP", "typescript": "TypeScript"}
 _WORDS: Final = (
     (0.40, "less than half"),
@@ -30,20 +30,20 @@ _WORDS: Final = (
     (0.84, "about four fifths"),
     (ENOUGH, "about seven eighths"),
 )
-"""Shares below a bound, in words."""
+"""Words for shares below a bound."""
 
 
 class Measured(NamedTuple):
-    """The calls of one language, known from the text alone."""
+    """Recall and precision of calls in one language, from text alone."""
 
-    language: str  # as people write it
-    tree: str  # where it was measured
-    recall: float  # share of the true calls that are known
-    precision: float  # share of the known calls that are true
+    language: str  # its name for people
+    tree: str  # the measured project
+    recall: float  # share of true calls that are known
+    precision: float  # share of known calls that are true
 
     @property
     def sentence(self) -> str:
-        """What to tell with an answer; "" where enough of the calls are known."""
+        """Warning for an answer; "" where the recall is high enough."""
         words = next((words for bound, words in _WORDS if self.recall < bound), "")
         return f"{self.language}: {words} of the calls are known ({self.recall:.0%} of those in {self.tree})" if words else ""
 
@@ -59,18 +59,21 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """What was measured of some languages, the least known first."""
+    """Measurements of some languages, lowest recall first."""
     wanted = {_ONE_WITH.get(language, language) for language in languages}
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
 def sentences(languages: Iterable[str]) -> list[str]:
-    """One sentence for each of these languages of which too few calls are known."""
+    """One sentence for each of these languages with low recall."""
     return [row.sentence for row in known_calls(languages) if row.sentence]
 
 
 def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
-    """What to tell with an answer about the languages of its symbols; nothing of those that an indexer told of."""
+    """Causes for the languages of an answer's symbols.
+
+    Files with edges from an indexer are excluded.
+    """
     told = view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)]
     return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _languages(view, told))]
 

@@ -1,19 +1,19 @@
-"""What a person may type to mean a symbol, resolved in one place.
+"""Resolve a reference that a person types to a symbol.
 
-Forms, tried in this order:
+Forms, in the order in which they are tried:
 
 * an id (20 hex digits);
-* `path:line` or `path:line:column`: the innermost definition around it; `path:qualname:line` or `qualname:line`: of the definitions
-  of that name the one that stands there;
-* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it; `#2` behind it
-  means the second definition of that name in the file alone (a property's setter, the next overload);
+* `path:line` or `path:line:column`: the innermost definition around it;
+* `path:qualname:line` or `qualname:line`: the definition of that name at that line;
+* `path:qualname`, where path may be a suffix (`query.py:QuerySet.filter`), or `path::qualname` as search writes it. `#2` after it
+  means the second definition of that name in the file (a property's setter, the next overload);
 * a path, or a suffix of one: the file;
 * `module.qualname` (`django.db.models.query.QuerySet`);
 * a qualified name, a suffix of one (`QuerySet.filter`), or a bare name.
 
-An exact dotted name goes before a suffix; among bare names what is neither a test nor a variable
-goes first. Several definitions with one path and qualified name
-(overloads, a property and its setter) are one answer, of which the one that runs comes first; anything else that fits twice is ambiguous.
+An exact dotted name precedes a suffix. Among bare names, symbols other than tests and variables come first. Several definitions
+with one path and qualified name (overloads, a property and its setter) are one answer; the one that runs comes first. Any other
+reference with two matches is ambiguous.
 """
 
 from __future__ import annotations
@@ -39,18 +39,20 @@ MAX_REF_CHARACTERS = 1000
 
 
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
-    """Node indices a reference means; more than one only for definitions that share path and name: what is no overload first, then by line.
+    """Node indices of a reference.
+
+    There are several only for definitions with one path and name: overloads last, then by line.
 
     Raises:
         BadInputError: the reference is empty or longer than 1,000 characters.
-        AmbiguousSymbolError: several symbols answer; `candidates` lists up to 20 of them, `total` counts all.
-        SymbolNotFoundError: none does; `suggestions` holds what was perhaps meant. With the `root` of the project's files it names
-            those that were read in part and have the name in their text, and takes absolute paths and URIs of files below it.
+        AmbiguousSymbolError: several symbols match; `candidates` lists up to 20 of them, `total` counts all.
+        SymbolNotFoundError: none matches; `suggestions` holds similar references. With the `root` of the project's files, the error names
+            partly parsed files that contain the name. The root also allows absolute paths and URIs of files below it.
     """
     ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
-            f"a reference has 1 to {MAX_REF_CHARACTERS} characters, this one {len(ref)}; write path:name, Class.method or path:line",
+            f"the reference has {len(ref)} characters, must be 1 to {MAX_REF_CHARACTERS}; write path:name, Class.method or path:line",
             argument="ref",
             limit=MAX_REF_CHARACTERS,
         )
@@ -77,7 +79,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Files read in part in whose text the last name of a reference stands as a word."""
+    """Partly parsed files that contain the last name of a reference as a word."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -86,7 +88,7 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
     for path in view.failed_paths:
         try:
             text = (root / path).read_bytes()
-        except OSError:  # it is gone since: nothing stands there
+        except OSError:  # the file was removed since
             continue
         if word.search(text):
             found.append(path)
@@ -94,7 +96,7 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:
-    """Candidate lists, best rank first; the first that is not empty decides."""
+    """Candidate lists, best rank first; the first non-empty one is the answer."""
     ranks: list[list[int]] = []
     if ":" in ref:
         path, _, name = ref.rpartition(":")
@@ -114,7 +116,7 @@ def _ranks(view: GraphView, ref: str) -> list[list[int]]:
         ranks.append([node for node in by_name if view.label[node] == SYMBOL and _full_name(view, node).endswith("." + ref)])
         ranks.append([node for node in view.by_qualname(ref).tolist() if view.label[node] == EXTERNAL])
     else:
-        # A bare name means whatever has it: a function does not hide a method. Tests and variables only when nothing else has it.
+        # A bare name means every symbol with it: a function does not hide a method. Tests and variables count only if nothing else matches.
         symbols = [node for node in by_name if view.label[node] == SYMBOL]
         named = [node for node in symbols if NODE_KINDS[view.kind[node]] not in ("variable", "module")]
         ranks += [[node for node in named if not view.is_test[node]], named, symbols]
@@ -176,12 +178,15 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """What runs before the overloads that only say how it may be called, then by line."""
+    """Sort overload signatures last, then by line."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
-    """References close to one that was not found, best first: same letters, then similar spelling; of each those in the owner named."""
+    """References similar to one that was not found, best first.
+
+    Equal letters come first, then similar spelling; within each, symbols in the named owner.
+    """
     owners, _, last = ref.rpartition(":")[2].rpartition(".")
     name, owner = last or ref, owners.rpartition(".")[2]
     folded = name.casefold()

@@ -1,4 +1,4 @@
-"""One-step questions about symbols: the named relations every door offers, as one table."""
+"""Table of the named relations of a symbol, and search by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 class Relation(NamedTuple):
-    """How a relation is read off the edges."""
+    """How to read a relation from the edges."""
 
     incoming: bool
     kinds: tuple[str, ...]
@@ -44,16 +44,16 @@ RELATIONS: Final[dict[str, Relation]] = {
 
 
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
-    """Edges of a relation at one node: most confident first, then by path, line and id of the other end.
+    """Edges of a relation at one node.
 
-    Members come in the order they are written.
+    The most confident come first, then by path, line and id of the other end. Members are in source order.
 
     Raises:
-        BadInputError: no such relation.
+        BadInputError: the relation is unknown.
     """
     row = RELATIONS.get(relation)
     if row is None:
-        raise BadInputError(f"{relation!r} is no relation; there are {', '.join(RELATIONS)}", argument="relation", value=relation)
+        raise BadInputError(f"unknown relation {relation!r}; use one of {', '.join(RELATIONS)}", argument="relation", value=relation)
     edges = view.in_edges(node, row.kinds) if row.incoming else view.out_edges(node, row.kinds)
     others = (view.src if row.incoming else view.dst)[edges]
     if row.tests_only:
@@ -77,11 +77,12 @@ def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
 
 
 def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, limit: int, offset: int) -> tuple[list[SymbolInfo], int]:
-    """Symbols whose name holds the query (case folded), and how many: exact name, then prefix, then the rest.
+    """Symbols whose name contains the query, ignoring case, and their number.
 
-    Within a rank: shorter name, path, line. An empty query lists every symbol by path and line.
-    A dotted query must end the qualified name up to its last part. Of several words each must be in the qualified name or
-    the path, and one in the name; names that are just these words come first, then those that hold them all.
+    Exact names come first, then prefixes, then the rest; within a rank the shorter name, then path and line. An empty query lists
+    every symbol by path and line. A dotted query must be the end of the qualified name, except for its last part. Of several words,
+    each must be in the qualified name or the path, and one in the name. Names that are exactly these words come first, then names
+    that contain all of them.
     """
     folded = query.strip().casefold()
     several = folded.split()
@@ -111,7 +112,10 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
 
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """(rank, length of the name, node) of the symbols that several words mean; of one kind of match tests come last."""
+    """(rank, length of the name, node) of symbols that match several words.
+
+    Within a rank tests come last.
+    """
     joined = "".join(words)
     for name in view.names():
         lowered = name.casefold()
@@ -134,7 +138,10 @@ def _holds(text: str, words: Sequence[str]) -> bool:
 
 
 def find_files(view: GraphView, query: str) -> list[str]:
-    """Paths that hold every word of the query, case folded: those whose file name holds them all first, then shorter ones."""
+    """Paths that contain every word of the query, ignoring case.
+
+    File names that contain all words come first, then shorter paths.
+    """
     words = query.casefold().split()
     found = [path for path in view.paths if _holds(path, words)]
     return sorted(found, key=lambda path: (not _holds(path.rpartition("/")[2], words), len(path), path))
@@ -149,9 +156,9 @@ def _check_kinds(kinds: Collection[str]) -> None:
     allowed = NODE_KINDS[2:]
     unknown = sorted(set(kinds) - set(allowed))
     if unknown:
-        raise BadInputError(f"{', '.join(unknown)} is no kind of symbol; there are {', '.join(allowed)}", argument="kinds", value=unknown)
+        raise BadInputError(f"unknown kind of symbol {', '.join(unknown)}; use {', '.join(allowed)}", argument="kinds", value=unknown)
 
 
 def nodes_of(view: GraphView, ids: Sequence[str]) -> dict[str, int]:
-    """Node numbers of the ids that are in the graph."""
+    """Node indices of the ids that are in the graph."""
     return {one: view.index_of[one] for one in ids if one in view.index_of}

@@ -1,4 +1,4 @@
-"""The risk level of a change. The rule, with its reasons, is in docs/impact.md."""
+"""Risk level of a change; docs/impact.md has the rule and its reasons."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from graphmem.answers import Risk
 from graphmem.answers.vocabulary import RiskLevel
 
-# Points each part can give; together 100.
+# Most points of each part; together 100.
 DEPENDENTS_POINTS: Final = 40.0
 ENTRY_POINTS: Final = 20.0
 MODULE_POINTS: Final = 20.0
 UNTESTED_POINTS: Final = 20.0
-PUBLIC_POINTS: Final = 20.0  # at least, for what code outside the project may call
+PUBLIC_POINTS: Final = 20.0  # least points of a symbol that code outside the project may call
 
-# Where each saturating curve reaches 63 % of its points.
+# Value at which each saturating curve reaches 63 % of its points.
 DEPENDENTS_SCALE: Final = 10.0
 ENTRY_SCALE: Final = 3.0
 MODULE_SCALE: Final = 3.0
@@ -25,31 +25,32 @@ LEVELS: Final[tuple[tuple[RiskLevel, float], ...]] = (("critical", 70.0), ("high
 
 
 class Facts(NamedTuple):
-    """What a level is made of; tests are no dependents here."""
+    """Inputs of a risk level; tests do not count as dependents."""
 
     dependents: int
-    direct: int  # of these, one step away
-    files: int  # they lie in
+    direct: int  # dependents one step away
+    files: int  # files of the dependents
     weight: float  # sum over dependents of path confidence / depth
-    entry_points: int  # among the dependents
-    modules: int  # directories the dependents lie in, the targets' own not counted
-    tests: int  # affected
-    outside: str  # why code outside the project may call a target; "" when nothing says so
-    unresolved: int  # call sites that may mean a target and could not be followed
-    resolved: int  # sites that are known to use a target
-    unknown: bool  # nothing was found, and that proves nothing
+    entry_points: int  # entry points among the dependents
+    modules: int  # directories of the dependents, other than the targets' own
+    tests: int  # affected tests
+    outside: str  # why code outside the project may call a target; "" if it may not
+    unresolved: int  # unresolved call sites that may mean a target
+    resolved: int  # resolved sites that use a target
+    unknown: bool  # nothing was found, which proves nothing
 
 
 def assess(facts: Facts) -> Risk:
     """Level and score of a change.
 
     Returns:
-        `unknown` where nothing was found and that proves nothing, else the level of
-        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test, and at least
-        20 for what code outside the project may call. `at_least` where as many sites are unresolved as resolved.
+        `unknown` if nothing was found and that proves nothing. Else the level of
+        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test.
+        The score is at least 20 for a symbol that code outside the project may call.
+        `at_least` is set if unresolved sites are as many as resolved ones.
     """
     if facts.unknown and not facts.outside:
-        reason = "nothing is known to depend on it, and text alone cannot show that nothing does"
+        reason = "no dependents found, but text alone cannot prove that there are none"
         if facts.unresolved:
             reason += f"; {_many(facts.unresolved, 'call site')} with this name could not be followed"
         return Risk("unknown", 0.0, [reason])
@@ -67,7 +68,10 @@ def assess(facts: Facts) -> Risk:
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
-    """Why, the plainest first; the weight, which only the formula needs, last."""
+    """Reasons of a level, plainest first.
+
+    The weight comes last, because only the formula needs it.
+    """
     reasons = [facts.outside] if facts.outside else []
     if facts.dependents:
         near = f", {facts.direct:,} of them one step away" if facts.direct < facts.dependents else ""

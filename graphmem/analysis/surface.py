@@ -1,4 +1,7 @@
-"""Which definitions code outside the project may call: their callers are not all known, whatever the graph says."""
+"""Definitions that code outside the project may call.
+
+Their callers are not all known, whatever the graph contains.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 _MANIFESTS: Final = {"python": ("pyproject.toml", "setup.py", "setup.cfg")}
-"""Files whose presence at the root makes a project a library, by language; only languages whose names say what is public."""
+"""Root files that make a project a library, by language.
+
+Only languages whose names say what is public are listed.
+"""
 _FRONTS: Final = ("__init__.py", "__init__.pyi")
 _CLASSES: Final = ("class", "interface")
 _INNER: Final = frozenset({"function", "method"})
-_FREE_BASES: Final = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})  # bases that call no method
+_FREE_BASES: Final = frozenset({"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"})  # they call no method of a subclass
 _OWN_CALLS: Final = frozenset({"__init__", "__new__"})
 _CALLED_BY: Final = {
     "route": "route handler: requests from outside call it",
@@ -30,7 +36,10 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Why code outside the project may call one of these, as a sentence; "" when nothing says so."""
+    """Why code outside the project may call one of these nodes.
+
+    A sentence; "" if nothing indicates it.
+    """
     for node in targets:
         if said := _said(view, node):
             return said
@@ -51,13 +60,16 @@ def _said(view: GraphView, node: int) -> str:
 
 
 def _is_public(view: GraphView, node: int) -> bool:
-    """Whether a definition itself is exported, imported by the front of a package, or public by its name and place."""
+    """Whether a definition is exported or public by name and place.
+
+    A definition that a package's `__init__` imports is exported.
+    """
     modifiers = view.modifiers(node)
     return "exported" in modifiers or _is_shown_again(view, node) or _is_public_name(view, node, modifiers)
 
 
 def _is_shown_again(view: GraphView, node: int) -> bool:
-    """Whether the front of a package imports a name, so that it is the package's: `from ._impl import name`."""
+    """Whether a package's `__init__` re-exports it: `from ._impl import name`."""
     if _is_private(view.name(node)):
         return False
     rows = view.in_edges(node, (EdgeKind.REFERENCES,))
@@ -66,7 +78,7 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """The class of a public method with all classes that inherit it, ascending."""
+    """Class of a public method and all classes that inherit it, ascending."""
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):
         return []
@@ -81,7 +93,10 @@ def _classes_that_have(view: GraphView, node: int) -> list[int]:
 
 
 def _is_public_name(view: GraphView, node: int, modifiers: Sequence[str]) -> bool:
-    """Whether the name and everything around it is public in a library: no underscore, not inside a function, in a package."""
+    """Whether a name and its owners are public in a library.
+
+    No name may begin with an underscore or be inside a function, and the file must be in a package.
+    """
     path = view.path(node)
     language = str(view.arrays.paths.language[view.path_number[path]].as_py())
     if not any(name in view.path_number for name in _MANIFESTS.get(language, ())) or "private" in modifiers:
@@ -107,7 +122,7 @@ def _is_private(name: str) -> bool:
 
 
 def _external_base(view: GraphView, node: int) -> str:
-    """A class outside the project whose code may call this method; "" for none."""
+    """External class whose code may call this method; "" if there is none."""
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or NODE_KINDS[view.kind[parent]] not in _CLASSES:
         return ""

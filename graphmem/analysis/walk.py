@@ -1,12 +1,12 @@
-"""The bounded best-path walk that impact analysis and paths share.
+"""The bounded best-path walk of impact analysis and paths.
 
-Level by level from the seeds, each level handing on only what it improved. After level d a node's
-value is the greatest product of step values over all paths of at most d edges, which is exact for the
-depth bound; the level a node is first seen at is its depth. Values only fall along a path, so a node
-under the floor can be dropped at once. (Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
+The walk goes level by level from the seeds. Each level passes on only the nodes that it improved. After level d, the value of a
+node is the greatest product of step values over all paths of at most d edges. This is exact for the depth bound. The depth of a
+node is the level that reaches it first. Values only fall along a path, so nodes under the floor are dropped at once.
+(Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
 
-Edges by one of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed: towards
-what is depended on they are steps of the first level alone, towards dependents they are the last step of a path (`Walk.last`).
+Edges by a rule of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed. Towards dependencies they
+are steps of the first level alone. Towards dependents they are the last step of a path (`Walk.last`).
 """
 
 from __future__ import annotations
@@ -30,30 +30,33 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float32]
 
 
-# A pass over all edges is most of a small question's time, and nearly every question has the same kinds.
-MAX_STEP_VALUES: Final = 8  # a graph; each is 4 bytes an edge
+# A pass over all edges takes most of the time of a small question, and nearly all questions use the same kinds.
+MAX_STEP_VALUES: Final = 8  # per graph; each takes 4 bytes an edge
 _STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKeyDictionary()
 
 
 class Adjacency(NamedTuple):
-    """Neighbours in one direction: node i's are nodes[pointers[i]:pointers[i + 1]], over the edge rows beside them."""
+    """Neighbours in one direction, as compressed rows.
+
+    Those of node i are nodes[pointers[i]:pointers[i + 1]], with their edge rows beside them.
+    """
 
     pointers: NDArray[np.int32]
     nodes: NDArray[np.int32]
-    edges: NDArray[np.int32] | None  # None: position and edge row are the same
-    is_forward: bool = False  # from the one who depends to what it depends on
-    begins: IntArray = np.empty(0, dtype=np.int64)  # edge rows that only begin a path of dependencies, ascending
-    near: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the end of each edge row a walk comes from, where `begins` has any
-    far: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the end it goes to
+    edges: NDArray[np.int32] | None  # None: position and edge row are equal
+    is_forward: bool = False  # from a dependent to its dependencies
+    begins: IntArray = np.empty(0, dtype=np.int64)  # edge rows that may only begin a path of dependencies, ascending
+    near: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the near end of each edge row, if there are any in `begins`
+    far: NDArray[np.int32] = np.empty(0, dtype=np.int32)  # the far end
 
 
 def forward(view: GraphView) -> Adjacency:
-    """What each node depends on."""
+    """Dependencies of each node."""
     return Adjacency(view.out_ptr, view.dst, None, True, _begins(view), view.src, view.dst)
 
 
 def reverse(view: GraphView) -> Adjacency:
-    """Who depends on each node."""
+    """Dependents of each node."""
     return Adjacency(view.in_ptr, view.in_src, view.in_edge, False, _begins(view), view.dst, view.src)
 
 
@@ -66,7 +69,7 @@ def _begins(view: GraphView) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """What one level improved, sorted by node: the entry each node was improved from."""
+    """Nodes improved by one level, sorted, each with its previous entry."""
 
     nodes: IntArray
     parents: IntArray
@@ -75,10 +78,10 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """The last step of a path that leads no further."""
+    """Last step of a path that leads no further."""
 
     edge: int
-    level: int  # of the entry before it; -1 for a seed
+    level: int  # level of the entry before it; -1 for a seed
     entry: int
     depth: int
     value: float
@@ -86,24 +89,24 @@ class _Last(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The result of a walk. Arrays are parallel, sorted by (depth, -confidence, node)."""
+    """Result of a walk; parallel arrays, sorted by (depth, -confidence, node)."""
 
-    nodes: IntArray  # reached nodes, seeds excluded
+    nodes: IntArray  # reached nodes, without seeds
     depths: IntArray  # fewest steps, 1-based
     confidences: FloatArray  # best product within the depth bound
     levels: list[_Level]
-    cut_by_depth: bool  # something could have been reached beyond max_depth
+    cut_by_depth: bool  # a node beyond max_depth could have been reached
     last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
-        """For each reached node the edge rows of its most confident path, from the seed outwards."""
+        """Edge rows of each reached node's most confident path, from the seed."""
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
         wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)
         for number, level in enumerate(self.levels):
             at = np.minimum(np.searchsorted(level.nodes, wanted), len(level.nodes) - 1)
             here = level.nodes[at] == wanted
             last.update((node, (number, entry)) for node, entry in zip(wanted[here].tolist(), at[here].tolist(), strict=True))
-        # A level hands on only what the level before improved, so an entry's parent stands in that level.
+        # A level passes on only the nodes that the level before improved, so the parent of an entry is in that level.
         edges = [level.edges.tolist() for level in self.levels]
         parents = [
             np.searchsorted(before.nodes, level.parents).tolist() for before, level in zip(self.levels, self.levels[1:], strict=False)
@@ -122,7 +125,10 @@ class Walk:
 
 
 def step_values(view: GraphView, kinds: Collection[str], weights: dict[str, float]) -> FloatArray:
-    """Value of each edge row for a walk, shape (edges,): confidence x weight of its kind, 0 for kinds left out."""
+    """Value of each edge row for a walk, shape (edges,).
+
+    The value is confidence x weight of the kind, and 0 for excluded kinds.
+    """
     known = _STEP_VALUES.setdefault(view, {})
     key = (frozenset(kinds), tuple(sorted(weights.items())))
     values = known.get(key)
@@ -144,10 +150,10 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
     Args:
         adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
-        values: step value of each edge row, in [0, 1]; 0 switches an edge off.
+        values: step value of each edge row, in [0, 1]; 0 disables an edge.
         seeds: node indices; they are never hits.
-        max_depth: most edges on a path, at least 1.
-        floor: least product that is followed, in (0, 1].
+        max_depth: most edges of a path, at least 1.
+        floor: lowest product that is followed, in (0, 1].
 
     Returns:
         Every node within the bounds. Equal values keep the shorter path, then the smaller parent index.
@@ -156,7 +162,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
     best = np.zeros(size, dtype=np.float32)
     depth = np.zeros(size, dtype=np.int64)
     frontier = np.unique(np.asarray(seeds, dtype=np.int64))
-    best[frontier] = 2.0  # no path improves a seed
+    best[frontier] = 2.0  # no path can improve a seed
     handed_on = np.ones(len(frontier), dtype=np.float32)
     levels: list[_Level] = []
     onward = values
@@ -194,7 +200,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that lead no further, from every entry of a walk, by depth and edge row."""
+    """Edges that lead no further, from each entry, by depth and edge row."""
     rows = adjacency.begins[values[adjacency.begins] > 0]
     near = adjacency.near[rows]
     entries = [(seeds, np.ones(len(seeds), dtype=np.float32)), *((level.nodes, level.values) for level in levels)]
@@ -210,7 +216,7 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 def _expand(
     adjacency: Adjacency, values: FloatArray, frontier: IntArray, handed_on: FloatArray, best: FloatArray, floor: float
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """One level: for each node that improves, its best entry; sorted by node."""
+    """One level: the best entry of each improved node, sorted by node."""
     starts = adjacency.pointers[frontier].astype(np.int64)
     counts = adjacency.pointers[frontier + 1].astype(np.int64) - starts
     offsets = np.cumsum(counts)

@@ -113,7 +113,7 @@ def test_hits_are_grouped_by_file_and_directory(graph):
     ],
 )
 def test_a_bound_out_of_range_is_refused_with_what_is_allowed(bounds):
-    with pytest.raises(BadInputError, match="allowed is"):
+    with pytest.raises(BadInputError, match="; use"):
         Question(**bounds)
 
 

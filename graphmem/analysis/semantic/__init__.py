@@ -1,1 +1,4 @@
-"""The semantic layer: modules, layers, cycles, flows, hot spots, dead code and duplicates, all derived from the graph view."""
+"""Semantic layer, derived from the graph view.
+
+It has modules, layers, cycles, flows, hot spots, dead code and duplicates.
+"""

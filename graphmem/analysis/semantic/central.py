@@ -1,8 +1,8 @@
-"""Central symbols: those much of the rest leans on, directly or not.
+"""Central symbols: those that many others depend on, also indirectly.
 
 Source:
-    L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank citation ranking (1999), damping 0.85, along dependencies, so that rank flows
-    from who depends to what is depended upon; an edge counts with its confidence.
+    L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank citation ranking (1999), damping 0.85. Rank flows from dependents to
+    dependencies, weighted by the confidence of the edge.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _SKIPPED: Final = tuple(NODE_KINDS.index(kind) for kind in ("module", "variable"
 
 
 def page_rank(view: GraphView) -> F64:
-    """Rank of each node as a multiple of the average one's, shape (n,); tests neither give nor have any."""
+    """Rank of each node as a multiple of the average, shape (n,).
+
+    Tests neither give nor receive rank.
+    """
     counted = (view.label == SYMBOL) & ~view.is_test
     rows = np.flatnonzero(kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & counted[view.src] & counted[view.dst] & (view.src != view.dst))
     src, dst = view.src[rows], view.dst[rows]
@@ -48,7 +51,7 @@ def page_rank(view: GraphView) -> F64:
 
 
 def central(view: GraphView, rank: F64, limit: int) -> list[int]:
-    """The nodes of the most central definitions, highest rank first."""
+    """Nodes of the most central definitions, highest rank first."""
     kept = np.flatnonzero((view.label == SYMBOL) & ~view.is_test & ~np.isin(view.kind, _SKIPPED))
     order = np.lexsort((kept, view.start_line[kept], view.path_index[kept], -np.round(rank[kept], 6)))
     found: list[int] = kept[order][:limit].tolist()

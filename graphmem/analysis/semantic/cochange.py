@@ -1,4 +1,4 @@
-"""Which files change together, as a tie between them."""
+"""Files that change together."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST_FILES: Final = 30  # a change of more says little about any two of them
-LEAST_TOGETHER: Final = 3  # fewer are chance
+MOST_FILES: Final = 30  # a larger change says little about any two files
+LEAST_TOGETHER: Final = 3  # fewer may be chance
 LEAST_SHARE: Final = 0.2
 
 
 def together(changes: Iterable[Sequence[str]]) -> dict[tuple[str, str], float]:
-    """(path, path) -> share of the changes of either that touched both, for pairs of ascending paths where that says something.
+    """Strength with which pairs of files change together.
+
+    (path, path) -> share of the changes to either file that touched both. Pairs of ascending paths with enough changes are included.
 
     Args:
         changes: the paths of each change, distinct.

@@ -1,7 +1,7 @@
-"""Which files belong together: communities over dependencies, co-change, folders, and where files were before.
+"""Communities of files, from dependencies, co-change, folders and history.
 
-Everything becomes one weighted undirected graph, which Louvain's method cuts. Folders and earlier modules take part as nodes
-of their own ("hubs") that each of their files is tied to, so that a prior costs one edge a file, not one a pair.
+All ties form one weighted undirected graph, which Louvain's method partitions. Folders and earlier modules are nodes of their own
+("hubs"), tied to each of their files. A prior thus costs one edge per file, not one per pair.
 
 Source:
     V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
 
 
 class Ties(NamedTuple):
-    """How strongly things hold files together, in units of one balanced dependency; measured by benchmarks/modules.py."""
+    """Weights of the ties between files.
+
+    The unit is one balanced dependency. benchmarks/modules.py measures them.
+    """
 
     folder: float = 2.0  # a file and its folder, a folder and the one above
-    earlier: float = 3.0  # a file and the module it was in before
+    earlier: float = 3.0  # a file and its former module
     co_change: float = 1.0  # two files that always change together
     resolution: float = 1.5  # larger means more and smaller communities
 
 
 USUAL: Final = Ties()
-LEAST_FILES: Final = 5  # of a community that other files of the same folder are outside of
-_SEED: Final = 1  # of the order in which Louvain visits nodes; any number, always the same
+LEAST_FILES: Final = 5  # smallest community whose folders hold files of other communities
+_SEED: Final = 1  # seed for the order in which Louvain visits nodes; any fixed number will do
 
 _FILE, _FOLDER, _MODULE = "file", "folder", "module"
 Node = tuple[str, str]
@@ -44,19 +47,19 @@ def communities(
     earlier: Mapping[str, str] | None = None,
     ties: Ties = USUAL,
 ) -> list[list[str]]:
-    """Groups of files that belong together; every path is in exactly one.
+    """Partition files into groups that belong together.
 
     Args:
         paths: all files, distinct.
         links: (path, path) -> number of edges, in either direction.
         co_change: (path, path) -> strength in [0, 1].
-        earlier: path -> id of the module it was in; paths that are gone are passed over.
-        ties: the weights.
+        earlier: path -> id of its former module; removed paths are ignored.
+        ties: weights of the ties.
 
     Returns:
         Groups of ascending paths, in the order of their first paths. The same input gives the same groups in every process.
     """
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph = _graph(paths, links, co_change or {}, earlier or {}, ties)
     found = nx.community.louvain_communities(graph, weight="weight", resolution=ties.resolution, seed=_SEED)
@@ -65,7 +68,10 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Groups of too few files to be anything, each with the group that holds most of the other files of its folders, if one does."""
+    """Join groups that are too small.
+
+    Each joins the group that holds most of the other files of its folders, if there is one.
+    """
     home = {path: i for i, group in enumerate(groups) for path in group}
     siblings: dict[str, list[str]] = defaultdict(list)
     for path in sorted(home):
@@ -90,7 +96,7 @@ def _graph(
     earlier: Mapping[str, str],
     ties: Ties,
 ) -> nx.Graph:
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     weights: dict[tuple[str, str], float] = defaultdict(float)
     for (a, b), count in links.items():
@@ -102,9 +108,9 @@ def _graph(
         degree[b] += strength
 
     graph = nx.Graph()
-    graph.add_nodes_from((_FILE, path) for path in sorted(paths))  # Louvain visits in this order, shuffled by its seed
+    graph.add_nodes_from((_FILE, path) for path in sorted(paths))  # Louvain visits nodes in this order, shuffled by its seed
     for (a, b), strength in sorted(strengths.items()):
-        # What everybody uses says little about where anybody belongs: a file's ties are shared out among its dependencies.
+        # A dependency that everybody uses says little about a file's group: the ties of a file are divided among its dependencies.
         graph.add_edge((_FILE, a), (_FILE, b), weight=4 * strength / max(degree[a], degree[b]))
     for (a, b), strength in sorted(co_change.items()):
         before = graph.get_edge_data((_FILE, a), (_FILE, b), {"weight": 0.0})["weight"]
@@ -117,7 +123,7 @@ def _graph(
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Tie a node to its folder, and that to the ones above."""
+    """Tie a node to its folder, and that folder to the ones above."""
     while True:
         above = (_FOLDER, folder)
         known = above in graph
@@ -128,7 +134,10 @@ def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
 
 
 def modularity(groups: Iterable[Sequence[str]], links: Mapping[tuple[str, str], float]) -> float:
-    """Newman's weighted modularity of the groups over the links alone, in [-0.5, 1]; 0 without links."""
+    """Newman's weighted modularity of the groups over the links alone.
+
+    In [-0.5, 1]; 0 without links.
+    """
     of = {path: number for number, group in enumerate(groups) for path in group}
     total = sum(links.values())
     if not total:

@@ -1,4 +1,4 @@
-"""Cycles between files and between modules, and where to cut them."""
+"""Dependency cycles between files and between modules, and where to cut."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.files import I64, FileGraph
     from graphmem.answers.vocabulary import CycleLevel
 
-SHOWN: Final = 20  # cuts of a cycle, and sites of a cut; what is more is counted
+SHOWN: Final = 20  # cuts per cycle, and sites per cut; the rest are counted
 
 Pair = tuple[str, str]
 
@@ -26,11 +26,11 @@ class Arc(NamedTuple):
     """A dependency between two names."""
 
     rows: I64  # edge rows of the view
-    deferred: bool  # no import of it runs on loading
+    deferred: bool  # all its imports are inside functions
 
 
 def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
-    """What files import from each other: the arcs along which Python, and a reader, go round in circles."""
+    """Imports between files, which cycles consist of."""
     view = files.view
     imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
     found: dict[Pair, Arc] = {}
@@ -43,19 +43,21 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 
 
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
-    """Strongly connected groups over the arcs, largest first, each with the edges to cut.
+    """Strongly connected groups over the arcs, largest first.
+
+    Each comes with the edges to cut.
 
     Args:
         level: files or modules; only written into the answer.
-        files: to show the sites.
-        arcs: between names.
+        files: graph of the files, to show the sites.
+        arcs: dependencies between names.
     """
     weights = {pair: float(len(arc.rows)) for pair, arc in arcs.items()}
     return [_cycle(level, files, arcs, weights, group) for group in components(weights)]
 
 
 def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapping[Pair, float], group: Sequence[str]) -> Cycle:
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     members = set(group)
     inside = {pair: weight for pair, weight in weights.items() if pair[0] in members and pair[1] in members}
@@ -83,8 +85,8 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Members that are in no cycle any more without this edge."""
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    """Members that are no longer in a cycle without this edge."""
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph.remove_edge(*pair)
     bound = sum(len(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)

@@ -1,8 +1,9 @@
-"""Dead code: definitions nothing seems to need, with the reason and how sure one can be.
+"""Dead code: definitions that nothing seems to need, with reasons.
 
-Alive is what can be reached from where execution may begin: code that runs when a file is loaded, entry points, public API, what a
-runtime calls by itself (`__enter__`), and what replaces a method of something outside. What is not reached is a candidate; each
-circumstance in `DOUBTS` that speaks for a use the graph cannot see multiplies its confidence. docs/semantic.md has the precision.
+A definition is alive if it can be reached from a place where execution may begin. These are code that runs when a file is loaded,
+entry points, public API, names that a runtime calls (`__enter__`), and overrides of external methods. Other definitions are
+candidates. Each circumstance in `DOUBTS` that suggests a use outside the graph multiplies the confidence of a candidate.
+docs/semantic.md has the precision.
 """
 
 from __future__ import annotations
@@ -29,32 +30,32 @@ Bool = npt.NDArray[np.bool_]
 
 USES: Final = (EdgeKind.CALLS, EdgeKind.REFERENCES, EdgeKind.INHERITS, EdgeKind.USES_TYPE)
 CANDIDATES: Final = ("function", "method", "class", "interface", "enum")
-HOOKS: Final = ("pytest_",)  # beginnings of names that a plug-in is found by
-_IN_BROWSERS: Final = frozenset({"javascript", "typescript", "tsx"})  # where `onclick` is set, not called
-PRIVATE: Final = 0.95  # confidence in a private definition nothing leads to
-PUBLIC: Final = 0.7  # in one whose name does not forbid others to use it
-MEMBER: Final = 0.5  # in a member of a class that its name does not keep for itself
+HOOKS: Final = ("pytest_",)  # name prefixes by which a plug-in is found
+_IN_BROWSERS: Final = frozenset({"javascript", "typescript", "tsx"})  # languages where `onclick` is assigned, not called
+PRIVATE: Final = 0.95  # confidence for a private definition without uses
+PUBLIC: Final = 0.7  # confidence for a definition whose name does not mark it as private
+MEMBER: Final = 0.5  # confidence for a member of a class whose name does not mark it as private
 
-# What speaks for a use that is not in the graph, and what it leaves of the confidence.
+# Signs of a use outside the graph, each with its factor for the confidence.
 DOUBTS: Final[dict[str, tuple[float, str]]] = {
     "unresolved": (0.4, "calls of this name could not be resolved"),
     "decorated": (0.4, "a decorator may register it"),
     "mentioned": (0.2, "its name stands elsewhere in code"),
     "documented": (0.5, "its name stands in documentation or configuration"),
-    "subclass": (0.3, "it extends a class that may find it"),
-    "external_base": (0.3, "its class inherits from something outside"),
-    "empty": (0.4, "a method of its class has no body, so that something else may call it by name"),
-    "of_object": (0.4, "it belongs to an object, which others may be given"),
+    "subclass": (0.3, "the class that it extends may find it"),
+    "external_base": (0.3, "its class inherits from outside the project"),
+    "empty": (0.4, "a method of its class has no body, so other code may call it by name"),
+    "of_object": (0.4, "it belongs to an object that other code may receive"),
     "made_elsewhere": (0.3, "its file is a migration, a fixture, generated or vendored"),
-    "computed": (0.3, "a name that begins like this is put together when the program runs"),
-    "parse_errors": (0.7, "its file could not be read in full"),
+    "computed": (0.3, "code computes names with this prefix at runtime"),
+    "parse_errors": (0.7, "its file could not be parsed completely"),
 }
 REASONS: Final[dict[str, float]] = {"unreferenced": 1.0, "only_itself": 1.0, "only_dead": 1.0, "only_tests": 0.5}
 _CLASS: Final = NODE_KINDS.index("class")
 _TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", "enum", "type"))
 _METHOD: Final = NODE_KINDS.index("method")
 _ROOT_CLASSES: Final = ("object",)
-# Where code lies that a person neither writes nor deletes function by function; hidden folders too.
+# Folders of code that people neither write nor delete function by function; hidden folders are added.
 _TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
 _OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
 FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *_TOOLS, *_OTHERS))
@@ -63,23 +64,26 @@ _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract"
 
 
 class Mentions(NamedTuple):
-    """How often names stand in the texts of the index, definitions included."""
+    """How often each name occurs in the indexed texts, with definitions."""
 
     code: Mapping[str, int]
     prose: Mapping[str, int]
-    beginnings: frozenset[str]  # of names that code puts together: "visit_" of f"visit_{kind}"
+    beginnings: frozenset[str]  # prefixes of computed names: "visit_" of f"visit_{kind}"
 
 
 class Dead(NamedTuple):
-    """Dead definitions, and what was left out."""
+    """Dead definitions, and the number of excluded ones."""
 
     nodes: list[int]
     reason: list[str]
-    spared: int  # public definitions nothing uses: code outside may
+    spared: int  # unused public definitions, which external code may use
 
 
 def find(entries: Entries) -> Dead:
-    """Candidates by node number; the outermost only, what is inside goes with it."""
+    """Candidates by node number.
+
+    Only the outermost are listed; they include the definitions inside.
+    """
     view = entries.view
     candidate = _candidates(view)
     public = candidate & offered(entries)
@@ -96,7 +100,7 @@ def find(entries: Entries) -> Dead:
 
 def _candidates(view: GraphView) -> Bool:
     kinds = np.isin(view.kind, [NODE_KINDS.index(kind) for kind in CANDIDATES])
-    # `button.onclick = () => …` at the top of a file: who holds the object may call it.
+    # `button.onclick = () => …` at the top of a file: code that holds the object may call it.
     dotted = np.array(["." in name for name in view.arrays.nodes.qualname.to_pylist()], np.bool_)
     assigned = dotted & (view.parent >= 0) & (view.parent[np.maximum(view.parent, 0)] < 0)
     found: Bool = (view.label == SYMBOL) & kinds & ~view.is_test & ~assigned
@@ -104,7 +108,10 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Truths, shape (n,): public API, members of it included as long as their names are public."""
+    """Booleans, shape (n,): public API.
+
+    Its members belong to it if all their names are public.
+    """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
     public = np.array([not name.startswith(("_", "#")) for name in names], np.bool_)
@@ -117,7 +124,7 @@ def offered(entries: Entries) -> Bool:
 
 
 def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
-    """Where execution may begin."""
+    """Nodes where execution may begin."""
     view = entries.view
     roots = (view.label == SYMBOL) & (view.parent < 0)
     entry = np.zeros(view.n, np.bool_)
@@ -136,14 +143,17 @@ def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
 
 
 def _protocol(name: str, language: str) -> bool:
-    """Names by which a runtime or a framework finds what it calls."""
+    """Names that a runtime or a framework looks up and calls."""
     if language in _IN_BROWSERS and name.startswith("on") and name.islower():
         return True
     return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
 
 
 def _reached(view: GraphView, roots: Bool) -> Bool:
-    """What a root uses, directly or not; a used member keeps its class, a used base method its replacements, a definition its twins."""
+    """Everything that a root uses, directly or indirectly.
+
+    A used member keeps its class, a used base method its overrides, and a definition its twins.
+    """
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
     twin = _twins(view)
@@ -162,9 +172,10 @@ def _reached(view: GraphView, roots: Bool) -> Bool:
 
 
 def _twins(view: GraphView) -> npt.NDArray[np.int64]:
-    """A number for each node, shape (n,), the same for definitions of one name in one place.
+    """A number for each node, equal for definitions of one name in one place.
 
-    `if …: def f(): …` and `else: def f(): …`, or a property and its setter: a use means whichever was defined, so all are used.
+    The shape is (n,). Examples are `if …: def f(): …` with `else: def f(): …`, or a property and its setter. A use may mean any of
+    them, so all count as used.
     """
     numbers: dict[tuple[int, str], int] = {}
     names = view.arrays.nodes.qualname.to_pylist()
@@ -196,9 +207,10 @@ def _span(view: GraphView, node: int) -> list[int]:
 
 
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
-    """Dead definitions with their confidence, most certain first, then most lines, path and line.
+    """Dead definitions with their confidence, most certain first.
 
-    What other dead code uses is no more certain to be dead than the least certain of its users.
+    Ties are sorted by most lines, then path and line. A definition that other dead code uses is at most as certain as its least
+    certain user.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -206,7 +218,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
     weighed = {node: _weighed(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)}
     confidence = {node: one for node, (one, _) in weighed.items()}
     users = {node: found for node in dead.nodes if (found := _users(view, node, confidence))}
-    for _ in range(len(users)):  # a chain settles in as many rounds as it is long
+    for _ in range(len(users)):  # a chain settles in as many rounds as its length
         before = dict(confidence)
         for node, others in users.items():
             confidence[node] = weighed[node][0] * min((before[one] for one in others), default=1.0)
@@ -220,19 +232,19 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """The other dead definitions that use this one or anything inside it."""
+    """Other dead definitions that use this one or its contents."""
     found = set()
     for one in _span(view, node):
         for user in view.src[view.in_edges(one, USES)].tolist():
             while user >= 0 and user not in dead:
-                user = int(view.parent[user])  # what is inside goes with the outermost
+                user = int(view.parent[user])  # definitions inside belong to the outermost
             if user >= 0 and user != node:
                 found.add(user)
     return found
 
 
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
-    """Confidence from what is known of a definition itself, and what was weighed."""
+    """Confidence from facts about the definition itself, and these facts."""
     view = entries.view
     name = view.name(node)
     member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
@@ -240,7 +252,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
     standing, sentence = (
         (PRIVATE, "its name is private")
         if private
-        else (MEMBER, "a member anybody may use")
+        else (MEMBER, "a member that any code may use")
         if member
         else (PUBLIC, "nothing says that it is public")
     )
@@ -253,7 +265,10 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
 
 
 def _has_external_base(view: GraphView, node: int) -> bool:
-    """True when a class has a base from outside the project, or one that could not be found, however far up."""
+    """Whether a class inherits, also indirectly, from outside the project.
+
+    True also if a base was not found.
+    """
     seen, pending = {node}, [node]
     while pending:
         one = pending.pop()
@@ -268,13 +283,19 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """True for a method without a body, and for one beside such a method: the class offers what something else asks for."""
+    """Whether a method has no body, or its class has such a method.
+
+    The class then implements an interface that other code expects.
+    """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)
 
 
 def _bases_written(view: GraphView, node: int) -> int:
-    """How many bases a Python class names: one that is computed (`class A(chosen()):`) has no edge."""
+    """Number of bases a Python class names.
+
+    A computed base (`class A(chosen()):`) has no edge.
+    """
     if not view.path(node).endswith((".py", ".pyi")):
         return 0
     found, depth, start = 0, 0, 0
@@ -292,13 +313,16 @@ def _bases_written(view: GraphView, node: int) -> int:
 
 
 def is_made_elsewhere(path: str) -> bool:
-    """True for a file of a folder, or with a name, of code that a tool made or that a framework runs by its place."""
+    """Whether a file is generated, vendored or run by its place.
+
+    Its folder or name says so.
+    """
     *folders, name = path.split("/")
     return any(part in FOLDERS or part.startswith(".") for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES)
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Places in code where a definition's name stands because an edge to it is written there."""
+    """Places in code where an edge already explains a definition's name."""
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 
 

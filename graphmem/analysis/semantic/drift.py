@@ -1,6 +1,7 @@
-"""Architecture drift: what became of modules, dependencies, cycles and public API between two states of a project.
+"""Architecture drift between two states of a project.
 
-The modules of the older state are worked out as if they came after the newer ones, so that a module that is in both has one name.
+It compares modules, dependencies, cycles and the public API. Modules of the older state are computed as if they followed the newer
+ones, so a module that exists in both has one name.
 """
 
 from __future__ import annotations
@@ -18,26 +19,26 @@ if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers.semantic import Cycle
 
-FILES: Final = 20  # of a module that came or left
-CHANGES: Final = 500  # of the public API that are listed
-NOTICEABLE: Final = 0.1  # a dependency that got heavier or lighter by less is not told
+FILES: Final = 20  # listed files that joined or left a module
+CHANGES: Final = 500  # listed changes of the public API
+NOTICEABLE: Final = 0.1  # smaller relative changes of a dependency's weight are not reported
 
 
 class State(NamedTuple):
-    """One side."""
+    """One of the two states."""
 
     modules: Modules
     entries: Entries
 
 
 def compare(base: str, head: str, old: State, new: State) -> Drift:
-    """What changed from the old to the new state.
+    """Changes from the old to the new state.
 
     Args:
-        base: what to call the old state.
-        head: the new one.
-        old: with the modules of `new` known to it, see above.
-        new: the newer state.
+        base: name of the old state.
+        head: name of the new state.
+        old: old state, computed with the modules of `new` as known ones.
+        new: new state.
     """
     dependencies, small = _dependencies(old.modules, new.modules)
     api = _api(old.entries, new.entries)
@@ -79,7 +80,10 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 
 
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
-    """Dependencies that came, went, or changed noticeably, largest change first; and how many changed less."""
+    """Added, removed and noticeably changed dependencies, largest first.
+
+    Also returns the number of dependencies that changed less.
+    """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}
     found, small = [], 0
@@ -105,12 +109,15 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles that are no part of one of the others."""
+    """Cycles that are not part of one of the others."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Public definitions that came, went, moved or changed their signature: what breaks others first, then by path and line."""
+    """Added, removed, moved or re-signed public definitions.
+
+    Breaking changes come first, then path and line.
+    """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}
     came = {key: after[key] for key in after.keys() - before.keys()}
@@ -135,7 +142,10 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 
 
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """(path, qualname) -> node of what code outside may use; of twins the first."""
+    """(path, qualname) -> node of each definition that external code may use.
+
+    Of twins the first counts.
+    """
     view = entries.view
     found: dict[tuple[str, str], int] = {}
     for node in np.flatnonzero(offered(entries)).tolist():

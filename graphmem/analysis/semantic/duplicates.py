@@ -1,7 +1,8 @@
-"""Duplicate code: pieces with the same tokens, the same but for names and literals, or nearly so.
+"""Duplicate code: equal or similar sequences of tokens.
 
-Tokens are compared in windows of seven ("shingles"); near pairs are found by MinHash in bands, so that not every pair is compared, and
-kept when the Jaccard similarity of their sets of shingles, computed in full, is high enough.
+Pieces may be equal, equal except for names and literals, or nearly so. Tokens are compared in windows of seven ("shingles").
+MinHash in bands finds near pairs without comparing every pair. A near pair is kept when the Jaccard similarity of its full sets of
+shingles is high enough.
 
 Source:
     A. Broder, On the resemblance and containment of documents, SEQUENCES (1997).
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 U64 = npt.NDArray[np.uint64]
 
 WINDOW: Final = 7
-LEAST_TOKENS: Final = 50  # less is idiom, not duplication
+LEAST_TOKENS: Final = 50  # shorter pieces are idioms, not duplicates
 SIMILAR: Final = 0.85
-VARIED: Final = 0.5  # share of its windows that are distinct; what repeats itself more is a table, and tables look alike
+VARIED: Final = 0.5  # lowest share of distinct windows; more repetitive code is a table, and tables look alike
 _BANDS, _ROWS = 16, 4  # finds a pair of similarity 0.85 with probability 1 - (1 - 0.85**4)**16 > 0.999
 _BASE: Final = np.uint64(0x9E3779B97F4A7C15)
 
@@ -54,18 +55,20 @@ class Piece(NamedTuple):
 
 class _Read(NamedTuple):
     exact: int  # hash of the tokens
-    shape: int  # of the tokens with names and literals left out
+    shape: int  # hash of the tokens without names and literals
     shingles: U64  # of the shape, ascending, distinct
     varied: bool
 
 
 def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, similar: float = SIMILAR) -> list[DuplicateGroup]:
-    """Groups of duplicates, those with the most lines to save first; each piece is in at most one.
+    """Groups of duplicates, those with the most lines to save first.
+
+    Each piece is in at most one group.
 
     Args:
         pieces: distinct by (path, start_line).
-        least_tokens: shorter pieces are passed over.
-        similar: least Jaccard similarity of near duplicates, in (0, 1].
+        least_tokens: shorter pieces are ignored.
+        similar: lowest Jaccard similarity of near duplicates, in (0, 1].
     """
     kept: list[Piece] = []
     read: list[_Read] = []
@@ -116,12 +119,12 @@ _CLASS: Final = {"word": 1, "number": 2, "text": 3}
 _KEYWORDS: Final = """
 and as assert async await break case catch class const continue def del do elif else except finally for from func function if import in is
 lambda let match new nonlocal not null None True False or pass raise return self super switch this throw try var while with yield
-"""  # make the shape of code, in any language
+"""  # they shape code, in any language
 _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 
 
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
-    """Groups of similar pieces around their first one, with the lowest similarity to it."""
+    """Groups of similar pieces around a first one, with the lowest similarity."""
     rng = np.random.default_rng(1)
     multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)
     buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Entry points: what the parser marked, and what a library offers."""
+"""Entry points: those that the parser marked, and the API of a library."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from graphmem.projection.graph import GraphView
 
-ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order they are listed
-CONFIDENT: Final = 0.85  # calls a flow may follow: not those to any of the overrides
+ENTRY_KINDS: Final = ("main", "command", "route", "event", "task", "export", "test", "fixture")  # in the order of lists
+CONFIDENT: Final = 0.85  # calls that a flow may follow, without those to any of several overrides
 _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "method", "class"))
 
 
@@ -27,7 +27,7 @@ class Entries:
     """Entry points of a view.
 
     Attributes:
-        kind: for each node that is an entry point, its kind.
+        kind: kind of each node that is an entry point.
     """
 
     def __init__(self, files: FileGraph) -> None:
@@ -40,19 +40,25 @@ class Entries:
 
     @cached_property
     def listed(self) -> dict[int, str]:
-        """Entry points as people are shown them: code of tests is a test, a fixture, or nothing that is listed."""
+        """Entry points as people see them.
+
+        In code of tests only tests and fixtures are listed.
+        """
         return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
 
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
-        """The listed entry points of these kinds; of all but tests and fixtures when None."""
+        """Listed entry points of these kinds.
+
+        None means all but tests and fixtures.
+        """
         return [node for node, kind in self.listed.items() if (kind in kinds if kinds is not None else kind not in TEST_KINDS)]
 
     @cached_property
     def public(self) -> npt.NDArray[np.bool_]:
-        """Truths, shape (n,): top-level functions and classes that code outside the project may use.
+        """Top-level functions and classes that external code may use.
 
-        What a language marks as exported is; in Python, what has no leading underscore in its name or its path and lies in a file that a
-        package's `__init__` imports, for that is how a library offers it.
+        Booleans, shape (n,). A definition is public if its language marks it as exported. In Python, no name in its path may begin with
+        an underscore, and a package's `__init__` must import its file, because libraries export their API there.
         """
         view, files = self.view, self.files
         modifiers = view.arrays.nodes.modifiers.to_pylist()
@@ -68,7 +74,10 @@ class Entries:
         return found
 
     def _offered(self) -> npt.NDArray[np.bool_]:
-        """Truths, shape (f,): Python files that a package's `__init__` imports on loading, or is."""
+        """Booleans, shape (f,): Python files in a library's API.
+
+        A package's `__init__` imports the file on loading, or is the file.
+        """
         files, view = self.files, self.view
         init = np.array([path.endswith("__init__.py") for path in files.paths], np.bool_)
         found = init.copy()
@@ -98,7 +107,7 @@ class Calls:
             self.rows.setdefault(src, []).append(row)
 
     def reach(self, start: int, depth: int) -> int:
-        """Symbols reached from a node within so many calls, itself not counted."""
+        """Symbols reached from a node within some calls, without the node."""
         seen = {start}
         front = [start]
         dst = self.view.dst

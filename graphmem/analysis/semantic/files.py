@@ -1,4 +1,7 @@
-"""The graph between files: every edge between symbols of two files, added up by kind. What modules and cycles are made from."""
+"""The graph between files, from which modules and cycles are made.
+
+It adds up, by kind, all edges between the symbols of two files.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ if TYPE_CHECKING:
 I64 = npt.NDArray[np.int64]
 
 DEPENDENCY_KINDS: Final = (EdgeKind.IMPORTS, EdgeKind.CALLS, EdgeKind.INHERITS, EdgeKind.REFERENCES, EdgeKind.USES_TYPE)
-# Rules that find what happens when the program runs, or guess. A map is drawn from what the source says: who names whom.
+# Rules that find runtime behaviour, or guess. A map shows only names that the source states.
 NOT_WRITTEN: Final = frozenset(
     {
         *("override", "implicit", "inferred_type", "function_value", "wrapped", "satisfies"),
         *("unique_name", "ambiguous_name", "runtime", "runtime_before", "coverage"),
     }
 )
-_TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folders, by convention of most languages
+_TESTS: Final = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs"})  # folder names, by convention of most languages
 _VARIABLE: Final = NODE_KINDS.index("variable")
 
 
@@ -38,7 +41,7 @@ class FileGraph:
     Attributes (f files, l links):
         paths: of the files, ascending.
         node: int32 (f,), node of each file in the view.
-        of_path: int32 (paths of the view,), number of the file at a path; -1.
+        of_path: int32 (paths of the view,), number of the file at a path; -1 if there is none.
         rows: int64, edge rows between different files, grouped by link.
         ptr: int64 (l + 1,), link i has rows[ptr[i]:ptr[i + 1]].
         src, dst: int64 (l,), ends of each link; links are sorted by (src, dst).
@@ -84,7 +87,7 @@ class FileGraph:
 
     @cached_property
     def is_test(self) -> npt.NDArray[np.bool_]:
-        """Truths, shape (f,): a file of tests, or one that lies in a folder of tests."""
+        """Booleans, shape (f,): files of tests or in a folder of tests."""
         view = self.view
         nodes = np.flatnonzero((view.label == SYMBOL) & view.is_test).astype(np.int32)
         holds = np.bincount(self.file_of(nodes), minlength=len(self)) > 0
@@ -95,9 +98,10 @@ class FileGraph:
 
     @cached_property
     def facade(self) -> npt.NDArray[np.bool_]:
-        """Truths, shape (f,): a file that defines nothing and only hands on what others define, as a package's `__init__` does.
+        """Booleans, shape (f,): façades, such as many a package's `__init__`.
 
-        What is used through it has edges to where it is defined, so it depends on nothing in the sense of a map, and nothing on it.
+        A façade defines nothing and only re-exports. Uses of its names have edges to the definitions, so a map shows no dependency of or
+        on it.
         """
         out = np.bincount(self.src, minlength=len(self)) > 0
         found: npt.NDArray[np.bool_] = out & (self.functions == 0) & ~self.is_test
@@ -113,7 +117,7 @@ class FileGraph:
 
     @cached_property
     def symbols(self) -> I64:
-        """Definitions in each file, shape (f,), without the file's own module symbol."""
+        """Definitions in each file, shape (f,), without its module symbol."""
         view = self.view
         inside = (view.label == SYMBOL) & (view.parent >= 0)
         files = self.file_of(np.flatnonzero(inside).astype(np.int32))
@@ -121,7 +125,7 @@ class FileGraph:
 
     @cached_property
     def complexity(self) -> I64:
-        """Sum of the complexity of each file's definitions, shape (f,)."""
+        """Sum of complexity over each file's definitions, shape (f,)."""
         files = self.file_of(np.arange(self.view.n, dtype=np.int32))
         known = files >= 0
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
@@ -133,7 +137,10 @@ class FileGraph:
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Edges as evidence: imports first (they are what one edits), then by confidence, path and line."""
+        """Edges as evidence: imports first, because people edit those.
+
+        Then by confidence, path and line.
+        """
         view = self.view
         chosen = np.asarray(rows, np.int64)
         order = np.lexsort(
@@ -149,7 +156,10 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Truths, shape (l,): no import of this link runs when the file is loaded, each is written inside a function."""
+        """Booleans, shape (l,): all imports of the link are inside functions.
+
+        None of them runs when the file is loaded.
+        """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
         late = np.ones(len(self.src), np.bool_)
@@ -177,14 +187,14 @@ class FileGraph:
 
 
 def step_of(view: GraphView, row: int) -> PathStep:
-    """An edge row as every answer shows one."""
+    """Convert an edge row to a step, as all answers show it."""
     src, dst = view.infos((int(view.src[row]), int(view.dst[row])))
     confidence = round(float(view.confidence[row]), 4)
     return PathStep(src, dst, view.kind_of(row), confidence, view.source_of(row), view.rule_of(row), int(view.line[row]))
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The deepest folder that holds all of these paths; "" is the root."""
+    """The deepest folder that contains all these paths; "" is the root."""
     parts: list[str] | None = None
     for path in paths:
         folders = path.split("/")[:-1]

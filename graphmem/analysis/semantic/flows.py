@@ -1,8 +1,8 @@
-"""Flows: from an entry point along confident calls, the way that leads through the most of the system.
+"""Flows: paths of confident calls from entry points through the system.
 
-From each entry point every symbol within eight calls is found, breadth first, so that a step is never a detour; the flow is the way to
-the end that passes the most modules, then the longest, then the most confident. Entry points whose flows are the same from the second
-symbol on are one flow with variants.
+A breadth-first search finds every symbol within eight calls of an entry point, so no step is a detour. The flow is the path to the
+end that passes the most modules, then the longest, then the most confident. Entry points with the same flow from the second symbol
+on form one flow with variants.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphmem.answers.vocabulary import EntryKind
 
 MAX_STEPS: Final = 8
-LEAST_STEPS: Final = 2  # one call is no flow
+LEAST_STEPS: Final = 2  # one call is not a flow
 VARIANTS: Final = 10
 
 
@@ -36,7 +36,10 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows of the entry points of these kinds (default: all but tests and fixtures), through the most modules first."""
+    """Flows from entry points of these kinds, most modules first.
+
+    By default all kinds but tests and fixtures.
+    """
     calls = Calls(modules.view)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, node)) is not None]
     groups: dict[tuple[int, ...], list[_Way]] = {}
@@ -44,7 +47,7 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
         groups.setdefault(way.rows[1:], []).append(way)
     kept = list(groups.values())
     covered: set[tuple[int, ...]] = {group[0].rows[at:] for group in kept for at in range(1, len(group[0].rows))}
-    shown = [group for group in kept if group[0].rows not in covered]  # a flow that is the end of another says nothing new
+    shown = [group for group in kept if group[0].rows not in covered]  # a flow that is the end of another adds nothing
     return [_flow(modules, entries, group) for group in sorted(shown, key=lambda group: _rank(modules, entries, group[0]))]
 
 
@@ -55,9 +58,9 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 
 
 def _best(modules: Modules, calls: Calls, entry: int) -> _Way | None:
-    """The way from an entry point that passes the most modules."""
+    """The path from an entry point that passes the most modules."""
     view = modules.view
-    arrived: dict[int, tuple[int, int]] = {entry: (-1, 0)}  # node -> (row it was reached by, steps)
+    arrived: dict[int, tuple[int, int]] = {entry: (-1, 0)}  # node -> (row that reached it, steps)
     front = [entry]
     for steps in range(1, MAX_STEPS + 1):
         following = []
@@ -87,7 +90,7 @@ def _best(modules: Modules, calls: Calls, entry: int) -> _Way | None:
 
 
 def _called(symbol: SymbolInfo) -> str:
-    """What a person calls it: code that runs when a file is loaded is called by the file."""
+    """Display name of a node; code that runs on loading has the file's name."""
     return symbol.path if symbol.qualname == "<module>" else symbol.qualname
 
 

@@ -1,4 +1,4 @@
-"""Hot spots: where change hurts, because code is changed often, is complex, and is depended upon.
+"""Hot spots: complex code that changes often and has many dependents.
 
 Source:
     A. Tornhill, Your Code as a Crime Scene (2015), for churn times complexity; dependents are the third factor here.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 F64 = npt.NDArray[np.float64]
 
-UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_name"})  # rules that find what may be meant as well
+UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_name"})  # rules whose targets are only possible
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
@@ -36,7 +36,10 @@ def file_dependents(files: FileGraph) -> I64:
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Other symbols outside tests that directly depend on each node of the view, shape (n,); those of an override are its base's."""
+    """Direct dependents of each node of the view outside tests, shape (n,).
+
+    Dependents of an override count for its base.
+    """
     view = files.view
     certain = np.array([rule not in UNSURE for rule in view.rules], np.bool_)
     kept = kind_mask(DEPENDENCY_KINDS)[view.edge_kind] & certain[view.edge_rule] & (view.src != view.dst) & ~view.is_test[view.src]
@@ -45,10 +48,10 @@ def symbol_dependents(files: FileGraph) -> I64:
 
 
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
-    """How hot, 0..100: the geometric mean of the factors, each log(1 + x) over the largest.
+    """Heat, 0..100: geometric mean of the factors.
 
-    A factor of 0 gives 0, but for dependents: what nothing depends on is half as hot as what one depends on, not cold. Without churn
-    the other two make the score.
+    Each factor is log(1 + x) over its largest value. A factor of 0 gives 0, except for dependents: a definition without dependents
+    is half as hot as one with a single dependent. Without churn the other two factors make the score.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:
@@ -63,13 +66,16 @@ def _share(values: F64) -> F64:
 
 
 def file_heat(files: FileGraph, churn: F64 | None) -> F64:
-    """Score of each file, shape (f,); tests are not hot."""
+    """Score of each file, shape (f,); 0 for tests."""
     found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
     return np.where(files.is_test, 0.0, found)
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """(score, dependents) of each node of the view, shapes (n,); 0 but for definitions with a body outside tests. Churn is the file's."""
+    """(score, dependents) of each node of the view, shapes (n,).
+
+    Only definitions with a body outside tests have a score. Churn is that of the file.
+    """
     view = files.view
     dependents = symbol_dependents(files)
     wanted = (view.label == SYMBOL) & (view.complexity > 0) & ~view.is_test & (view.parent >= 0)

@@ -1,8 +1,8 @@
-"""Layers of a dependency graph, and the edges to cut so that it has some.
+"""Layers of a dependency graph, and the edges to cut to obtain them.
 
 Source:
     P. Eades, X. Lin, W. F. Smyth, A fast and effective heuristic for the feedback arc set problem, Inf. Process. Lett. 47 (1993) 319-323,
-    here with weights: the node with the largest surplus of outgoing weight goes first.
+    here with weights: the node with the largest surplus of outgoing weight comes first.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", int, str)
 
-ROUNDS: Final = 8  # of improving an order; most settle in three
+ROUNDS: Final = 8  # rounds that improve an order; most settle in three
 
 
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
-    """Groups of at least two nodes that all reach each other: largest first, then by first member; members ascending."""
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    """Groups of two or more nodes that all reach each other.
+
+    Largest first, then by first member; members ascending.
+    """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph: nx.DiGraph = nx.DiGraph()
     graph.add_edges_from(sorted(weights))
@@ -30,10 +33,10 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 
 
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
-    """Edges without which there is no cycle: few and light ones, lightest first.
+    """A small, light set of edges whose removal breaks all cycles.
 
-    The order the heuristic finds is improved node by node, then made irredundant: an edge that closes no cycle with the others gone is
-    put back, heaviest first.
+    Lightest first. The order of the heuristic is improved node by node. Then the set is reduced: an edge that closes no cycle while
+    the others are cut is restored, heaviest first.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):
@@ -43,8 +46,11 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
-    """Layer of each node: 0 when it depends on nothing, else one more than the highest it depends on; `cut` edges do not count."""
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    """Layer of each node: 0 without dependencies.
+
+    Otherwise one more than its highest dependency. `cut` edges do not count.
+    """
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     skipped = set(cut)
     graph: nx.DiGraph = nx.DiGraph()
@@ -57,7 +63,10 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 
 
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
-    """Nodes so that heavy edges lead forward: sources first, sinks last, then the largest surplus."""
+    """Order of nodes in which heavy edges lead forward.
+
+    Sources first, sinks last, then the largest surplus.
+    """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)
     for (a, b), weight in weights.items():
@@ -91,7 +100,10 @@ def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
 
 
 def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
-    """The order with each node at the place where least weight leads back, until no move helps; `ROUNDS` times at most."""
+    """Move each node to where the least weight leads back.
+
+    This is repeated until no move helps, at most `ROUNDS` times.
+    """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)
     for (a, b), weight in sorted(weights.items()):
@@ -102,7 +114,7 @@ def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
         for node in tuple(order):  # `order` itself changes
             at = order.index(node)
             rest: list[T] = order[:at] + order[at + 1 :]
-            # Weight that leads back with the node in front of everything, and then behind one more node after the other.
+            # Weight that leads back with the node at the front, and then after each further node.
             cost = best = sum(into[node].values())
             place: int = 0
             costs: list[float] = [cost]
@@ -126,7 +138,7 @@ def _against(weights: Mapping[tuple[T, T], float], order: Sequence[T]) -> list[t
 
 
 def _irredundant(weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> list[tuple[T, T]]:
-    import networkx as nx  # not for those who only ask about impact: seventy milliseconds
+    import networkx as nx  # takes 70 ms; impact questions do not need it
 
     gone = set(cut)
     graph: nx.DiGraph = nx.DiGraph()

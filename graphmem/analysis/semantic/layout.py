@@ -1,4 +1,6 @@
-"""Where to draw a layered map: rows from the layers, places in a row so that few lines cross.
+"""Layout of a layered map, with few crossing lines.
+
+Layers are rows; the order in a row keeps crossings few.
 
 Source:
     K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures, IEEE Trans. SMC 11 (1981) 109-125:
@@ -20,12 +22,14 @@ Place = tuple[float, float]
 
 
 def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], widest: int = WIDEST) -> dict[str, Place]:
-    """Centre of each node in the unit square, the highest layer on top; a layer of more than `widest` nodes takes several rows.
+    """Centre of each node in the unit square, the highest layer on top.
+
+    A layer of more than `widest` nodes takes several rows.
 
     Args:
         layer: node -> layer, 0 at the bottom.
         weights: (node, node) -> weight of the line between them.
-        widest: nodes in a row.
+        widest: most nodes in a row.
     """
     rows = _rows(layer, widest)
     near: dict[str, list[tuple[str, float]]] = defaultdict(list)
@@ -43,7 +47,10 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
 
 
 def _aside(number: int, boxes: int) -> float:
-    """How far a short row stands beside the middle: rows of one box after the other would hide their lines behind the boxes."""
+    """Horizontal offset of a short row from the middle.
+
+    In rows of one box each, boxes would otherwise hide the lines behind them.
+    """
     return (0.0, 0.17, -0.17)[number % 3] / boxes if boxes <= 2 else 0.0
 
 

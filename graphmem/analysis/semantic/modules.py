@@ -1,4 +1,7 @@
-"""Modules, what they depend on, and the layers they lie in: one partition of the files, with everything that is said about it."""
+"""Modules, their dependencies and their layers.
+
+Everything comes from one partition of the files.
+"""
 
 from __future__ import annotations
 
@@ -31,16 +34,19 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 CENTRAL: Final = 5
-NAMED: Final = 4  # files that speak for a module nobody described
+NAMED: Final = 4  # files named in the summary of a module without documentation
 _PACKAGES: Final = frozenset({"__init__", "index", "mod", "lib", "package-info", "doc"})
 _RULED: Final = re.compile(r"([^\w\s])\1{2,}")
-SITES: Final = 3  # of an ordinary dependency
-UPWARD_SITES: Final = 20  # of one that should not be there
-HOTTEST: Final = 5  # files whose mean score is the heat of a module
+SITES: Final = 3  # sites shown for an ordinary dependency
+UPWARD_SITES: Final = 20  # sites shown for an upward dependency
+HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest files
 
 
 def first_sentence(doc: str) -> str:
-    """First sentence of a documentation, without the lines that are drawn under headings; "" when it is but a word."""
+    """First sentence of a documentation, without lines drawn under headings.
+
+    "" when it is a single word.
+    """
     sentence = " ".join(_RULED.sub(" ", doc).split()).partition(". ")[0].rstrip(".: ")
     return f"{sentence}." if sentence.count(" ") >= 1 else ""
 
@@ -50,11 +56,11 @@ class Modules:
 
     Args:
         view: the graph.
-        known: the modules as they were before; names and ids follow them.
+        known: earlier modules; names and ids follow them.
         project: part of new ids.
         churn: path -> commits, old ones counting less; None without history.
-        co_change: (path, path) -> strength in [0, 1]; pairs with a file that is not in the graph are passed over.
-        current: `known` is of this very generation, so the partition is taken from it as it is.
+        co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
+        current: `known` belongs to this generation, so its partition is used without change.
 
     Attributes:
         groups: the modules, most lines first.
@@ -100,7 +106,10 @@ class Modules:
         self._number = number
 
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
-        """Small groups of nothing but tests, one for each folder above them: a hundred test cases are one place, not a hundred."""
+        """Join small groups of tests, one group per folder above them.
+
+        A hundred test cases thus take one place on the map.
+        """
         tests = {self.files.paths[i] for i in np.flatnonzero(self.files.is_test).tolist()}
         small = math.isqrt(sum(map(len, groups)))
         kept: list[list[str]] = []
@@ -113,7 +122,7 @@ class Modules:
         return sorted([*kept, *(sorted(group) for group in joined.values())])
 
     def _code(self) -> list[str]:
-        """Files that hold code: those of text and data have no place in a map of dependencies."""
+        """Files that contain code; text and data have no place on the map."""
         view, files = self.view, self.files
         of = files.file_of(np.flatnonzero(view.label == SYMBOL).astype(np.int32))
         has = np.zeros(len(files), np.bool_)
@@ -126,11 +135,14 @@ class Modules:
         ends = zip(files.src.tolist(), files.dst.tolist(), files.weight.tolist(), strict=True)
         return {(files.paths[a], files.paths[b]): float(count) for a, b, count in ends}
 
-    # ---- what follows from the partition
+    # ---- derived from the partition
 
     @cached_property
     def between(self) -> dict[tuple[int, int], I64]:
-        """Edge rows from one module to another, by positions in `groups`; what tests depend on is left out, and so are façades."""
+        """Edge rows from one module to another, by positions in `groups`.
+
+        Dependencies of tests and façades are excluded.
+        """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
         counted = ~(files.facade[files.src] | files.facade[files.dst] | files.is_test[files.src])
@@ -142,7 +154,7 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies without which there are layers."""
+        """Dependencies to remove to obtain layers."""
         return frozenset(feedback({pair: float(len(rows)) for pair, rows in self.between.items()}))
 
     @cached_property
@@ -158,13 +170,13 @@ class Modules:
 
     @cached_property
     def modularity(self) -> float:
-        """Of the partition over the dependencies alone."""
+        """Modularity of the partition over the dependencies alone."""
         grouped = {path for group in self.groups for path in group.paths}
         links = {pair: count for pair, count in self._links.items() if pair[0] in grouped and pair[1] in grouped}
         return round(modularity([group.paths for group in self.groups], links), 4)
 
     def name_of(self, path: str) -> str:
-        """Name of the module a file is in; "" for none."""
+        """Name of a file's module; "" if it has none."""
         number = self._number.get(path)
         place = -1 if number is None else int(self.of_file[number])
         return self.groups[place].name if place >= 0 else ""
@@ -195,7 +207,7 @@ class Modules:
         ]
 
     def _weights(self) -> tuple[list[int], list[int]]:
-        """Edges that stay inside each module, and those that enter or leave it."""
+        """Number of edges inside each module, and of edges that enter or leave it."""
         inside, outside = [0] * len(self.groups), [0] * len(self.groups)
         files = self.files
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), files.weight.tolist(), strict=True)
@@ -234,7 +246,7 @@ class Modules:
 
     @cached_property
     def _by_top(self) -> I64:
-        """Dependents of each top-level definition and of everything inside it, shape (n,)."""
+        """Dependents of each top-level definition and its contents, shape (n,)."""
         view = self.view
         top = np.arange(view.n, dtype=np.int64)
         while True:
@@ -245,7 +257,10 @@ class Modules:
             top = np.where(inside, above, top)
 
     def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
-        """The most depended upon top-level definitions outside tests, or in them when there is nothing else."""
+        """Top-level definitions outside tests with the most dependents.
+
+        In modules of tests only, those of the tests.
+        """
         view = self.view
         top = (view.parent[nodes] >= 0) & (view.parent[np.maximum(view.parent[nodes], 0)] < 0)
         wanted = nodes[top & (view.kind[nodes] != NODE_KINDS.index("variable"))]
@@ -256,7 +271,10 @@ class Modules:
         return found
 
     def _summary(self, group: Named) -> str:
-        """What the documentation of the module's package says of it, or of its only file; else which files it holds."""
+        """Summary from the documentation of the module's package or only file.
+
+        Without documentation it names the files.
+        """
         own = [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
         weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
@@ -277,7 +295,7 @@ class Modules:
 
     @cached_property
     def dependencies(self) -> list[ModuleDependency]:
-        """Between modules, heaviest first."""
+        """Dependencies between modules, heaviest first."""
         found = [self._dependency(pair, rows) for pair, rows in self.between.items()]
         return sorted(found, key=lambda one: (-one.weight, one.src_name, one.dst_name))
 
@@ -288,11 +306,11 @@ class Modules:
         return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites)
 
     def map(self, notes: list[str], state: IndexState) -> ModuleMap:
-        """What the system is made of."""
+        """Overview of the system."""
         return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
 
     def detail(self, i: int, state: IndexState) -> ModuleDetail:
-        """One module, opened."""
+        """Details of one module."""
         group, files, view = self.groups[i], self.files, self.view
         hottest = float(self.heat.max(initial=0.0)) or 1.0
         links = self._inside(i)

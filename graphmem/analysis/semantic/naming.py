@@ -1,4 +1,4 @@
-"""Names and ids of modules that stay what they were while most of their files stay together."""
+"""Names and ids of modules, stable while most of their files stay."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from graphmem.model import stable_id
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-MOST: Final = 0.6  # share of its files that must lie below a folder for the module to bear its name
-SAME: Final = 1 / 3  # share of the larger one that two groups must have in common to be the same module
+MOST: Final = 0.6  # share of its files that must be below a folder for the module to take its name
+SAME: Final = 1 / 3  # share of the larger group that two must share to be the same module
 ROOT: Final = "(root)"
-SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package and say nothing about it
-SPEAKING: Final = 0.1  # least share of a group that is no tests and names it; below that it is a group of tests
-SPOKEN: Final = 8  # weightiest files that are tried for a name
+SOURCES: Final = frozenset({"src", "lib"})  # folders that hold a package but do not describe it
+SPEAKING: Final = 0.1  # least share of other files that may name a group; below it, the group is one of tests
+SPOKEN: Final = 8  # heaviest files that are tried for a name
 
 
 class Known(NamedTuple):
-    """A module as it was when the modules were last worked out."""
+    """A module as last computed."""
 
     id: str
     name: str
@@ -40,13 +40,15 @@ class Named(NamedTuple):
 def named(
     groups: Sequence[Sequence[str]], known: Sequence[Known], weight: Mapping[str, float], tests: Collection[str], project: str
 ) -> list[Named]:
-    """Groups with unique names and ids, those of a known module where it is the same one.
+    """Give groups unique names and ids.
+
+    A group that matches a known module keeps the name and id of that module.
 
     Args:
         groups: of ascending paths.
-        known: the modules before.
-        weight: path -> how much depends on the file; the heaviest tells two modules of one folder apart.
-        tests: files of tests; where a tenth of a group or more are others, those alone give it its name.
+        known: earlier modules.
+        weight: path -> weight of the dependents of the file; the heaviest file distinguishes two modules of one folder.
+        tests: files of tests; if a tenth of a group or more are other files, only those name the group.
         project: part of new ids.
     """
     old = _matches(groups, known)
@@ -76,7 +78,10 @@ def named(
 
 
 def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[int, Known]:
-    """The known module each group is: the largest overlaps first, each module once."""
+    """Match each group to a known module.
+
+    The largest overlaps come first, and each module is used once.
+    """
     module_of = {path: i for i, one in enumerate(known) for path in one.paths}
     overlaps = []
     for i, group in enumerate(groups):
@@ -93,7 +98,10 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 
 
 def _base(group: Sequence[str], top: str) -> str:
-    """The deepest folder most of the group lies in, below what all of the project has in common and below a folder of sources."""
+    """The deepest folder that contains most of the group.
+
+    It is below the folder common to the whole project, and below a folder of sources.
+    """
     counts: Counter[str] = Counter()
     for path in group:
         folder = path.rpartition("/")[0]
@@ -108,7 +116,10 @@ def _base(group: Sequence[str], top: str) -> str:
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
-    """The base alone for the group that has most of what lies there; others add their weightiest files, for no part is the whole."""
+    """Name of a group: the base, for the group with most files of that folder.
+
+    Others add the names of their heaviest files, because a part must not have the name of the whole.
+    """
     if most and base not in taken:
         return base
     stems = list(dict.fromkeys(_stem(path) for path in sorted(group, key=lambda one: (-weight.get(one, 0.0), one))))
@@ -126,7 +137,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _stem(path: str) -> str:
-    """What a file is called: its name without extensions, or its folder's where its own says nothing."""
+    """Name of a file without extensions, or its folder's if that is generic."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
     return folder.rpartition("/")[2] or stem if stem in {"__init__", "index", "mod", "lib", "main"} else stem
