@@ -2,6 +2,11 @@
 (package_clause
   (package_identifier) @import.module) @import.kind.package
 
+; //go:build linux && !cgo: the file is part of some builds only
+(source_file
+  (comment) @import.module @import.kind.constraint
+  (#match? @import.module "^//go:build "))
+
 ; import "path", import name "path", import _ "path"
 (import_spec
   !name

@@ -69,7 +69,8 @@
   parameters: (parameter_list
     (parameter_declaration
       name: (identifier) @target
-      type: (_) @annotation))) @binding.local
+      type: (_) @annotation))
+  body: (block) @extent.inside) @binding.local
 
 ; struct { name Type; name, name Type }
 (field_declaration

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import (
@@ -42,6 +43,8 @@ class Bindings(Extraction):
         end = value_node if value_node is not None and op != "local" else extent
         first = self.line(extent.start_byte)
         lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
+        if "extent.inside" in captures:
+            lines = self.lines_inside(captures["extent.inside"][0])
         if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
             return
         if op in ("return", "yield", "yield_from", "export"):
@@ -58,10 +61,24 @@ class Bindings(Extraction):
         here = self.opened.get(node.id)
         is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
         for target in captures.get("target", ()):
+            if op == "local" and "extent.inside" in captures and self.stands_before(target, lines[0]):
+                continue
             if is_defined and builder.terms[builder.term(target)][0] == NAME:
                 continue
             given = value if value >= 0 or op != "local" else self.grammar.helper.given(builder, node, target)
             self.bind(target, op, given, annotation, node, lines)
+
+    def lines_inside(self, block: Node) -> tuple[int, int]:
+        """Lines of a block of which no other code has a part: the first and the last one go with what is around it."""
+        first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
+        return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
+
+    def stands_before(self, target: Node, line: int) -> bool:
+        """True where a block of one line has on its left a name of the same text, as in `r.Get(func(r *R) {})`: that one is meant."""
+        if self.line(target.start_byte) != line:
+            return False
+        left = self.builder.slice(self.line_starts[line - 1], target.start_byte)
+        return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
         """Bind one target, taking patterns apart."""

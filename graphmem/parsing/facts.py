@@ -191,7 +191,7 @@ class Import(NamedTuple):
     level: int  # leading dots of a relative Python import; 0 elsewhere
     name: str  # the imported name; "" when the module itself is bound; "*" for all
     alias: str  # the local name that is bound; "" when none is (side effect, star, re-export only)
-    kind: str  # import | from | require | dynamic | reexport | type | augment (of a declaration there) | package (the file's own)
+    kind: str  # import | from | require | dynamic | reexport | type | augment (of a declaration there) | package | constraint
     exported_as: str  # name under which it is exported again; "" when not
     line: int
 

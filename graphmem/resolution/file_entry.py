@@ -88,6 +88,7 @@ class FileEntry:
         self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is resolved
         self.kept: dict[str, Any] = {}  # derived by the language rules from this file alone
         self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
+        self.constraint = next((found.module for found in facts.imports if found.kind == "constraint"), "")
         self._index()
 
     def _index(self) -> None:

@@ -7,7 +7,7 @@ these keys are out of date.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from graphmem.model import symbol_id
@@ -17,6 +17,7 @@ from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.solver import Solver
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import last_name
 from graphmem.runtime.faults import CODE, fault
 
 _CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
@@ -51,6 +52,7 @@ class Project:
         self._named: dict[str, set[Symbol]] = {}
         self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> top-level name -> paths, where files share names
         self._demanded: dict[str, set[Symbol]] = {}  # name -> interface methods, in languages with structural interfaces
+        self._embedding: dict[str, set[Symbol]] = {}  # bare name -> interfaces with a base of that name, in the same languages
         self._made: dict[str, set[str]] = {}  # name of a class -> paths of the files that may instantiate it
         self._called: dict[str, dict[str, int]] = {}  # bare name -> path -> number of calls
         self.faults: dict[str, str] = {}  # path -> the unexpected error because of which only the module is known
@@ -64,9 +66,10 @@ class Project:
         `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) ·
         `passed`: arguments that (path, scope) passes to callees of a bare name ·
         `module`: the files of a dotted module name · `named`: definitions of a bare name ·
+        `embeds`: structural interfaces with a base of a bare name ·
         `shared`: the files of (dotted name) that bind (name) · `calls`: call sites of a bare name ·
         `made`: whether a class's name is used ·
-        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: the package that (path) declares.
+        `subclasses`: of (symbol id) · `file`: whether a path exists · `clause`: the package and the builds that (path) declares.
         """
         found = self._keys.get(parts)
         if found is None:
@@ -103,6 +106,11 @@ class Project:
         self.touch("clause", entry.path)
         return entry.clause
 
+    def build_constraint(self, entry: FileEntry) -> str:
+        """Return the builds that a file declares to be part of; "" for all."""
+        self.touch("clause", entry.path)
+        return entry.constraint
+
     def file(self, path: str) -> FileEntry | None:
         """Return the file at a path."""
         self.touch("file", path)
@@ -125,6 +133,11 @@ class Project:
         """Return the methods of a name that structural interfaces require."""
         self.touch("named", name)
         return sorted(self._demanded.get(name, ()), key=_place)
+
+    def embedding(self, name: str) -> list[Symbol]:
+        """Return the structural interfaces with a base of a bare name."""
+        self.touch("embeds", name)
+        return sorted(self._embedding.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
         """True when the dotted name of a module begins with this one."""
@@ -230,9 +243,11 @@ class Project:
             return {}
         contents = self._fingerprints(entry)
         contents["file", path] = True
-        contents["clause", path] = entry.clause
+        contents["clause", path] = (entry.clause, entry.constraint)
         for name in entry.made:
             contents["made", name, path] = True
+        for name, symbol in _embedded(entry):
+            contents["embeds", name, symbol.id] = True
         for dotted in entry.rules.names_of(entry.facts):
             contents["module", dotted, path] = True
             for name in entry.rules.shared_names(entry):
@@ -287,6 +302,8 @@ class Project:
             for symbol in entry.symbols:
                 if symbol.kind == "method" and entry.definitions[entry.definitions[symbol.index].parent].kind == "interface":
                     self._demanded.setdefault(symbol.name, set()).add(symbol)
+        for name, symbol in _embedded(entry):
+            self._embedding.setdefault(name, set()).add(symbol)
         for dotted, shared in names.items():
             for name in shared:
                 self._binders.setdefault(dotted, {}).setdefault(name, set()).add(path)
@@ -303,6 +320,8 @@ class Project:
         entry = self.files.pop(path, None)
         if entry is None:
             return
+        for name, symbol in _embedded(entry):
+            self._embedding[name].discard(symbol)
         for symbol in entry.symbols:
             symbol.index = -1
             self._named.get(symbol.name, set()).discard(symbol)
@@ -337,11 +356,19 @@ def _folders(dotted: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
+def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
+    """Yield the interfaces of a file with the last name of each base."""
+    for position, definition in enumerate(entry.definitions) if entry.rules.interfaces_are_structural else ():
+        if definition.kind == "interface":
+            for _, term in definition.bases:
+                yield last_name(entry.terms[term]), entry.symbols[position]
+
+
 def _index_key(key: Key) -> Key:
     """Return the input that a contribution belongs to.
 
-    The inputs `named`, `module`, `calls` and `made` combine contributions of many files.
+    The inputs `named`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """
     if key[0] == "shared":
         return key[:3]
-    return key[:2] if key[0] in ("named", "module", "calls", "made") else key
+    return key[:2] if key[0] in ("named", "embeds", "module", "calls", "made") else key

@@ -38,7 +38,7 @@ class GoHelper(Helper):
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """An import without a name binds that of the package; `_` binds none."""
-        if found.kind == "package" or found.name == "*":
+        if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)
         alias = "" if found.alias == "_" else found.alias or package_name(found.module)
         return (found._replace(alias=alias),)

@@ -141,9 +141,11 @@ class Targets:
         A method that only says that subclasses must have it is referred to and not called where they do, and so is
         one that all classes override of which there are objects.
         """
+        owner = self.inference.owner(receiver[1], name)
+        if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
+            receiver = receiver if receiver[1].kind == "interface" else (INST, owner, False)  # what the class embeds may be any of them
         is_exact = (receiver[0] == INST and receiver[2]) or not rules_of(self.project.entry(receiver[1])).is_virtual(receiver[1])
         is_exact = is_exact or (receiver[0] == CLASS and not receiver[2] and not rules_of(self.entry).class_calls_are_virtual)
-        owner = self.inference.owner(receiver[1], name)
         if is_exact or not isinstance(owner, Symbol):
             yield from plain
             return

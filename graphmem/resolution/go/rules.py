@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
+from graphmem.resolution.go.constraints import are_built_together
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Outside, Type, join, join_all, one
@@ -31,6 +32,23 @@ _FUNCTIONS: Final = frozenset(
 )
 _GENERIC: Final = frozenset("iter maps slices sync sync/atomic unique weak".split())
 """Packages of the standard library with generic functions and types."""
+
+_DEMANDED: Final = {
+    "builtin.error": "Error",
+    "fmt.Stringer": "String",
+    "io.Closer": "Close",
+    "io.ReadCloser": "Read Close",
+    "io.ReadWriteCloser": "Read Write Close",
+    "io.ReadWriter": "Read Write",
+    "io.Reader": "Read",
+    "io.Seeker": "Seek",
+    "io.WriteCloser": "Write Close",
+    "io.Writer": "Write",
+    "net/http.Handler": "ServeHTTP",
+    "net/http.ResponseWriter": "Header Write WriteHeader",
+    "sort.Interface": "Len Less Swap",
+}
+"""Methods of interfaces of the standard library that others often embed."""
 
 
 class GoRules(PackageRules):
@@ -74,14 +92,16 @@ class GoRules(PackageRules):
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a file sees the top-level names of another.
 
-        Their package clauses must agree. Definitions in test files are visible only to test files.
+        Their package clauses must agree, and one build must contain both. Definitions in test files are visible only to test files.
         """
-        clause = inference.project.package_clause
-        return clause(entry) == clause(other) and super().sees(inference, entry, other)
+        clause, constraint = inference.project.package_clause, inference.project.build_constraint
+        if clause(entry) != clause(other) or not super().sees(inference, entry, other):
+            return False
+        return are_built_together(entry.path, constraint(entry), other.path, constraint(other))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
         """Return the package that an import names, in the project or external."""
-        if found.kind == "package" or not found.module:
+        if found.kind in ("package", "constraint") or not found.module:
             return EMPTY
         if inference.project.modules(found.module):
             return one((NAMESPACE, found.module, self.name))
@@ -127,6 +147,12 @@ class GoRules(PackageRules):
             for method in project.demanded(name):
                 other = project.entry(method)
                 candidates[other.symbols[other.definitions[method.index].parent]] = None
+        pending = list(candidates)
+        while pending:  # an interface may demand only what it embeds
+            for interface in project.embedding(pending.pop().name):
+                if interface not in candidates:
+                    candidates[interface] = None
+                    pending.append(interface)
         found = [interface for interface in candidates if interface.index >= 0 and self._has_all(inference, symbol, interface)]
         return tuple(sorted(found, key=lambda interface: interface.place))
 
@@ -167,18 +193,24 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types.
+        Parameters and results must have the same types. Of an embedded interface outside the project only the method names in
+        `_DEMANDED` are known, hence the project must demand a method as well.
         """
+        is_known = False
         for part in inference.mro(interface):
             if not isinstance(part, Symbol):
-                return False  # the methods of an external interface are unknown
+                names = _DEMANDED.get(f"{part[1]}.{part[2]}", "").split()
+                if not all(isinstance(inference.owner(symbol, name), Symbol) for name in names):
+                    return False
+                continue
             for name in methods_of(inference.project.entry(part), part):
                 owner = inference.owner(symbol, name)
                 functions = inference.functions(owner, name) if isinstance(owner, Symbol) else []
                 wanted = {_shape(inference.project.entry(method), method) for method in inference.functions(part, name)}
                 if wanted.isdisjoint(_shape(inference.project.entry(method), method) for method in functions):
                     return False
-        return True
+                is_known = True
+        return is_known
 
     # values
 
