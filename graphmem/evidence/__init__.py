@@ -1,1 +1,1 @@
-"""What outside tools saw of the code, as edges: type-checking indexers, running tests, measured coverage."""
+"""Edges from outside tools: SCIP indexers, recorded tests and coverage."""

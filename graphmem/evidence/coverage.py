@@ -1,8 +1,8 @@
-"""coverage.py's data file with dynamic contexts: which test ran which lines.
+"""Read data files of coverage.py with contexts: the lines each test ran.
 
-Two ways of naming a context are understood: pytest-cov's (`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own
-`dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is SQLite (coverage 5 and later) and needs no coverage
-installed. It does not say what the sources looked like, so files that were changed after it was written are left out.
+Two formats of context names are supported: pytest-cov's (`tests/test_x.py::TestA::test_b[1]|run`) and coverage's own
+`dynamic_context = test_function` (`tests.test_x.TestA.test_b`). The file is SQLite (coverage 5 and later), so coverage need not be
+installed. It has no hashes of the sources, so files that changed after it was written are skipped.
 """
 
 from __future__ import annotations
@@ -24,28 +24,30 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".coverage"
-MAX_S: Final = 120.0  # for reading one file
-_STEPS: Final = 100_000  # of the database engine, between two looks at the clock
+MAX_S: Final = 120.0  # timeout for reading one file
+_STEPS: Final = 100_000  # instructions of SQLite's virtual machine between two checks of the timeout
 _FUNCTIONS: Final = ("function", "method")
 _SAMPLE: Final = 3
 
 
 def check(path: Path) -> int:
-    """How many contexts a data file has.
+    """Number of contexts in a data file.
 
     Raises:
-        EvidenceError: it is no data file of coverage, or was recorded without contexts.
+        EvidenceError: it is not a data file of coverage, or was recorded without contexts.
     """
     if not path.is_file():
-        raise EvidenceError(f"{path} is not there; name coverage's data file", path=str(path), reason="unreadable")
+        raise EvidenceError(f"{path} not found; give the path of coverage's data file", path=str(path), reason="unreadable")
     try:
         with closing(_open(path)) as data:
             contexts = int(data.execute("SELECT count(*) FROM context WHERE context != ''").fetchone()[0])
     except sqlite3.Error as error:
-        raise EvidenceError(f"{path} is no data file of coverage 5 or later ({error})", path=str(path), reason="format") from error
+        raise EvidenceError(
+            f"{path} is not a data file of coverage 5 or later ({error}); record it again", path=str(path), reason="format"
+        ) from error
     if not contexts:
         raise EvidenceError(
-            f"{path} does not say which test ran what; record it with `pytest --cov --cov-context=test`, or with "
+            f"{path} has no contexts, so the tests are unknown; record it with `pytest --cov --cov-context=test`, or with "
             "`dynamic_context = test_function` in coverage's configuration",
             path=str(path),
             reason="contexts",
@@ -54,21 +56,24 @@ def check(path: Path) -> int:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Which tests ran which functions, by the lines of their bodies.
+    """Functions that each test ran, by the lines of their bodies.
 
     Raises:
-        EvidenceError: see `check`; or no file of it is in the tree, unchanged.
+        EvidenceError: see `check`; or none of its files is in the tree, unchanged.
     """
     check(path)
     try:
         with closing(_open(path)) as data:
             return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
-    except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # the file has no types: anything may stand anywhere
+    except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # SQLite columns have no fixed types
         raise EvidenceError(f"{path} is damaged ({error}); record it again", path=str(path), reason="damaged") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """The file, for as long as reading it may take: it may hold views that have no end in place of tables."""
+    """Open the file with a timeout for every statement.
+
+    A crafted file can have endless views in place of tables.
+    """
     data = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     data.execute("PRAGMA trusted_schema = OFF")
     until = time.monotonic() + MAX_S
@@ -77,14 +82,14 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class _Reading:
-    """One data file being read."""
+    """The state of reading one data file."""
 
     def __init__(self, data: sqlite3.Connection, resolver: Resolver, root: Path, written_ns: int) -> None:
         self._data = data
         self._resolver = resolver
         self._root = root.resolve()
         self._written_ns = written_ns
-        self._owners: dict[str, list[End | None]] = {}  # path -> the function each line is in the body of, from line 1 on
+        self._owners: dict[str, list[End | None]] = {}  # path -> for each line, from 1 on, the function whose body contains it
         self._changed: list[str] = []
 
     def whole(self, path: Path) -> Reading:
@@ -102,14 +107,14 @@ class _Reading:
                 seen.update(end for line in lines if 0 < line < len(owners) and (end := owners[line]) is not None and end != test)
         if not reached:
             raise EvidenceError(
-                f"{path} is of another project or of older files: none of its contexts is a test that is here; record it again",
+                f"{path} is of another project or of older files: none of its contexts is a test of this tree; record it again",
                 path=str(path),
                 reason="other project",
             )
-        notes = [(one, "it was changed after coverage was measured, so nothing is taken from it") for one in self._changed]
+        notes = [(one, "it changed after coverage was measured, so its lines are ignored; measure again") for one in self._changed]
         if unknown:
             some = ", ".join(unknown[:_SAMPLE])
-            notes.append(("", f"{len(unknown):,} contexts of the coverage data are no test that is in the index: {some}"))
+            notes.append(("", f"{len(unknown):,} contexts of the coverage data are not tests in the index: {some}"))
         observations = [
             Observation("coverage", EdgeKind.TESTS, test, tuple(Seen(end, NO_SITE) for end in sorted(seen)))
             for test, seen in sorted(reached.items())
@@ -118,7 +123,7 @@ class _Reading:
         return Reading(observations, None, origin, notes)
 
     def _files(self) -> Iterator[tuple[int, str]]:
-        """(number, path from the root) of the files that are in the tree and older than the data."""
+        """(number, path from the root) of files in the tree older than the data."""
         for number, name in self._data.execute("SELECT id, path FROM file ORDER BY id").fetchall():
             absolute = (self._root / name).resolve()
             if self._root not in absolute.parents:
@@ -134,14 +139,14 @@ class _Reading:
             yield number, path
 
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
-        """(file, lines) that ran in a context; branch data holds pairs of lines instead."""
+        """(file, lines) that ran in a context; for branch data the ends of arcs."""
         for file, bits in self._data.execute("SELECT file_id, numbits FROM line_bits WHERE context_id = ?", (context,)):
             yield file, {8 * byte + bit for byte, value in enumerate(bits) for bit in range(8) if value >> bit & 1}
         for file, source, target in self._data.execute("SELECT file_id, fromno, tono FROM arc WHERE context_id = ?", (context,)):
-            yield file, {source, target}  # a function is entered from and left to the negative number of its first line
+            yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """The test function a context names."""
+        """The test function that a context names; None if unknown."""
         context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
         path, colons, name = context.partition("::")
         if colons:
@@ -155,7 +160,10 @@ class _Reading:
         return None
 
     def _modules(self, dotted: str) -> list[str]:
-        """Files with a module name that ends so: coverage knows a module as it was imported."""
+        """Files whose module name has this ending.
+
+        Coverage records the name under which a module was imported.
+        """
         tail = dotted.replace(".", "/")
         return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))
 
@@ -168,7 +176,10 @@ class _Reading:
 
 
 def _owners(path: str, lines: int, definitions: list[Definition]) -> list[End | None]:
-    """For each line the innermost function it is in the body of; the line a function begins on belongs to whoever defines it."""
+    """For each line the innermost function whose body contains it.
+
+    The first line of a function belongs to the scope that defines it.
+    """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []
     for one in definitions:

@@ -1,8 +1,8 @@
-"""Where outside files wait for the next index run, whoever makes it.
+"""Folder in which outside files wait for the next index run.
 
-A file is put here by the command line or by the pytest plug-in and read by the process that owns the index, which may
-be another one. Its name's ending says what it is. It is deleted when the graph holds what it said; one that cannot be read is
-renamed to `*.refused` and named in the summary of the run, so that it is neither lost nor tried for ever.
+The command line or the pytest plug-in puts a file here. The process that owns the index reads it, and may be another one. The suffix
+of a file selects its reader. A file is deleted when the graph contains its evidence. A file that cannot be read is renamed to
+`*.refused` and reported in the summary of the run, so that it is neither lost nor retried for ever.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REFUSED: Final = ".refused"
 
 
 class Inbox:
-    """The waiting files of one index.
+    """The pending files of one index.
 
     Args:
         folder: directory of the index.
@@ -38,11 +38,11 @@ class Inbox:
         self._taken: list[Path] = []
 
     def has_any(self) -> bool:
-        """Whether a file waits."""
+        """Whether a file is pending."""
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Read every waiting file into the sidecar, the oldest first, and say what could not be used."""
+        """Read pending files into the sidecar, oldest first; return problems."""
         notes: list[Diagnostic] = []
         self._taken = []
         for path in self._waiting():
@@ -54,7 +54,7 @@ class Inbox:
                 path.rename(path.with_name(path.name + REFUSED))
                 notes.append(Diagnostic("", "error", "evidence", error.message, 0))
                 continue
-            except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
+            except Exception as error:  # noqa: BLE001 - the error affects that file only, and is reported
                 said = fault(error, "taking it in", path.name)
                 path.rename(path.with_name(path.name + REFUSED))
                 notes.append(Diagnostic("", "error", CODE, f"{path.name}: {said}", 0))
@@ -64,7 +64,7 @@ class Inbox:
         return notes
 
     def clear(self) -> None:
-        """Delete what was taken in."""
+        """Delete the files that were read."""
         for path in self._taken:
             path.unlink(missing_ok=True)
         self._taken = []
@@ -77,10 +77,10 @@ class Inbox:
 
 
 class Reader(NamedTuple):
-    """How one kind of outside file is read."""
+    """Functions that check and read one kind of outside file."""
 
-    rule: str  # of what it says
-    check: Callable[[Path], object]  # raises EvidenceError for what can be refused at once
+    rule: str  # of its edges
+    check: Callable[[Path], object]  # raises EvidenceError for files that can be refused at once
     read: Callable[[Path, Resolver, Path], Reading]
 
 
@@ -89,11 +89,14 @@ READERS: Final[dict[str, Reader]] = {
     trace.SUFFIX: Reader("runtime", trace.read, lambda path, resolver, root: trace.read(path)),
     coverage.SUFFIX: Reader("coverage", coverage.check, coverage.read),
 }
-"""Ending of a file's name -> its reader."""
+"""Suffix of a file -> its reader."""
 
 
 def prepared(folder: Path) -> Path:
-    """The inbox of an index, made when missing; an index directory that is made with it is hidden from git, as always."""
+    """Path of the inbox of an index, created if missing.
+
+    A new index directory gets a `.gitignore`, as everywhere.
+    """
     inbox = folder / FOLDER
     inbox.mkdir(parents=True, exist_ok=True)
     ignore = folder / ".gitignore"
@@ -103,19 +106,19 @@ def prepared(folder: Path) -> Path:
 
 
 def put(file: Path, suffix: str, folder: Path) -> None:
-    """Check a file and leave a copy for the next index run.
+    """Check a file and put a copy into the inbox for the next index run.
 
     Args:
-        file: anywhere; it is only read.
-        suffix: key of `READERS`: what it is.
+        file: a file in any directory; it is not changed.
+        suffix: key of `READERS`: the kind of file.
         folder: directory of the index.
 
     Raises:
-        EvidenceError: it is not what it should be; nothing is left.
+        EvidenceError: the file is not of this kind; nothing is copied.
     """
     READERS[suffix].check(file)
     inbox = prepared(folder)
-    name = f"{file.stem or 'given'}-{stable_id(str(file.resolve().parent))[:8]}"  # tools give their files the same name everywhere
+    name = f"{file.stem or 'given'}-{stable_id(str(file.resolve().parent))[:8]}"  # tools use the same file name in every project
     draft = inbox / f"{name}.part"
-    shutil.copy2(file, draft)  # with its time, which says what coverage was measured on
+    shutil.copy2(file, draft)  # keeps the modification time, which tells the sources that coverage measured
     draft.replace(inbox / f"{name}{suffix}")

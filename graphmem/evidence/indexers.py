@@ -1,6 +1,6 @@
-"""Programs that write SCIP indexes: which fit a project, which are installed, and how each is run.
+"""Find and run the SCIP indexers that fit a project.
 
-What is known of each program is in `indexers.toml` beside this file.
+The table of programs is `indexers.toml` in the same directory.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Final, NamedTuple
 from graphmem.errors import EvidenceError
 
 TIMEOUT_S: Final = 3600
-MAX_PROJECTS: Final = 500  # folders that are named to one program
+MAX_PROJECTS: Final = 500  # maximum folders in the arguments of one program
 _PASSED_OVER: Final = ("node_modules", "site-packages", "venv", "__pycache__", "target", "vendor")
 
 
 class Indexer(NamedTuple):
-    """A program that writes a SCIP index; the fields are explained in `indexers.toml`."""
+    """A program that writes a SCIP index; `indexers.toml` has the fields."""
 
     program: str  # on PATH
     endings: tuple[str, ...]
@@ -37,25 +37,25 @@ class Indexer(NamedTuple):
 
     @property
     def how_to_install(self) -> str:
-        """What to tell a person who does not have it."""
+        """Instruction for a person who does not have it."""
         return self.install if self.install.startswith("download") else f"install it with `{self.install}`"
 
 
 class Fitting(NamedTuple):
-    """A program that could read files of a project."""
+    """A program that supports some files of a project."""
 
     indexer: Indexer
-    files: int  # of its endings
-    found: str  # where it is installed; "" when it is not
-    needed: str  # the file of the root that it works from; "" when it needs none
-    missing: tuple[str, ...]  # patterns of which the root has none
+    files: int  # number of files with its suffixes
+    found: str  # path of the installed program; "" if it is not installed
+    needed: str  # its project file in the root; "" if it needs none
+    missing: tuple[str, ...]  # patterns of its project file, if the root has no match
 
 
 class Ran(NamedTuple):
-    """What running the programs gave."""
+    """Results of running the programs."""
 
     indexes: list[Path]
-    notes: list[str]  # which were not run, or failed, and what to do
+    notes: list[str]  # programs that were not run or failed, and what to do
 
 
 @cache
@@ -82,9 +82,9 @@ def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
 
     Args:
         root: of the project.
-        names: of its files, with or without folders.
+        names: of its files, with or without directories.
     """
-    count = Counter(os.path.splitext(name)[1] for name in names)  # noqa: PTH122 - of very many names
+    count = Counter(os.path.splitext(name)[1] for name in names)  # noqa: PTH122 - faster for very many names
     found = []
     for one in indexers():
         own = sum(count[ending] for ending in one.endings)
@@ -97,31 +97,33 @@ def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
 
 
 def run_installed(root: Path, folder: Path) -> Ran:
-    """Run every installed program that has files to read here; one that fails leaves the others.
+    """Run every installed program that supports files of the project.
+
+    The failure of one program does not affect the others.
 
     Args:
         root: of the project.
-        folder: where the indexes go.
+        folder: directory for the indexes.
 
     Raises:
-        EvidenceError: not one index was made; the sentence says why for each program.
+        EvidenceError: no index was created; the message has the reason for each program.
     """
     indexes, notes = [], []
     for one in fitting(root, _names(root)):
         name = one.indexer.program
         if one.missing:
-            notes.append(f"{name} needs one of {', '.join(one.missing)} in {root.name}, which has none; run it your way, then --scip FILE")
+            notes.append(f"{name} needs one of {', '.join(one.missing)}, and {root.name} has none; run it yourself, then use --scip FILE")
         elif not one.found:
-            notes.append(f"{name} is not installed, so nothing checks {one.files:,} files; {one.indexer.how_to_install}")
+            notes.append(f"{name} is not installed, so {one.files:,} files are not checked; {one.indexer.how_to_install}")
         else:
             try:
                 indexes.append(_run(one, root, folder))
             except EvidenceError as error:
                 notes.append(error.message)
     if not indexes:
-        reasons = "; ".join(notes or ["no known indexer reads files of this project, name an index with --scip FILE"])
+        reasons = "; ".join(notes or ["no known indexer supports files of this project; use --scip FILE"])
         raise EvidenceError(
-            f"no SCIP index was made: {reasons}",
+            f"no SCIP index was created: {reasons}",
             path=str(root),
             reason="no indexer",
         )
@@ -142,7 +144,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise EvidenceError(
-            f"{indexer.program} took more than {TIMEOUT_S} s; run it yourself and name its index with --scip FILE",
+            f"{indexer.program} took more than {TIMEOUT_S} s; run it yourself and use --scip FILE",
             path=str(root),
             reason="timeout",
         ) from None
@@ -156,7 +158,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
     if done.returncode or not output.is_file():
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise EvidenceError(
-            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run it yourself to see more, "
+            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run it yourself for details, "
             f"or {indexer.how_to_install}",
             path=str(root),
             reason="indexer failed",
@@ -165,12 +167,12 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(said: Sequence[str]) -> str:
-    """Of what a program said the first line about an error, else the last line."""
+    """The first line about an error in the output, else the last line."""
     return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
 
 
 def _projects(root: Path, marker: str) -> list[str]:
-    """The folders that have a file, where the root has none."""
+    """Directories with the marker file; empty if the root has the file."""
     if not marker or (root / marker).exists():
         return []
     found = [Path(at).relative_to(root).as_posix() for at, _, names in _walk(root) if marker in names]

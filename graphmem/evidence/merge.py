@@ -1,9 +1,8 @@
-"""Outside evidence joined to what resolution found, file by file: the one place where the two meet.
+"""Merge outside evidence into the edges of resolution, file by file.
 
-What holds today is a function of two things alone, the kept observations and the definitions of the tree. An observation
-holds while its subject's body is the one that was seen and the other end still exists; an indexer's, while both bodies are
-those it read. So a fresh index and any sequence of incremental ones over the same tree and the same observations give the
-same edges.
+The result depends on the stored observations and the definitions of the tree only. An observation is valid while the body of its
+subject is unchanged and the other end exists. An observation of a SCIP indexer is valid while both bodies are unchanged. So a fresh
+index and any sequence of incremental runs over the same tree and observations give the same edges.
 """
 
 from __future__ import annotations
@@ -24,15 +23,17 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SIDECAR: Final = "evidence.sqlite"
-_SAYS_MORE: Final = frozenset({"wrapped", *ENTRY_RULES})  # rules that say more of an edge than that it is true
+_SAYS_MORE: Final = frozenset({"wrapped", *ENTRY_RULES})  # rules with more information than the existence of an edge
 _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
 class Outside:
-    """The outside evidence of one project, as an index run uses it. For one thread at a time.
+    """The outside evidence of one project during index runs.
+
+    Not thread-safe.
 
     Args:
-        folder: directory of the index; holds the sidecar and the inbox.
+        folder: directory of the index; contains the sidecar and the inbox.
         project: name of the project, part of every id.
         root: the indexed tree.
     """
@@ -43,23 +44,29 @@ class Outside:
         self._project = project
         self._root = root
         self._resolver: Resolver | None = None
-        self._loaded = ""  # mark of what the next three hold
+        self._loaded = ""  # mark of the observations in the next three fields
         self._begun_in: set[str] = set()
         self._ends: dict[int, End] = {}
         self._ids: dict[int, str] = {}
         self._definitions: dict[str, dict[Place, Definition]] = {}
 
     def close(self) -> None:
-        """Let go of the sidecar; it is opened again when it is asked."""
+        """Close the sidecar; the next query opens it again."""
         self._sidecar.close()
 
     @property
     def mark(self) -> str:
-        """Which evidence the graph holds after this run; kept with it, and given back to the next run."""
+        """Mark of the evidence in the graph after this run.
+
+        The graph stores it, and the next run receives it.
+        """
         return self._sidecar.mark()
 
     def is_due(self, mark: str) -> bool:
-        """Whether a run has something to do although no file changed: something came in, or the graph has other evidence."""
+        """Whether a run has work although no file changed.
+
+        This is so if files are pending or the graph was built with other evidence.
+        """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
     def update(
@@ -70,17 +77,17 @@ class Outside:
         body_before: Callable[[str], str | None],
         with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
-        """Take in what came, and say which files' edges may be different because of evidence.
+        """Read pending files; return files whose edges may change by evidence.
 
         Args:
-            resolver: knows the tree as it is now.
-            touched: files that are new, changed or gone.
-            mark: of the evidence the graph holds.
-            body_before: hash of the body of a symbol, by id, in the graph before this run; None when it has none.
-            with_evidence: files the graph has outside edges of; asked only when the evidence it was made with is lost.
+            resolver: has the current tree.
+            touched: files that were added, changed or deleted.
+            mark: of the evidence in the graph.
+            body_before: hash of the body of a symbol, by id, in the graph before this run; None if it has none.
+            with_evidence: files with outside edges in the graph; read only if the evidence of the graph is lost.
 
         Returns:
-            Files to merge again, and what could not be used.
+            Files to merge again, and problems.
         """
         self._resolver = resolver
         self._definitions = {}
@@ -99,7 +106,7 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """The resolution of a file with the outside edges that hold today."""
+        """The resolution of a file with its valid outside edges."""
         if path not in self._begun_in:
             return found
         edges = {edge[:3]: edge for edge in found.edges}
@@ -110,27 +117,27 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Every file has been merged: the tree need not be kept in memory while the graph is written."""
+        """Release the tree from memory, after all files are merged."""
         self._resolver = None
         self._definitions = {}
 
     def done(self) -> None:
-        """The graph has been written: what was taken in need not be kept as files."""
+        """Delete the files that were read, after the graph is written."""
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Know the ends of all observations; they are the same until something is taken in."""
+        """Load the ends of all observations, if the sidecar has changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """What an observation asks of its other end: whether it exists, and whether its body is the one that was seen."""
+        """Whether the other end exists, and whether its body is unchanged."""
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
-        """Hash of the body of the definition at a place today; None when there is none."""
+        """Hash of the current body of a definition; None if it does not exist."""
         found = self._definition(place)
         return found.body_hash if found is not None else None
 
@@ -141,7 +148,7 @@ class Outside:
         ranks: dict[tuple[str, str, str], int],
         settled: set[tuple[str, str, int]],
     ) -> None:
-        """Put what holds of one observation among the edges of its file."""
+        """Merge the valid part of one observation into the edges of its file."""
         subject = self._ends[kept.subject]
         definition = self._definition(subject.place)
         if definition is None:
@@ -150,7 +157,7 @@ class Outside:
         if definition.body_hash != subject.body_hash:
             if rule != "runtime" or kept.kind != EdgeKind.TESTS:
                 return
-            rule = "runtime_before"  # a test that was edited most likely still reaches what it reached
+            rule = "runtime_before"  # an edited test most likely still reaches the same code
         src, rank = self._id(kept.subject), _PRECEDENCE[rule]
         sites: dict[int, set[int]] = {}
         for number, offset in kept.seen:
@@ -165,12 +172,12 @@ class Outside:
                 name = self._ends[number].qualname.rpartition(".")[2]
                 settled.update((src, name, line) for line in lines)
             if known is None and not lines and rule == "scip":
-                lines.add(definition.name_line)  # a relationship of two definitions stands where the first is named
+                lines.add(definition.name_line)  # the site of a relationship is the name of its first definition
             edges[key] = _raised(known, key, rule, lines, is_first=rank <= ranks.get(key, rank))
             ranks[key] = min(rank, ranks.get(key, rank))
 
     def _definition(self, place: Place) -> Definition | None:
-        """The definition at a place today."""
+        """The current definition at a place; None if it does not exist."""
         known = self._definitions.get(place.path)
         if known is None:
             facts = self._resolver.facts(place.path) if self._resolver is not None else None
@@ -188,7 +195,10 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """An edge as outside evidence says it; sites of other evidence stay, and a run adds its own only where there are none."""
+    """Raise an edge to the rule of outside evidence.
+
+    Sites of other evidence are kept. A recorded run adds its sites only to an edge without any.
+    """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before
     first = min(every, default=0)

@@ -1,7 +1,7 @@
-"""What an outside tool saw, in the words of the graph but without its ids: the seam between readers, sidecar and merge.
+"""Observations of outside tools: the types of readers, sidecar and merge.
 
-An end is a definition *as it was then*: its place and the hash of its body. Whether an observation still holds is
-decided by comparing that hash with today's, so no reader has to know what changed since.
+They use the terms of the graph but not its ids. An end is a definition *at the time of the observation*: its place and the hash of its
+body. An observation is valid if that hash equals the current one, so no reader needs to know what has changed since.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ SOURCE_OF_RULE: Final[dict[str, str]] = {
     "coverage": EdgeSource.RUNTIME,
     "scip": EdgeSource.SCIP,
 }
-"""Rules of `resolution.rules` whose edges come from outside, with the `source` of these edges.
+"""Rules of `resolution.rules` for edges of outside tools -> `source` of these edges.
 
-Order is precedence: of several that name one edge, the first is its rule.
+The order is the precedence: an edge with several rules has the first.
 """
 
 NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition as it was when something was seen of it."""
+    """A definition at the time of an observation."""
 
     path: str
     qualname: str
@@ -36,12 +36,12 @@ class End(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """What stays the same while the body is edited."""
+        """The part that an edit of the body does not change."""
         return Place(self.path, self.qualname, self.kind, self.ordinal)
 
 
 class Place(NamedTuple):
-    """Which definition, whatever its body: what `symbol_id` is made of."""
+    """Identity of a definition without its body; the input of `symbol_id`."""
 
     path: str
     qualname: str
@@ -50,26 +50,26 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One step of an observation: what the subject led to, and where."""
+    """One step of an observation: the other end, and the line of the site."""
 
     end: End
-    offset: int  # line of the site, counted from the first line of the subject; NO_SITE when it is not known
+    offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown
 
 
 class Observation(NamedTuple):
-    """Everything one tool saw one definition do, for one kind of edge."""
+    """All steps from one definition that one tool saw, for one kind of edge."""
 
     rule: str  # key of SOURCE_OF_RULE
     kind: str  # EdgeKind
     subject: End
     seen: tuple[Seen, ...]
-    runs: int = 0  # of a test: how many of its parameter sets ran, and all of them passed; 0: what was seen may be part of it
+    runs: int = 0  # of a test: number of its parameter sets that ran, if all passed; 0: the steps may be incomplete
 
 
 class Reading(NamedTuple):
-    """What a reader made of one outside file."""
+    """The contents of one outside file, as a reader returns them."""
 
     observations: Sequence[Observation]
-    scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: subject by subject
-    origin: Mapping[str, str]  # what to tell a person: tool, version, counts
-    notes: Sequence[tuple[str, str]]  # (path or "", sentence): what was left out, and why
+    scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: by subject
+    origin: Mapping[str, str]  # for people: tool, version, counts
+    notes: Sequence[tuple[str, str]]  # (path or "", message): skipped contents with the reason

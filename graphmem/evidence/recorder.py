@@ -1,8 +1,8 @@
-"""Which functions of a project run, and who calls them, while Python runs: as cheaply as Python allows.
+"""Record the functions of a project that run, and their callers.
 
-From Python 3.12 on `sys.monitoring` reports the start of a function once and lets code outside of the project be switched off
-for good; before, `sys.setprofile` reports every call and return. What is written down for a call that was seen before is one
-look-up in a set and one in a dictionary. Standard library alone, because this runs inside other people's tests.
+From Python 3.12 on, `sys.monitoring` reports the start of functions and can be disabled for code outside the project. Earlier versions
+use `sys.setprofile`, which reports every call and return. The cost of a repeated call is one look-up in a set and one in a dictionary.
+This module imports the standard library only, because it runs inside the tests of other projects.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ _RESUMED: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC
 _SHELF: Final = ("site-packages", "dist-packages", "node_modules", ".graphmem")
 TOOL_NAME: Final = "graphmem"
 PROCESS: Final = 0
-"""Put into a bucket where another process was started: what that one runs nobody sees. No object has this `id`."""
+"""Marks a bucket in which another process was started, because its code is not recorded. No object has this `id`."""
 
 
 class Recorder:
-    """Records from `start` to `stop`, in every thread that starts in between and in the current one.
+    """Records calls from `start` to `stop`.
+
+    It covers the current thread and every thread that starts in between.
 
     Args:
-        root: only code in files below it counts; installed packages below it do not.
+        root: only code in files below it counts, without installed packages.
 
     Attributes:
-        codes: the code objects seen, by `id`; kept, so that no id is given twice.
-        callers: for each function of the project that ran: who called it -> line of the first call in the caller, counted from
-            the first line of the caller's code; callers outside of the project have -1.
-        stamps: for each file of the project that was met, its modification time and size at that moment.
+        codes: the code objects seen, by `id`; kept alive, so that no id is reused.
+        callers: for each function of the project that ran: its callers -> line of the first call in the caller, counted from
+            the first line of the caller's code; callers outside the project have -1.
+        stamps: for each file of the project: its modification time and size when its first function ran.
     """
 
     def __init__(self, root: str) -> None:
@@ -52,26 +54,29 @@ class Recorder:
         self._is_on = False
 
     def start(self) -> None:
-        """Begin.
+        """Start recording.
 
         Raises:
-            RuntimeError: all numbers that `sys.monitoring` has for tools are taken.
+            RuntimeError: all tool ids of `sys.monitoring` are in use.
         """
         if sys.version_info >= (3, 12):
             self._monitor()
         else:
             self._profile()
         self._is_on = True
-        os.register_at_fork(after_in_parent=self._forked)  # there is no way to take it back, so it asks whether it is wanted
+        os.register_at_fork(after_in_parent=self._forked)  # it cannot be unregistered, so it checks `_is_on`
 
     def stop(self) -> None:
-        """End; what was recorded stays."""
+        """Stop recording and keep the records."""
         self._stop()
         self._stop = lambda: None
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """From now on functions that run are put into this set, by `id` of their code; answers the set before."""
+        """Collect functions that run in this set; return the previous set.
+
+        The set contains the `id` of their code.
+        """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
         return before
@@ -81,7 +86,7 @@ class Recorder:
             self._bucket.add(PROCESS)
 
     def is_inside(self, code: CodeType) -> bool:
-        """Whether code stands in a file of the project."""
+        """Whether code is in a file of the project."""
         name = code.co_filename
         found = self._files.get(name)
         if found is None:
@@ -97,21 +102,24 @@ class Recorder:
         return found
 
     def _starters(self) -> set[int]:
-        """The functions of the standard library that start another process, by `id` of their code."""
+        """Ids of the code of library functions that start another process."""
         functions = (subprocess.Popen.__init__, BaseProcess.start)
         codes = [code for function in functions if isinstance(code := getattr(function, "__code__", None), CodeType)]
         self.codes.update((id(code), code) for code in codes)
         return {id(code) for code in codes}
 
     def _known(self, code: CodeType) -> dict[int, int] | None:
-        """Take a code object in: its callers, or None when it does not count."""
+        """Register a code object; return its callers, or None if it is outside."""
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):
             return self.callers.setdefault(id(code), {})
         return None
 
     def _line_in(self, frame: FrameType) -> int:
-        """Line of the current call in a caller of the project, from its first; -1 for other callers."""
+        """Line of the current call, from the caller's first line.
+
+        Callers outside the project have -1.
+        """
         code = frame.f_code
         self.codes[id(code)] = code
         return max(0, (frame.f_lineno or 0) - code.co_firstlineno) if self.is_inside(code) else -1
@@ -119,7 +127,7 @@ class Recorder:
     def _profile(self) -> None:
         inside, known, line_in = self.callers, self._known, self._line_in
         starters, outside = self._starters(), set[int]()
-        begins: dict[int, int] = {}  # for generators and coroutines: where they stand before their first line
+        begins: dict[int, int] = {}  # for generators and coroutines: their offset before the first line
         add = self._bucket.add
 
         def turn(bucket: set[int]) -> None:
@@ -145,7 +153,7 @@ class Recorder:
             add(key)
             if code.co_flags & _RESUMED and frame.f_lasti != begins.get(key):
                 if key in begins:
-                    return  # it goes on, it does not begin
+                    return  # it resumes; it does not begin
                 begins[key] = _beginning(code)
                 if frame.f_lasti != begins[key]:
                     return
@@ -165,7 +173,7 @@ class Recorder:
         monitoring = sys.monitoring  # type: ignore[attr-defined,unused-ignore]  # the floor is 3.11
         tool = next((number for number in (4, 3, 2, 0, 1, 5) if monitoring.get_tool(number) is None), None)
         if tool is None:
-            raise RuntimeError("every tool number of sys.monitoring is taken; run without a debugger, profiler or coverage beside")
+            raise RuntimeError("every tool id of sys.monitoring is in use; run without a debugger, profiler or coverage")
         inside, known, line_in = self.callers, self._known, self._line_in
         starters, frame_at, disable = self._starters(), sys._getframe, monitoring.DISABLE
         add = self._bucket.add
@@ -187,7 +195,7 @@ class Recorder:
             add(key)
             try:
                 back = frame_at(2)
-            except ValueError:  # the first function of a thread that C started
+            except ValueError:  # the first function of a thread started by C code
                 return None
             if id(back.f_code) not in callers:
                 callers[id(back.f_code)] = line_in(back)
@@ -205,13 +213,13 @@ class Recorder:
 
 
 def _beginning(code: CodeType) -> int:
-    """Offset at which the body of a generator or coroutine begins: it resumes there for the first time."""
+    """Offset at which the body of a generator or coroutine begins."""
     resume = dis.opmap["RESUME"]
     return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Modification time in nanoseconds and size of a file; (0, 0) when it is not there."""
+    """Modification time in nanoseconds and size of a file; (0, 0) if missing."""
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:

@@ -1,8 +1,8 @@
-"""A recorded test run, from code objects to definitions.
+"""Convert a recorded test run from code objects to definitions.
 
-A recorder knows functions as Python does: file, qualified name, first line. The graph knows definitions and the hash of
-their bodies. The two are brought together right after the run, while the files still are what was executed; so what is
-written down stays true when the files are edited later, and the reader can tell which parts of it.
+A recorder identifies functions as Python does: by file, qualified name and first line. The graph has definitions with the hash of
+their bodies. The conversion happens right after the run, while the files are those that ran. The hashes show later which parts of the
+record are still valid.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _FUNCTIONS: Final = ("function", "method")
 
 
 class Code(NamedTuple):
-    """A code object as it can be sent from one process to another."""
+    """A code object in a form that can be sent to another process."""
 
-    path: str  # as Python has it
+    path: str  # `co_filename`
     qualname: str
     line: int  # first line, decorators included
     is_function: bool
@@ -39,28 +39,31 @@ class Code(NamedTuple):
 class ItemRun(NamedTuple):
     """One test item that ran."""
 
-    code: Code | None  # of the test function; None for items that are none, such as doctests
+    code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
-    is_whole: bool  # it passed, so that it ran to its end, and started no other process
+    is_whole: bool  # it passed, so it ran to its end, and it did not start another process
     reached: set[int]
 
 
 class Run(NamedTuple):
-    """What one process recorded, in plain values: `execnet` carries it from a worker to the process that started it."""
+    """The record of one process, in plain values.
+
+    `execnet` sends it from a worker to the process that started it.
+    """
 
     codes: dict[int, tuple[Any, ...]]  # id -> Code
-    callers: list[tuple[int, int, int]]  # (callee, caller, line of the call from the caller's first; -1: not of the project)
+    callers: list[tuple[int, int, int]]  # (callee, caller, line of the call from the caller's first line; -1: outside the project)
     tests: list[tuple[Any, ...]]  # ItemRun
     stamps: dict[str, tuple[int, int]]
 
 
 def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
-    """What was recorded, as plain values.
+    """The records of a recorder as plain values.
 
     Args:
-        recorder: stopped.
+        recorder: a stopped recorder.
         tests: the items that ran.
-        partly: functions of items that were left out of this run.
+        partly: functions of items that were deselected in this run.
     """
     left_out = set(partly)
     wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}
@@ -82,27 +85,27 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """A run in the words of the graph."""
+    """A run in the terms of the graph."""
 
     observations: list[Observation]
     functions: int  # of the project that ran
     tests: int  # test functions that ran
-    nowhere: int  # functions that ran and stand in no file as they are: made by `exec` and the like
-    changed: list[str]  # files that were edited while the tests ran; nothing is said about them
+    nowhere: int  # functions that ran and are not in any file, for example from `exec`
+    changed: list[str]  # files that were edited during the tests; they are skipped
 
 
 def describe(runs: Iterable[Run], root: Path) -> Sighting:
-    """Find the definitions that ran, in the files as they are now.
+    """Find the definitions that ran in the current files.
 
     Args:
         runs: of all processes of one test run.
-        root: of the project; paths are counted from here.
+        root: of the project; paths are relative to it.
     """
     return _Describing(root).whole(list(runs))
 
 
 class _Describing:
-    """One run being described."""
+    """The state of converting one run."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
@@ -130,7 +133,7 @@ class _Describing:
         self._functions.update(end for key, end in ends.items() if end is not None and codes[key].is_function)
         for callee, caller, line in run.callers:
             src, dst = ends[caller], ends[callee]
-            # A comprehension or a lambda is part of the function it is written in; that it runs is no call of that function.
+            # A comprehension or lambda is part of its enclosing function, so running it is not a call of that function.
             if src is None or dst is None or codes[callee].qualname.rpartition(".")[2].startswith("<"):
                 continue
             self._calls.setdefault(src, set()).add(Seen(dst, self._offset(codes[caller], src, line)))
@@ -143,7 +146,7 @@ class _Describing:
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
-        """Line of a call from the first line of the definition it is written in."""
+        """Line of a call, from the first line of its enclosing definition."""
         file = self._files[caller.path]
         return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
 
@@ -157,7 +160,7 @@ class _Describing:
         return found
 
     def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
-        """The definitions of a file; None when it is none of the project's, or not what ran any more."""
+        """The definitions of a file; None if it is outside or has changed."""
         absolute = os.path.realpath(name)
         if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
             return None
@@ -174,7 +177,7 @@ class _Describing:
 
 
 class _File:
-    """The definitions of one file, to be found by what Python knows of their code."""
+    """The definitions of one file, by properties of their code objects."""
 
     def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
         self._path = path
@@ -185,11 +188,11 @@ class _File:
         self._lines = {self._as_end(one): one.start_line for twins in self._named.values() for one in twins}
 
     def first_line(self, end: End) -> int:
-        """Of a definition of this file."""
+        """First line of a definition of this file."""
         return self._lines[end]
 
     def definition(self, code: Code) -> End | None:
-        """What a code object was made of, or is a part of; None when it stands nowhere in the file."""
+        """The definition of a code object, or its enclosing one; None if none."""
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
             for one in twins:
@@ -205,7 +208,10 @@ class _File:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Qualified names as the graph has them, from the code's own outwards to the first that is no lambda or comprehension."""
+    """The qualified name in the graph, and whether it is the code's own.
+
+    A lambda or comprehension has the name of the function around it.
+    """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True
     while parts and parts[-1].startswith("<") and parts[-1] != MODULE_QUALNAME:

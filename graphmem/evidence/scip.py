@@ -1,9 +1,8 @@
-"""SCIP: what an indexer that checks types says each name means.
+"""Read SCIP indexes: the target of each name, from a type checker.
 
-An index says where symbols are defined and where they occur, by line and column. It is believed where the files still are
-those it was made of: its places must fit the text. A place becomes an edge when parsing knows it as a use of that name,
-which tells a call from a read and gives the caller; the indexer gives the target. Documents are read twice, one at a time: for
-what they define, then for what they use.
+An index has the definitions and occurrences of symbols, by line and column. It is used for files that have not changed since: its
+places must fit the text. A place becomes an edge if parsing found a use of that name there. Parsing distinguishes calls from reads and
+gives the caller; the indexer gives the target. Documents are read twice, one at a time: first for definitions, then for uses.
 """
 
 from __future__ import annotations
@@ -30,32 +29,32 @@ if TYPE_CHECKING:
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".scip"
-TOOL: Final = "tool:"  # before the name of an indexer, as a key of `Reading.origin`
-NAMED_TOOL: Final = 60  # characters of its name and of its version
-SAMPLED: Final = 200  # documents whose paths tell in which part of the tree an index was made
-NAMED: Final = 5  # files of the index outside of the tree that a note names
+TOOL: Final = "tool:"  # prefix of the name of an indexer in the keys of `Reading.origin`
+NAMED_TOOL: Final = 60  # maximum characters of its name and of its version
+SAMPLED: Final = 200  # documents whose paths tell the part of the tree that an index covers
+NAMED: Final = 5  # files of the index outside the tree that a note lists
 
 
 def parse(path: Path) -> ScipFile:
-    """The index in a file.
+    """Open the index in a file.
 
     Raises:
-        EvidenceError: it cannot be read, is cut or damaged, or is not an index.
+        EvidenceError: it cannot be read, is truncated or damaged, or is not an index.
     """
     return ScipFile(path)
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """What an index says of the tree as it is now.
+    """The observations of an index about the current tree.
 
     Raises:
-        EvidenceError: see `parse`; or none of its files is one of the tree as the index describes it.
+        EvidenceError: see `parse`; or no file of the index is unchanged in the tree.
     """
     return _Index(parse(path), resolver, root).reading()
 
 
 class _Index:
-    """One index beside the tree."""
+    """The state of reading one index against the tree."""
 
     def __init__(self, file: ScipFile, resolver: Resolver, root: Path) -> None:
         self._file = file
@@ -63,10 +62,10 @@ class _Index:
         self._root = root
         self._folder = _folder(file.metadata.project_root, root) or self._folder_elsewhere()
         self._definitions = Definitions()
-        self._told: dict[Frame, str] = {}  # documents that fit, with their paths
+        self._told: dict[Frame, str] = {}  # documents that fit -> their paths
         self._observations: list[Observation] = []
         self._notes: dict[tuple[str, str], None] = {}
-        self._outside: dict[str, None] = {}  # paths the graph does not have
+        self._outside: dict[str, None] = {}  # paths that are not in the graph
         self._damaged = 0
 
     def reading(self) -> Reading:
@@ -85,7 +84,10 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Where in the tree the files of an index lie that was made on another machine, in a part of the project; "" for the root."""
+        """Directory in the tree for the files of an index from elsewhere.
+
+        Such an index was made on another machine, in a part of the project. "" means the root.
+        """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
         if any(self._resolver.facts(name) is not None for name in names):
@@ -104,7 +106,7 @@ class _Index:
         return most[0][0] if is_one else ""
 
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
-        """Do something with each document whose file is in the graph as it was parsed."""
+        """Call `work` with each document whose file is unchanged in the graph."""
         for frame, raw in self._file.documents(frames):
             if raw is None:
                 self._damaged += 1
@@ -117,10 +119,10 @@ class _Index:
             try:
                 lines = _text(self._root / name, facts)
                 if lines is None:
-                    self._note(name, "it changed since it was parsed, so its SCIP document is left out; index again")
+                    self._note(name, "it has changed since it was parsed, so its SCIP document is skipped; index again")
                 else:
                     work(frame, Document(raw, name, facts, lines))
-            except Exception as error:  # noqa: BLE001 - one document costs itself alone
+            except Exception as error:  # noqa: BLE001 - an error affects one document only
                 self._note(name, fault(error, "reading its SCIP document", name))
 
     def _define(self, frame: Frame, document: Document) -> None:
@@ -130,7 +132,7 @@ class _Index:
             self._told[frame] = document.path
             return
         places = f"{fit.wrong:,} of {fit.right + fit.wrong:,} places do not fit ({fit.example})"
-        self._note(document.path, f"it is not what the SCIP index was made of: {places}; index it again with its indexer")
+        self._note(document.path, f"it differs from the source of the SCIP index: {places}; run the indexer again")
 
     def _observe(self, _: Frame, document: Document) -> None:
         self._observations += document.observations(self._definitions)
@@ -143,32 +145,35 @@ class _Index:
             named = ", ".join(sorted(self._outside)[:NAMED]) + (", …" if len(self._outside) > NAMED else "")
             self._note("", f"{len(self._outside):,} files of the SCIP index are not in the graph: {named}")
         if self._damaged:
-            self._note("", f"{self._damaged:,} documents of the SCIP index are damaged; make it again with its indexer")
+            self._note("", f"{self._damaged:,} documents of the SCIP index are damaged; run the indexer again")
         large = sum(one.length > MAX_DOCUMENT_BYTES for one in self._file.frames)
         if large:
-            self._note("", f"{large:,} documents of the SCIP index have more than {MAX_DOCUMENT_BYTES >> 20:,} MB and are left out")
+            self._note("", f"{large:,} documents of the SCIP index have more than {MAX_DOCUMENT_BYTES >> 20:,} MB and are skipped")
 
     def _refusal(self) -> EvidenceError:
-        """None of the documents can be used."""
+        """The error if none of the documents can be used."""
         path, count = self._file.path, len(self._file.frames)
         if self._damaged == count:
             return EvidenceError(
-                f"{path} is damaged in each of its {count:,} documents; make it again with its indexer", path=str(path), reason="damaged"
+                f"{path} is damaged in each of its {count:,} documents; run the indexer again", path=str(path), reason="damaged"
             )
         first = next((f" ({name}: {sentence})" for name, sentence in self._notes), "")
         return EvidenceError(
-            f"{path} is of another project or of older files: none of its {count:,} files is here as it says{first[:500]}; "
-            "make it again with its indexer, from this tree",
+            f"{path} is of another project or of older files: none of its {count:,} files is unchanged in this tree{first[:500]}; "
+            "run the indexer again in this tree",
             path=str(path),
             reason="other project",
         )
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Where the index was made, from the root with a "/" behind; "" for the root itself and for places elsewhere."""
+    """Directory of the index from the root, with a trailing "/".
+
+    It is "" for the root itself and for directories outside.
+    """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")
-    except ValueError:  # an address that cannot be read
+    except ValueError:  # a malformed URL
         return ""
     resolved = root.resolve()
     if made_in == resolved or resolved not in made_in.parents:
@@ -177,7 +182,7 @@ def _folder(project_root: str, root: Path) -> str:
 
 
 def _text(path: Path, facts: FileFacts) -> list[str] | None:
-    """The lines of a file; None when it is not the one that was parsed."""
+    """The lines of a file; None if it has changed since it was parsed."""
     try:
         data = path.read_bytes()
     except OSError:

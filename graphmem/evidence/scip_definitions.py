@@ -1,8 +1,8 @@
-"""What the symbols of a SCIP index stand for in the tree.
+"""Map the symbols of a SCIP index to definitions of the tree.
 
-A symbol names its package and version. The tree's own package can be named by two of them: an installed copy of it, another
-version that a lock file asks for, or a module of the same build. So a symbol that is not defined is looked up twice more: in the
-same package of any version, and by the name under which files of the tree import its module.
+A symbol contains its package and version. The package of the tree can occur under several of them: as an installed copy, in another
+version from a lock file, or as a module of the same build. So an undefined symbol has two more look-ups: in the same package of any
+version, and by the name under which files of the tree import its module.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from graphmem.evidence.observations import End
 from graphmem.evidence.scip_symbols import parsed, split
 from graphmem.parsing.facts import Definition
 
-MAX_TWINS: Final = 64  # definitions of one symbol that are told apart; overloads and reopened classes have a few
+MAX_TWINS: Final = 64  # maximum definitions kept for one symbol; overloads and reopened classes have a few
 FUNCTIONS: Final = ("function", "method")
 
 
 class Meant(NamedTuple):
-    """A definition that a symbol stands for."""
+    """A definition to which a symbol refers."""
 
     end: End
     definition: Definition
 
 
 class Definitions:
-    """The definitions of an index that parsing knows too, by symbol. A local symbol begins with the path of its document."""
+    """Definitions that both the index and parsing have, by symbol.
+
+    The key of a local symbol begins with the path of its document.
+    """
 
     def __init__(self) -> None:
         self._exact: dict[str, list[Meant]] = {}
@@ -36,25 +39,28 @@ class Definitions:
         return symbol in self._exact or any(key in self._other for key in _keys(symbol))
 
     def add(self, symbol: str, meant: Meant, module: str) -> None:
-        """Keep a definition.
+        """Add a definition.
 
         Args:
-            symbol: as the index has it.
-            meant: what it stands for.
-            module: the name under which other files import its file; "" when they cannot.
+            symbol: from the index.
+            meant: the definition to which it refers.
+            module: the name under which other files import its file; "" if they cannot.
         """
         _put(self._exact.setdefault(symbol, []), meant)
         for key in _keys(symbol, module):
             _put(self._other.setdefault(key, []), meant)
 
     def find(self, symbol: str) -> list[Meant]:
-        """What a symbol stands for: the definition that runs, which for overloads and redefinitions is the last with a body."""
+        """The definition to which a symbol refers; empty if unknown.
+
+        For overloads and redefinitions this is the last with a body, which is the one that runs.
+        """
         found = self._exact.get(symbol)
         if found is not None:
             return _chosen(found)
         for key in _keys(symbol):
             others = self._other.get(key, ())
-            if len({one.end.path for one in others}) == 1:  # of two packages with the same names neither is meant for sure
+            if len({one.end.path for one in others}) == 1:  # two packages with the same names are ambiguous
                 return _chosen(others)
         return []
 
@@ -64,7 +70,10 @@ class Definitions:
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Under which names a symbol is looked up when it is not defined itself; with a module, under which it is kept."""
+    """Further keys to look up an undefined symbol, in order.
+
+    With a module, the keys under which a definition is added.
+    """
     parts = split(symbol)
     if parts is None:
         return []
@@ -81,7 +90,10 @@ def _put(twins: list[Meant], meant: Meant) -> None:
 
 
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
-    """Of the definitions of one symbol the one that runs: with a body, and the last, as overloads stand before it."""
+    """The definition that runs: the last with a body.
+
+    Overloads are written before it.
+    """
     found = list(twins)
     if len(found) < 2:
         return found

@@ -1,4 +1,4 @@
-"""One document of a SCIP index beside what parsing knows of its file."""
+"""Match one document of a SCIP index with the parsed facts of its file."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _WORDS: Final = {SELF: "this", SUPER: "super"}
 
 
 class Document:
-    """One document of an index beside the facts of its file.
+    """One document of an index with the parsed facts of its file.
 
     Args:
         raw: the message.
         path: of the file, from the root.
-        facts: what parsing knows of it.
+        facts: the parsed facts of the file.
         lines: its text.
     """
 
@@ -43,14 +43,14 @@ class Document:
         self._places = Places(raw, path, lines)
         self.fit = self._places.fit()
         self._references: dict[str, list[Reference]] = {}
-        self._reaches: dict[str, list[int]] = {}  # by name: the last line that its uses up to each one reach
+        self._reaches: dict[str, list[int]] = {}  # by name: for each use, the maximum last line of the uses up to it
 
     def define(self, definitions: Definitions, module: str) -> None:
-        """Add what is defined here and parsing knows too.
+        """Add the definitions of this document that parsing has too.
 
         Args:
             definitions: of the whole index.
-            module: the name under which other files import this one; "" when they cannot.
+            module: the name under which other files import this one; "" if they cannot.
         """
         known: dict[tuple[int, int, str], Definition] = {}
         last: dict[int, list[Definition]] = {}
@@ -65,7 +65,7 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """What is used here, by kind and user."""
+        """The uses in this document, by kind and user."""
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
         for use in self._facts.references:
@@ -86,7 +86,7 @@ class Document:
         return observations + self._related(definitions)
 
     def _related(self, definitions: Definitions) -> list[Observation]:
-        """What is implemented or overridden here, as the relationships of its symbols say."""
+        """Implemented and overridden definitions, from symbol relationships."""
         found: dict[tuple[str, End], set[Seen]] = {}
         for information in self._raw.symbols:
             for own in self._own(information.symbol, definitions) if information.relationships else ():
@@ -101,11 +101,11 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """The use of a name that stands at a place: the one that begins last, as calls hold their arguments."""
+        """The use of a name at a place; the innermost, which begins last."""
         text = place.text if place.text in self._references else bare(place.text)
         uses = self._references.get(text, [])
-        if text not in self._reaches:  # in order once, so that many places of one name take no square of their number
-            uses.reverse()  # of several at one place the first stays the one that is found
+        if text not in self._reaches:  # sorted once, so that many places of one name do not take quadratic time
+            uses.reverse()  # so that the first of several uses at one place is found
             uses.sort(key=_begin)
             self._reaches[text] = list(accumulate((one.end_line for one in uses), max))
         reaches = self._reaches[text]
@@ -121,7 +121,7 @@ class Document:
 
 
 def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
-    """The definition that parsing has at a place."""
+    """The parsed definition at a place; None if there is none."""
     found = known.get((place.line, place.column, place.text))
     name = bare(place.text)
     if found is None and name and name != place.text:
@@ -131,19 +131,22 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
 
 
 def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """The one definition of this name that ends where the index says, when its name stands elsewhere for parsing."""
+    """The only definition of this name with the end line of the index.
+
+    It is needed if parsing has another position for the name.
+    """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
     return named[0] if len(named) == 1 else None
 
 
 def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
-    """What a place stands for, when its text names that."""
+    """The definitions to which a place refers, if its text is their name."""
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:
         return [one for one in found if _names(place, one.definition.name, aliases)]
     made = definitions.made_by(place.key)
-    if not found:  # nobody wrote it: its class is what is called
+    if not found:  # an implicit constructor: its class is called
         return [one for one in made if _names(place, one.definition.name, aliases)]
     return [*found, *(one for one in made if place.text == one.definition.name)]
 
@@ -155,12 +158,12 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
 
 
 def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
-    """What a use does with what it means."""
+    """The kind of edge from a use to its target."""
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
-        return EdgeKind.REFERENCES  # `<html>` is an element, which declarations of types list
+        return EdgeKind.REFERENCES  # `<html>` is an element from type declarations
     if kind == EdgeKind.REFERENCES and "property" in meant.modifiers and meant.kind in FUNCTIONS:
-        return EdgeKind.CALLS  # reading it runs it
+        return EdgeKind.CALLS  # reading a property runs its code
     return kind
 
 
@@ -175,7 +178,7 @@ def _begin(one: Reference) -> tuple[int, int]:
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:
-    """The name a use is written with; "" where it has none."""
+    """The name in the source of a use; "" if it has none."""
     term = facts.terms[reference.term]
     if term[0] in (CALL, NEW):
         term = facts.terms[term[1]]

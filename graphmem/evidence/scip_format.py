@@ -1,8 +1,8 @@
-"""SCIP files: the part of the protocol buffers that is read here, one document at a time.
+"""Read SCIP files (protocol buffers), one document at a time.
 
-Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0). Unnamed fields are skipped.
-The messages are descriptors made in code, so nothing depends on the version of a compiler. An index can be larger than memory:
-the outer message is walked by hand, and each document is parsed when it is asked for.
+Field names and numbers are those of `scip.proto` (https://github.com/sourcegraph/scip, Apache-2.0). Other fields are skipped.
+Message descriptors are created in code, so that they work with every version of the compiler. An index can be larger than memory:
+the outer message is scanned by hand, and each document is parsed on demand.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str, bool], ...]]] = {
     "ToolInfo": (("name", 1, "string", False), ("version", 2, "string", False)),
     "Metadata": (("tool_info", 2, ".scip.ToolInfo", False), ("project_root", 3, "string", False)),
     "Occurrence": (
-        ("range", 1, "int32", True),  # line, start column[, end line], end column; all from 0
+        ("range", 1, "int32", True),  # line, start column[, end line], end column; all 0-based
         ("symbol", 2, "string", False),
         ("symbol_roles", 3, "int32", False),
-        ("enclosing_range", 7, "int32", True),  # of a definition: from its first line to its last
+        ("enclosing_range", 7, "int32", True),  # of a definition: all of its lines
     ),
     "Relationship": (("symbol", 1, "string", False), ("is_implementation", 3, "bool", False)),
     "SymbolInformation": (
@@ -47,21 +47,21 @@ _MESSAGES: Final[dict[str, tuple[tuple[str, int, str, bool], ...]]] = {
 """Message -> (field, number, type, repeated)."""
 
 DEFINITION: Final = 1  # bit of `symbol_roles`
-UTF8, UTF16, UTF32 = 1, 2, 3  # `position_encoding`; 0 is not said
+UTF8, UTF16, UTF32 = 1, 2, 3  # `position_encoding`; 0 is unspecified
 _METADATA, _DOCUMENT = 1, 2  # fields of Index
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types; groups are not among them
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types without groups
 _WIDTHS: Final = {_FIXED64: 8, _FIXED32: 4}
 
 
 class Frame(NamedTuple):
-    """Where one document stands in the file."""
+    """Position of one document in the file, in bytes."""
 
     start: int
     length: int
 
 
 class ScipFile:
-    """An index on disk whose outer shape is whole.
+    """An index on disk whose outer structure is complete.
 
     Args:
         path: the file.
@@ -71,7 +71,7 @@ class ScipFile:
         frames: its documents, in order.
 
     Raises:
-        EvidenceError: it cannot be read, is cut or damaged, is too large, or is not an index.
+        EvidenceError: it cannot be read, is truncated or damaged, is too large, or is not an index.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,20 +79,20 @@ class ScipFile:
         self.metadata: Any = None
         self.frames: list[Frame] = []
         if path.exists() and not path.is_file():
-            raise EvidenceError(f"{path} is not a file; name the one that the indexer wrote", path=str(path), reason="unreadable")
+            raise EvidenceError(f"{path} is not a file; give the path of the index", path=str(path), reason="unreadable")
         try:
             with path.open("rb") as file:
                 self._walk(file, path.stat().st_size)
         except OSError as error:
             raise self._unreadable(error) from error
         if self.metadata is None or not self.frames:
-            raise EvidenceError(f"{path} holds no documents; make it again with its indexer", path=str(path), reason="empty")
+            raise EvidenceError(f"{path} has no documents; run the indexer again", path=str(path), reason="empty")
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
-        """Parsed documents; None for one that is damaged.
+        """Parsed documents; None for a damaged one.
 
         Raises:
-            EvidenceError: the file cannot be read any more.
+            EvidenceError: the file is no longer readable.
         """
         try:
             with self.path.open("rb") as file:
@@ -105,7 +105,7 @@ class ScipFile:
     def _walk(self, file: BinaryIO, size: int) -> None:
         if size > MAX_BYTES:
             raise EvidenceError(
-                f"{self.path} has {size >> 20:,} MB, an index may have {MAX_BYTES >> 20:,}; make one for each part of the project",
+                f"{self.path} has {size >> 20:,} MB, the maximum is {MAX_BYTES >> 20:,}; create one index for each part of the project",
                 path=str(self.path),
                 reason="too large",
             )
@@ -129,16 +129,18 @@ class ScipFile:
 
     def _damaged(self) -> EvidenceError:
         return EvidenceError(
-            f"{self.path} is not a SCIP index, or was cut; make it again with its indexer", path=str(self.path), reason="damaged"
+            f"{self.path} is not a SCIP index, or is truncated; run the indexer again", path=str(self.path), reason="damaged"
         )
 
     def _unreadable(self, error: OSError) -> EvidenceError:
-        return EvidenceError(f"{self.path} cannot be read: {error.strerror}; name the file again", path=str(self.path), reason="unreadable")
+        return EvidenceError(
+            f"{self.path} cannot be read: {error.strerror}; check its path and permissions", path=str(self.path), reason="unreadable"
+        )
 
 
 @cache
 def message_class(name: str) -> Any:
-    """The class of a message; protobuf is loaded by the first call."""
+    """The class of a message; the first call imports protobuf."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # type: ignore[import-untyped,unused-ignore]
 
     file = descriptor_pb2.FileDescriptorProto(name="graphmem/scip.proto", package="scip", syntax="proto3")
@@ -159,7 +161,7 @@ def message_class(name: str) -> Any:
 
 
 def _parsed(name: str, data: bytes) -> Any:
-    """A message; None when its bytes are damaged."""
+    """A message; None if its bytes are damaged."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     made = message_class(name)()
@@ -171,7 +173,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 
 def _varint(file: BinaryIO) -> int:
-    """A number of the wire format; -1 where it does not end."""
+    """A number of the wire format; -1 if it does not end."""
     value = 0
     for shift in range(0, 70, 7):
         one = file.read(1)

@@ -1,4 +1,7 @@
-"""Where a document of a SCIP index says that names stand, in characters of its file, and whether they do."""
+"""Positions of names in a SCIP document, checked against the text.
+
+Columns are converted to characters of the file.
+"""
 
 from __future__ import annotations
 
@@ -12,35 +15,35 @@ if TYPE_CHECKING:
     from graphmem.evidence.scip_definitions import Definitions
 
 MATCHING: Final = 0.9
-"""Share of the places of a document that must fit the text; indexers name some things differently than the source."""
+"""Minimum share of places of a document that fit the text; indexers and sources have different names for some definitions."""
 
 _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("utf-8", 1), scip_format.UTF32: ("utf-32-le", 4)}
-"""Encoding -> (codec, bytes of a unit), in the order in which they are tried where an index does not say."""
+"""Encoding -> (codec, bytes of a unit), in the order of trial for an index without an encoding."""
 
 
 class Fit(NamedTuple):
-    """How well a document agrees with the text it speaks of."""
+    """Agreement of a document with the text of its file."""
 
     right: int
     wrong: int
-    example: str  # of what is wrong
+    example: str  # of a place that does not fit
 
     @property
     def is_good(self) -> bool:
-        """Whether the text is the one that was indexed."""
+        """Whether the text equals the indexed one, with high probability."""
         return self.right >= MATCHING * (self.right + self.wrong)
 
 
 class Place(NamedTuple):
     """One occurrence."""
 
-    key: str  # its symbol; that of a local one begins with the path
+    key: str  # its symbol; for a local symbol prefixed with the path
     symbol: Symbol
-    text: str  # what stands there
+    text: str  # of the file at this place
     line: int  # 1-based
     column: int  # 0-based, in characters
     is_definition: bool
-    last_line: int  # of the whole definition, 1-based; 0 when it is not said
+    last_line: int  # of the whole definition, 1-based; 0 if unknown
 
 
 class Places:
@@ -60,7 +63,10 @@ class Places:
         self._encoding = raw.position_encoding
 
     def fit(self) -> Fit:
-        """How well the places agree with the text; where the index does not say how it counts columns, as that fits best."""
+        """Agreement of the places with the text.
+
+        For an index without a position encoding, the encoding with the best fit is used.
+        """
         if self._encoding in _ENCODINGS:
             return self._fit()
         tried = []
@@ -71,7 +77,7 @@ class Places:
         return best
 
     def definitions(self) -> Iterator[Place]:
-        """Where something is defined by a name that the text has; after `fit`."""
+        """Definitions whose name is in the text; call `fit` first."""
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:
                 place = self._place(occurrence)
@@ -79,16 +85,16 @@ class Places:
                     yield place
 
     def uses(self, known: Definitions) -> Iterator[Place]:
-        """Where a symbol that is defined in the tree is used; after `fit`.
+        """Uses of symbols that are defined in the tree; call `fit` first.
 
         Args:
-            known: what is defined in the tree.
+            known: definitions of the tree.
         """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:
                 continue
             key = self._key(occurrence.symbol)
-            if key not in known and parsed(key).owner_symbol not in known:  # of a constructor that nobody wrote, its class is
+            if key not in known and parsed(key).owner_symbol not in known:  # an implicit constructor is known by its class
                 continue
             place = self._place(occurrence)
             if place is not None and self._judge(place, occurrence.symbol) is not False:
@@ -107,12 +113,15 @@ class Places:
             verdict = self._judge(place, occurrence.symbol) if place is not None else None
             if place is not None and verdict is False:
                 wrong += 1
-                example = example or f"line {place.line:,} has {place.text[:40]!r} where {(place.symbol.name or 'a name')[:40]!r} is said"
+                example = example or f"line {place.line:,} has {place.text[:40]!r}, the index {(place.symbol.name or 'a name')[:40]!r}"
             right += verdict is True
         return Fit(right, wrong, example)
 
     def _place(self, occurrence: Any) -> Place | None:
-        """An occurrence in characters; None for one that names no text: an empty range, or one over several lines."""
+        """An occurrence in characters; None for an unusable range.
+
+        Empty ranges and ranges over several lines are unusable.
+        """
         span = occurrence.range
         if len(span) not in (3, 4) or (len(span) == 4 and span[2] != span[0]):
             return None
@@ -127,7 +136,7 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether the text at a place is what the index was made of; None where nothing tells."""
+        """Whether the text at a place is the indexed one; None if undecided."""
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -137,16 +146,16 @@ class Places:
             return None
         if place.text == shown or spells(place.symbol, place.text):
             return True
-        return False if place.is_definition else None  # a use may have another name, which an import or a `using` gave it
+        return False if place.is_definition else None  # a use may have another name, from an import or a `using`
 
     def _cuts(self, place: Place) -> bool:
-        """Whether a range begins or ends inside of a word, as those of another text do."""
+        """Whether a range begins or ends inside a word: a sign of another text."""
         line, first, last = self._lines[place.line - 1], place.column, place.column + len(place.text)
         starts_inside = first > 0 and _is_word(line[first]) and _is_word(line[first - 1])
         return starts_inside or (last < len(line) and _is_word(line[last]) and _is_word(line[last - 1]))
 
     def _column(self, text: str, column: int) -> int:
-        """Characters before a column of a line, as the index counts."""
+        """Convert a column of the index to a column in characters."""
         if self._encoding == scip_format.UTF32 or text.isascii():
             return column
         codec, width = _ENCODINGS[self._encoding]

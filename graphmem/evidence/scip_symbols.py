@@ -1,8 +1,8 @@
-"""SCIP symbols: their last descriptor, and how the same name is spelled in a source.
+"""Parse SCIP symbols and compare them with names in sources.
 
 A symbol is `scheme manager package version descriptors`, or `local id`. The descriptors are the path to a definition:
-`namespace/`, `type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Each tool
-spells some names otherwise than the source does; `spells` knows these conventions.
+`namespace/`, `type#`, `term.`, `meta:`, `macro!`, `method(disambiguator).`, `[type parameter]` and `(parameter)`. Some names of
+each indexer differ from the source; `spells` has these conventions.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-LONGEST: Final = 1_000  # characters of a symbol that are looked at, from its end; longer ones are not names of programs
+LONGEST: Final = 1_000  # maximum characters of a symbol to parse, from its end; real names are shorter
 NAMESPACE, TYPE, META, METHOD, LOCAL = "/", "#", ":", "()", "local"
-_HEADER: Final = re.compile(4 * r"((?:[^ ]|  )*+) ")  # scheme, manager, package and version; a space inside of them is doubled
+_HEADER: Final = re.compile(4 * r"((?:[^ ]|  )*+) ")  # scheme, manager, package and version; spaces inside are doubled
 _NAME: Final = r"(?:`(?P<quoted{0}>(?:[^`]|``)*+)`|(?P<plain{0}>[^\s`/#.:!()\[\]]++))"
 _DESCRIPTOR: Final = re.compile(
     rf"{_NAME.format(1)}(?P<suffix>\([^()]*+\)\.|[/#.:!])|\[{_NAME.format(2)}\]|\({_NAME.format(3)}\)",
@@ -28,26 +28,29 @@ _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, pri
 
 
 class Symbol(NamedTuple):
-    """What the end of a symbol says."""
+    """The last descriptors of a symbol."""
 
-    name: str  # "" where it has none
-    suffix: str  # NAMESPACE, TYPE, META, METHOD, LOCAL, or "." "!" "[]" "(parameter)"; "" where it cannot be read
-    owner: str  # name of the descriptor before
-    owner_symbol: str  # the symbol without its last descriptor; "" where it cannot be read
+    name: str  # "" if it has none
+    suffix: str  # NAMESPACE, TYPE, META, METHOD, LOCAL, or "." "!" "[]" "(parameter)"; "" if it cannot be parsed
+    owner: str  # name of the previous descriptor
+    owner_symbol: str  # the symbol without its last descriptor; "" if it cannot be parsed
 
     @property
     def is_constructor(self) -> bool:
-        """Whether it makes an instance of its owner."""
+        """Whether it creates an instance of its owner."""
         return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _CONSTRUCTORS or self.name == self.owner)
 
     @property
     def is_module(self) -> bool:
-        """Whether it is a file, a package or a namespace, which a source names by a path or not at all."""
+        """Whether it is a file, a package or a namespace.
+
+        A source has the path of these, or no name.
+        """
         return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
 
 
 def parsed(symbol: str) -> Symbol:
-    """The last descriptors of a symbol."""
+    """Parse the last descriptors of a symbol."""
     return _parsed(symbol) if len(symbol) <= LONGEST else _tail(symbol[-LONGEST:])
 
 
@@ -65,7 +68,7 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """What can be read of a symbol outside of the grammar."""
+    """The readable end of a symbol that does not match the grammar."""
     found = _LAST.search(symbol)
     if found is None:
         return Symbol("", "", "", "")
@@ -85,17 +88,17 @@ def _suffix(found: re.Match[str]) -> str:
 
 
 class Parts(NamedTuple):
-    """A global symbol, taken apart."""
+    """The parts of a global symbol."""
 
     scheme: str
     package: str  # without its manager and its version
-    namespace: str  # the first descriptor, when that is a namespace
-    rest: str  # the descriptors behind it
+    namespace: str  # the first descriptor, if it is a namespace
+    rest: str  # the remaining descriptors
 
 
 @lru_cache(maxsize=1 << 16)
 def split(symbol: str) -> Parts | None:
-    """The parts of a symbol; None for a local one, or one outside of the grammar."""
+    """Split a symbol; None if it is local or does not match the grammar."""
     header = _HEADER.match(symbol) if len(symbol) <= LONGEST and not symbol.startswith("local ") else None
     first = _DESCRIPTOR.match(symbol, header.end()) if header is not None else None
     if header is None or first is None or first["suffix"] != NAMESPACE:
@@ -104,15 +107,15 @@ def split(symbol: str) -> Parts | None:
 
 
 def bare(text: str) -> str:
-    """A name without the marks that some languages write around it."""
+    """A name without the marks that some languages have around it."""
     return text.strip(_MARKS)
 
 
 def spells(symbol: Symbol, text: str) -> bool:
-    """Whether a text is how a source names a symbol.
+    """Whether a text is the name of a symbol in a source.
 
-    Counters behind properties of object literals (`name0:`), constructors (`<init>`, `.ctor`), accessors (`<get>area`, `getArea`
-    of a property `area`) and operators differ from what is written.
+    Indexers and sources differ in counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`),
+    accessors (`<get>area`, `getArea` of a property `area`) and operators.
     """
     name = symbol.name
     if text == name:

@@ -1,8 +1,7 @@
-"""Where observations are kept: one SQLite file beside the database, which survives every index run.
+"""Store observations in a SQLite file that survives every index run.
 
-The graph holds what still holds of them; this file holds them all, so an edit that is taken back brings its edges
-back. Every change counts a version up and is noted for its files, so an index run that failed, or an index that was
-made anew, knows which files have to be merged again.
+The graph has the valid observations; this file has them all, so undoing an edit restores its edges. Every change increments a version
+and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to merge again.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """An observation as it is kept: ends by number."""
+    """A stored observation, with numbers for its ends."""
 
     rule: str
     kind: str
@@ -41,10 +40,10 @@ class Kept(NamedTuple):
 
 
 class Sidecar:
-    """The observations of one project. For one thread at a time.
+    """The observations of one project. Not thread-safe.
 
     Args:
-        path: the SQLite file; made by the first `take`, so that a project without outside evidence has none.
+        path: the SQLite file; the first `take` creates it, so a project without outside evidence has none.
 
     Raises:
         EvidenceError: the file is damaged or was written by another version of graphmem.
@@ -56,18 +55,18 @@ class Sidecar:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever taken in."""
+        """Whether any observation was ever stored."""
         return self.path.exists()
 
     def close(self) -> None:
-        """Let go of the file; it is opened again when it is asked."""
+        """Close the file; the next query opens it again."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
             seal(self.path)
 
     def mark(self) -> str:
-        """Which observations these are, as one word: identity and version; "" for none."""
+        """Identity and version of the observations in one word; "" for none."""
         if not self.exists:
             self.close()
             return ""
@@ -75,7 +74,10 @@ class Sidecar:
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
-        """Files whose observations changed after a mark; None when it is of other observations, so that everything counts."""
+        """Files whose observations changed after a mark.
+
+        None means that the mark is of other observations, so that all files count.
+        """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
             return None
@@ -83,13 +85,13 @@ class Sidecar:
         return {path for (path,) in rows}
 
     def paths(self) -> set[str]:
-        """Files some observation begins in."""
+        """Files with subjects of observations."""
         if not self.exists:
             return set()
         return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
 
     def of_file(self, path: str) -> list[Kept]:
-        """The observations that begin in a file, by subject, rule and kind."""
+        """Observations with subjects in a file, by subject, rule and kind."""
         rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
             "ORDER BY subject, rule, observation.kind",
@@ -114,7 +116,7 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Every definition that was seen, by number."""
+        """Every definition in an observation, by number."""
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
@@ -127,7 +129,7 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Files of the observations that lead to one of these definitions."""
+        """Files with subjects of observations that lead to these definitions."""
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
             if path not in found and not seen.isdisjoint(one for one, _ in _unpacked(blob)):
@@ -135,7 +137,7 @@ class Sidecar:
         return found
 
     def origins(self) -> dict[str, dict[str, str]]:
-        """What is known of where the observations of each rule came from."""
+        """Origin of the observations of each rule: tool, version, counts."""
         found: dict[str, dict[str, str]] = {}
         if self.exists:
             for rule, key, value in self._select("SELECT rule, key, value FROM origin ORDER BY rule, key"):
@@ -143,10 +145,10 @@ class Sidecar:
         return found
 
     def take(self, rule: str, reading: Reading) -> None:
-        """Keep what was read, in one transaction.
+        """Store a reading in one transaction.
 
-        A subject's former observations of the rule go when its body is another one now, when the reading replaces them
-        file by file (`scope`), or when a test ran with at least as many parameter sets; otherwise the two are united.
+        Former observations of a subject with the same rule are replaced in three cases: the body has changed, the reading replaces
+        whole files (`scope`), or a test ran with at least as many parameter sets. In other cases the two are merged.
 
         Raises:
             EvidenceError: the file cannot be written.
@@ -158,11 +160,13 @@ class Sidecar:
                 _Taking(connection, rule).take(reading)
         except sqlite3.Error as error:
             raise EvidenceError(
-                f"{self.path} cannot be written ({error}); free it or delete it", path=str(self.path), reason=str(error)
+                f"{self.path} cannot be written ({error}); close other users of the file or delete it",
+                path=str(self.path),
+                reason=str(error),
             ) from error
 
     def _select(self, statement: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
-        """Rows of a question.
+        """Rows of a query.
 
         Raises:
             EvidenceError: the file is damaged.
@@ -181,7 +185,7 @@ class Sidecar:
 
 
 class _Taking:
-    """One reading being kept, inside a transaction."""
+    """The state of storing one reading, inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, rule: str) -> None:
         self._db = connection
@@ -198,7 +202,7 @@ class _Taking:
         version = int(self._db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()[0]) + 1
         self._db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(version),))
         self._db.executemany("INSERT OR REPLACE INTO changed VALUES (?, ?)", [(path, version) for path in sorted(self._touched)])
-        if reading.scope is None:  # one of some files leaves what is known of the tools of others
+        if reading.scope is None:  # a reading of some files keeps the origins of other files
             self._db.execute("DELETE FROM origin WHERE rule = ?", (self._rule,))
         self._db.executemany(
             "INSERT OR REPLACE INTO origin VALUES (?, ?, ?)", [(self._rule, key, value) for key, value in reading.origin.items()]
@@ -250,7 +254,7 @@ class _Taking:
         return Place(*self._db.execute("SELECT path, qualname, kind, ordinal FROM definition WHERE id = ?", (number,)).fetchone())
 
     def _sweep(self) -> None:
-        """Definitions nothing leads to or from any more."""
+        """Delete definitions without observations."""
         used: set[int] = set()
         for subject, blob in self._db.execute("SELECT subject, seen FROM observation"):
             used.add(subject)

@@ -1,7 +1,7 @@
-"""The file a recorded test run leaves behind: one line that says what it is, then compressed JSON.
+"""Read and write traces, the files of recorded test runs.
 
-A definition stands in it once and is meant by its number. The compression's checksum tells a file that was cut; unknown
-keys are passed over, so later versions may add some.
+A trace is one header line, then compressed JSON. Each definition occurs once and is referred to by number. The checksum of the
+compression detects a truncated file. Unknown keys are ignored, so later versions may add some.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from graphmem.model import EdgeKind
 MAGIC: Final = b"graphmem trace "
 VERSION: Final = 1
 SUFFIX: Final = ".trace"
-MAX_BYTES: Final = 1 << 30  # unpacked; a run of a hundred thousand tests stays below
+MAX_BYTES: Final = 1 << 30  # decompressed; a run of a hundred thousand tests is smaller
 _KINDS: Final = (EdgeKind.CALLS, EdgeKind.TESTS)
 
 
 def write(path: Path, observations: list[Observation], origin: Mapping[str, str]) -> None:
-    """Write a run, whole or not at all."""
+    """Write a run atomically."""
     numbers: dict[End, int] = {}
     rows = []
     for one in observations:
@@ -40,30 +40,32 @@ def write(path: Path, observations: list[Observation], origin: Mapping[str, str]
 
 
 def read(path: Path) -> Reading:
-    """The run a file holds.
+    """Read the run in a file.
 
     Raises:
-        EvidenceError: it cannot be read, is none, is cut or damaged, or is of a later version.
+        EvidenceError: it cannot be read, is not a trace, is truncated or damaged, or has a later version.
     """
     if path.exists() and not path.is_file():
-        raise EvidenceError(f"{path} is no file; name the one that `pytest --graphmem` wrote", path=str(path), reason="unreadable")
+        raise EvidenceError(f"{path} is not a file; give the path of a trace of `pytest --graphmem`", path=str(path), reason="unreadable")
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise EvidenceError(f"{path} cannot be read: {error.strerror}; name the file again", path=str(path), reason="unreadable") from error
+        raise EvidenceError(
+            f"{path} cannot be read: {error.strerror}; check its path and permissions", path=str(path), reason="unreadable"
+        ) from error
     head, _, body = data.partition(b"\n")
     if not head.startswith(MAGIC):
-        raise EvidenceError(f"{path} is no trace of a test run; make one with `pytest --graphmem`", path=str(path), reason="format")
+        raise EvidenceError(f"{path} is not a trace of a test run; record one with `pytest --graphmem`", path=str(path), reason="format")
     if head != b"%s%d" % (MAGIC, VERSION):
         version = head[len(MAGIC) :].decode("ascii", "replace")
         raise EvidenceError(
-            f"{path} is a trace of version {version}, this graphmem reads {VERSION}; record it again", path=str(path), reason="version"
+            f"{path} is a trace of version {version}, graphmem needs version {VERSION}; record it again", path=str(path), reason="version"
         )
     try:
         unpacking = zlib.decompressobj()
         text = unpacking.decompress(body, MAX_BYTES)
         if not unpacking.eof:
-            raise ValueError("it ends too early" if not unpacking.unconsumed_tail else f"it is over {MAX_BYTES >> 20} MB")
+            raise ValueError("it is truncated" if not unpacking.unconsumed_tail else f"it has more than {MAX_BYTES >> 20} MB")
         said = json.loads(text)
         ends = [_end(*row) for row in said["definitions"]]
         observations = [_observation(row, ends) for row in said["observations"]]
@@ -78,9 +80,9 @@ def read(path: Path) -> Reading:
 def _end(path: object, qualname: object, kind: object, ordinal: object, body_hash: object) -> End:
     texts = (path, qualname, kind, body_hash)
     if not all(isinstance(one, str) for one in texts) or not isinstance(ordinal, int):
-        raise TypeError("a definition is not written as one")
+        raise TypeError("a definition has values of wrong types")
     for one in texts:
-        str(one).encode()  # half a character is a ValueError
+        str(one).encode()  # a lone surrogate raises ValueError
     return End(str(path), str(qualname), str(kind), ordinal, str(body_hash))
 
 

@@ -1,4 +1,4 @@
-"""Which observations still hold, and of which tests everything is known."""
+"""Find valid observations, and tests with complete observations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """What of the kept observations holds today."""
+    """The stored observations that are valid."""
 
-    judged: frozenset[str]  # ids of tests: the last run was whole, and neither they nor anything they ran has changed since
+    judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
-    steps: dict[str, tuple[int, int]]  # rule -> (steps kept, of these still holding)
+    steps: dict[str, tuple[int, int]]  # rule -> (stored steps, valid ones among them)
 
 
 def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
@@ -24,7 +24,7 @@ def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None])
     Args:
         sidecar: the kept observations.
         project: name of the project, part of every id.
-        body_hash: of the symbol with an id in the graph; None when there is none.
+        body_hash: of the symbol with an id in the graph; None if it does not exist.
     """
     ends = sidecar.ends()
     ids = {number: _id(project, end) for number, end in ends.items()}

@@ -40,7 +40,6 @@ STOP_LIST: Final = {
 _NOT_YET: Final = """
 api
 cli
-evidence
 maintenance
 memory
 parsing

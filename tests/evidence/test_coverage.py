@@ -107,5 +107,5 @@ def test_data_without_contexts_is_refused_with_what_to_do(shop, open_memory, tak
 def test_a_file_that_is_no_data_of_coverage_is_refused(shop, open_memory, take, tmp_path, content):
     data = tmp_path / "data"
     data.write_bytes(content)
-    with pytest.raises(EvidenceError, match="no data file of coverage"):
+    with pytest.raises(EvidenceError, match="not a data file of coverage"):
         take(open_memory(), shop, measured=[data])
