@@ -1,4 +1,4 @@
-"""Bounds that operations hold their arguments to."""
+"""Checks for the arguments of operations."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ MAX_ROWS: Final = 10_000
 
 
 def one_of(argument: str, value: str, allowed: Sequence[str]) -> None:
-    """Refuse a word that is none of the allowed ones.
+    """Refuse a value that is not one of the allowed words.
 
     Raises:
-        BadInputError: with the allowed ones in its sentence.
+        BadInputError: its message lists the allowed words.
     """
     if value not in allowed:
-        raise BadInputError(f"{value!r} is no {argument}; there are {', '.join(allowed)}", argument=argument, value=value)
+        raise BadInputError(f"unknown {argument} {value!r}; use one of {', '.join(allowed)}", argument=argument, value=value)
 
 
 def within(argument: str, value: float, low: float, high: float) -> None:
-    """Refuse a number out of its range.
+    """Refuse a number that is out of range.
 
     Raises:
-        BadInputError: with the range in its sentence.
+        BadInputError: its message gives the range.
     """
     if not low <= value <= high:
-        raise BadInputError(f"{argument} is {value}, allowed is {low:,} to {high:,}", argument=argument, value=value)
+        raise BadInputError(f"{argument} is {value}; it must be {low:,} to {high:,}", argument=argument, value=value)
 
 
 def page(limit: int, offset: int = 0) -> None:
-    """Refuse a page that cannot be.
+    """Refuse an invalid page.
 
     Raises:
         BadInputError: `limit` is not 1 to 10,000, or `offset` is negative.
     """
     within("limit", limit, 1, MAX_ROWS)
     if offset < 0:
-        raise BadInputError(f"offset is {offset}, it cannot be negative", argument="offset", value=offset)
+        raise BadInputError(f"offset is {offset}; it must be 0 or more", argument="offset", value=offset)

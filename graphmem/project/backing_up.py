@@ -1,4 +1,4 @@
-"""Backups of an index: making them, listing them, going back to one."""
+"""Backups of an index: create, restore, and make one when it is due."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _log = logging.getLogger(__name__)
 
 
 def _is_rule(name: str) -> bool:
-    """Whether a file of a backup is one of the project's rules, whatever the case of its folder."""
+    """Whether a file in a backup is a rule. Ignores the case of its folder."""
     return name.partition("/")[0].casefold() == RULES
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Names of the rules a backup brings that are not here word for word."""
+    """Names of rules in a backup that are new or differ from the project's."""
     return sorted(
         name.partition("/")[2] or name
         for name in manifest.files
@@ -45,7 +45,7 @@ def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> lis
 
 @dataclass(eq=False, repr=False)
 class Backups:
-    """Backs an index up, and goes back to a backup."""
+    """Creates and restores backups of an index."""
 
     store: GraphStore
     book: MemoryRepository
@@ -57,12 +57,13 @@ class Backups:
     reopen: Sequence[Callable[[], object]]  # each closes a file that a restore replaces; the next question opens the new one
 
     def backup(self, dest: str | Path | None = None, portable: bool = False) -> BackupInfo:
-        """Write a backup of everything that cannot be made again, read it back, open it, and only then say that there is one.
+        """Back up everything that cannot be rebuilt.
 
-        Questions go on meanwhile; memories that are written wait while the file is copied, or not at all with `portable`.
+        The backup is read back and opened before this returns. Queries continue meanwhile. Writes of memories wait while the database file
+        is copied; with `portable` they do not wait.
 
         Args:
-            dest: a folder, or the name of a new .zip; default `backups` in the index directory.
+            dest: a directory, or the name of a new .zip; default `backups` in the index directory.
             portable: readable by every engine and every later graphmem; slower.
 
         Raises:
@@ -71,7 +72,7 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """A backup with a word in its name."""
+        """Make a backup whose name contains `kind`."""
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 
@@ -83,15 +84,17 @@ class Backups:
         return found
 
     def restore(self, file: str | Path, rules: bool = False) -> RestoreAnswer:
-        """Go back to a backup: code, memories and what else it holds. What is here now is backed up first.
+        """Restore a backup: code, memories and everything else it holds.
+
+        The current state is backed up first.
 
         Args:
-            file: a path, or the name of one in the index's own folder of backups.
-            rules: take its rules, too: texts that are put in front of every agent. Otherwise the answer names them.
+            file: a path, or the name of a backup in the index's own folder.
+            rules: also restore its rules, which are texts given to every agent. Otherwise the answer names them.
 
         Raises:
-            BadInputError: it is no backup, or of another project.
-            DatabaseDamagedError, SettingsError: it is not whole, or of another engine; nothing was changed.
+            BadInputError: the file is not a backup, or belongs to another project.
+            DatabaseDamagedError, SettingsError: it is incomplete, or made by another engine; nothing was changed.
             UnsupportedError: the store has no file.
         """
         local = local_file(self.store, "restoring a backup")
@@ -99,9 +102,9 @@ class Backups:
             archive = Path(file).expanduser()
             archive.stat()
         except FileNotFoundError:
-            pass  # said below, or it lies in the index's own folder
-        except (OSError, ValueError, RuntimeError) as error:  # a name that is too long, has a null in it, or an unknown ~user
-            raise BadInputError(f"{str(file)[:200]!r} cannot be looked at ({error}); name a backup", argument="file") from error
+            pass  # reported below, unless it is in the index's own folder
+        except (OSError, ValueError, RuntimeError) as error:  # the name is too long, contains a null, or has an unknown ~user
+            raise BadInputError(f"{str(file)[:200]!r} cannot be read ({error}); name a backup", argument="file") from error
         own = self.data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
@@ -137,7 +140,7 @@ class Backups:
                         target = self.data_dir / name
                         target.parent.mkdir(parents=True, exist_ok=True)
                         (staging / name).replace(target)
-                        for side in ("-wal", "-shm"):  # of the file it was; in another one they would be replayed
+                        for side in ("-wal", "-shm"):  # they belong to the old file; the engine would replay them into the new one
                             target.with_name(target.name + side).unlink(missing_ok=True)
             self.vectors.look_again()
             self.runs.forget_indexer()
@@ -148,7 +151,10 @@ class Backups:
         return RestoreAnswer(str(archive), manifest.made_at, files, len(self.book.index()), before, list(self.book.notes), brought, rules)
 
     def backup_when_due(self) -> BackupInfo | None:
-        """A portable backup, if the setting wants one by now and something has changed since the last; older ones than `backup_keep` go."""
+        """Make a portable backup if one is due.
+
+        It is due when the interval in the settings has passed and something has changed. Older ones beyond `backup_keep` are deleted.
+        """
         hours = self.settings.backup_hours
         newest = backups.listed(self.data_dir)[-1:]
         if not hours or (newest and time.time() - newest[0].stat().st_mtime < hours * 3600):
@@ -159,9 +165,9 @@ class Backups:
         if newest:
             said = backups.read_manifest(newest[0])
             if (said.generation, said.entries) == here:
-                os.utime(newest[0])  # as good as new
+                os.utime(newest[0])  # nothing changed since, so it counts as new
                 return None
-        made = self._made(portable=True, kind=backups.AUTO)  # the one that is there when the engine's storage format has changed
+        made = self._made(portable=True, kind=backups.AUTO)  # portable: readable after the engine's storage format changes
         for gone in backups.rotate(self.data_dir, self.settings.backup_keep):
-            _log.info("the backup %s gave way to a newer one", gone.name)
+            _log.info("deleted the backup %s, a newer one replaces it", gone.name)
         return made

@@ -1,4 +1,4 @@
-"""Changes: the newest commits, drift between two revisions, and how hot spots moved while the project was made."""
+"""Changes: newest commits, drift between revisions, hot spots over time."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from graphmem.project.history_source import HistorySource
 
 MOST_COMMITS: Final = 200
-MOST_LOOKED_AT: Final = 2_000  # files of a commit: of more it is not said which modules they are in
-PATHS: Final = 30  # of a commit that are listed
+MOST_LOOKED_AT: Final = 2_000  # files of a commit; modules are not listed for larger commits
+PATHS: Final = 30  # paths listed for one commit
 MOST_STEPS: Final = 100
 
 
@@ -38,20 +38,22 @@ class ChangeQuestions:
     """Answers what changed, and when."""
 
     graph: GraphSource
-    semantics: SemanticSource  # what is derived from it
+    semantics: SemanticSource  # modules and dead code derived from the graph
     history: HistorySource
     data_dir: Path
-    index: drifting.Index  # reads a tree into another index
+    index: drifting.Index  # reads a tree into a separate index
 
     def drift(self, base: str, head: str | None = None) -> Drift:
-        """How modules, dependencies, cycles and public API changed between two revisions. Reads a tree for each, which takes a while.
+        """Compare modules, dependencies, cycles and public API of two revisions.
+
+        Reads the tree of each revision, which takes a while.
 
         Args:
             base: the older revision.
-            head: the newer one; default: the index as it is.
+            head: the newer revision; default: the index as it is.
 
         Raises:
-            GitError: git is not there, or does not know a revision.
+            GitError: git is not installed, or the revision is unknown.
         """
         here = self.semantics.newest()
         with here.lock:
@@ -59,11 +61,13 @@ class ChangeQuestions:
         return drifting.drift(self.graph.root(), self.data_dir, self.graph.project, base, head, state, self.index)
 
     def commits(self, limit: int = 20) -> CommitPage:
-        """The newest commits, merges left out, with the modules their files are in now.
+        """List the newest commits, without merges, with their files' modules.
+
+        The modules are the current ones.
 
         Raises:
-            BadInputError: `limit` is out of its range.
-            NotIndexedError: there is no index.
+            BadInputError: `limit` is out of range.
+            NotIndexedError: nothing was indexed yet.
         """
         within("limit", limit, 1, MOST_COMMITS)
         here = self.semantics.newest()
@@ -93,18 +97,18 @@ class ChangeQuestions:
             )
 
     def heat_history(self, steps: int = 24) -> Picture:
-        """Hot spots at moments of the past, evenly spaced from the first commit to the last.
+        """Hot spots at evenly spaced moments, from the first commit to the last.
 
         Columns: `at` (ISO 8601, one a step), `commits` (until then), `paths` of files that were ever hot, `scores` (one list a step, 0 to
-        100, a number for each path). Complexity and dependents are those of today: only churn is taken back, for the graph of the past
-        is not kept.
+        100, a number for each path). Complexity and dependents are the current ones, because past graphs are not kept. Only churn is
+        computed for the past.
 
         Args:
             steps: moments, 2 to 100.
 
         Raises:
-            BadInputError: `steps` is out of its range.
-            NotIndexedError: there is no index.
+            BadInputError: `steps` is out of range.
+            NotIndexedError: nothing was indexed yet.
         """
         within("steps", steps, 2, MOST_STEPS)
         here, history = self.semantics.newest(), self.history.known()
@@ -137,7 +141,10 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """When a commit touched a file of the graph, and which file: two columns, shape (t,)."""
+    """Times and files of the commits that touched files of the graph.
+
+    Two arrays of shape (t,): the time of a commit, and the file it touched.
+    """
     times: list[float] = []
     owners: list[int] = []
     with history.lock:

@@ -1,4 +1,4 @@
-"""What is put in front of an agent, and when."""
+"""Context for agents: what is injected, and at which point."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class AgentContext:
-    """Puts what is known in front of an agent."""
+    """Selects and packs context for an agent."""
 
     inside: Callable[[Sequence[str]], tuple[str, ...]]  # paths from the root
     injector: Injector
     hooks: Hooks
-    news: Hub[ContextReady]  # of contexts that become ready
-    tell_shown: Callable[[str, Sequence[str], str], None]  # tells a session which memories it was shown, in a phase of work
+    news: Hub[ContextReady]  # reports contexts that became ready
+    tell_shown: Callable[[str, Sequence[str], str], None]  # records the memories shown to a session in a phase of work
 
     def context(
         self,
@@ -42,38 +42,42 @@ class AgentContext:
         deadline_s: float | None = None,
         begun: float | None = None,
     ) -> Injection:
-        """What to put in front of an agent at a point of its session; empty when it would come too late.
+        """Context for an agent at a point of its session.
+
+        Empty when it would be too late.
 
         Args:
             point: start (500 ms), prompt (2 s), tool (100 ms) or step (50 ms).
-            session: its name; without one nothing is remembered of what was shown.
+            session: its name; without one, graphmem does not remember what was shown.
             text: the person's words.
-            files: from the root: those that are open, or that a tool was about.
+            files: paths from the root: open files, or the files a tool was used on.
             phase: of work: define, implement, validate, refine, explore or reflect.
             format: xml, markdown, text or json.
             remaining: tokens of context that are left; default: 100,000.
-            deadline_s: instead of the point's own.
-            begun: when the question came, on the clock of `time.monotonic`; default now.
+            deadline_s: replaces the deadline of the point.
+            begun: arrival time of the request, on the clock of `time.monotonic`; default now.
 
         Raises:
-            BadInputError: one of them cannot be.
+            BadInputError: an argument is invalid.
         """
         if point == "take":
-            raise BadInputError("what is ready is taken with `context_take`", argument="point", value=point)
+            raise BadInputError("this point has no request; use `context_take` to take prepared context", argument="point", value=point)
         found = self.injector.inject(Ask(point, session, text, self.inside(files), phase, format, remaining), deadline_s, begun)
         return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
-        """Say what a conversation is about; answers at once, and what is known of it is made ready behind that.
+        """Report what a conversation is about. Returns at once.
+
+        Relevant context is prepared in the background.
 
         Args:
             session: its name.
-            messages: the last ones, oldest first; of all of them the last 4,000 characters count.
-            files: that are open, from the root.
+            messages: the last messages, oldest first; only the last 4,000 characters in total count.
+            files: open files, as paths from the root.
             phase: of work.
 
         Raises:
-            BadInputError: one of them cannot be.
+            BadInputError: an argument is invalid.
         """
         files = self.inside(files)
         check(Ask("take", session, files=files, phase=phase))
@@ -88,16 +92,11 @@ class AgentContext:
         deadline_s: float | None = None,
         begun: float | None = None,
     ) -> Injection:
-        """What was made ready for a session since the last time; nothing is given twice within a topic.
-
-        Raises:
-            BadInputError: one of the arguments cannot be.
-        """
         found = self.injector.inject(Ask("take", session, form=format, remaining=remaining), deadline_s, begun)
         return self._told(found, self.injector.agent.phase(session) if session else "")
 
     def _told(self, found: Injection, phase: str) -> Injection:
-        """Tell of the session, if it is observed, what it is shown; behind the answer."""
+        """Record in the background what an observed session is shown."""
         if found.session and (shown := [one.id for one in found.items if one.kind == "memory"]):
             self.injector.soon(lambda: self.tell_shown(found.session, shown, phase))
         return found
@@ -113,11 +112,6 @@ class AgentContext:
         remaining: int | None = None,
         session: str = "",
     ) -> Injection:
-        """What past work says about a task: calibrations, dead ends, causal dependencies, outcomes, recipes.
-
-        Raises:
-            BadInputError: one of them cannot be.
-        """
         return self.injector.plan(task, self.inside(modules), Ask("prompt", session, form=format, remaining=remaining))
 
     def relay(
@@ -129,18 +123,20 @@ class AgentContext:
         format: str = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """What one phase of work hands the next: memories of the types that are of use there, the session's own first.
+        """Memories that one phase of work passes to the next.
+
+        Only types that are useful in the next phase; memories of the session come first.
 
         Args:
-            before: the phase that is over.
+            before: the phase that ends.
             to: the phase that begins.
-            session: whose memories come first.
+            session: the session whose memories come first.
             text: what the work is about.
             format: xml, markdown, text or json.
             remaining: tokens of context that are left.
 
         Raises:
-            BadInputError: there is no such phase.
+            BadInputError: the phase is unknown.
         """
         return self.injector.relay(before, to, Ask("prompt", session, text, form=format, remaining=remaining))
 
@@ -158,23 +154,25 @@ class AgentContext:
         return TrustState(now.level(), now.chosen, self.injector.trust.threshold(), now.sessions, round(now.corrections(), 6), now.offer)
 
     def set_trust_level(self, level: str) -> TrustState:
-        """Choose how sure a memory must be: cautious, standard, confident, autonomous, or auto for what experience says.
+        """Choose how certain a memory must be before it is injected.
+
+        Levels: cautious, standard, confident, autonomous, or auto, which follows experience.
 
         Raises:
-            BadInputError: there is no such level.
+            BadInputError: the level is unknown.
         """
         self.injector.trust.choose(level)
         return self.trust()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
-        """An event of a coding agent's hook: it is observed, and the answer is what the hook prints.
+        """Observe an event of a coding agent's hook; return what the hook prints.
 
         Args:
             agent: claude-code, cursor, codex, gemini or opencode.
-            payload: the hook's JSON, as it came on standard input.
-            begun: when it came, on the clock of `time.monotonic`; deadlines count from there.
+            payload: the hook's JSON, as received on standard input.
+            begun: arrival time, on the clock of `time.monotonic`; deadlines count from there.
 
         Raises:
-            BadInputError: another agent, no JSON object, or no session in it.
+            BadInputError: the agent is unknown, the payload is not a JSON object, or it has no session.
         """
         return self.hooks.hook(agent, payload, begun)

@@ -1,4 +1,7 @@
-"""People's own Cypher: off unless the index's owner turns it on, read-only, bounded in rows, time and bytes."""
+"""Read-only Cypher queries written by users.
+
+They are off unless the owner of the index enables them. Rows, time and bytes are limited.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +23,23 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class CypherQueries:
-    """Runs read-only Cypher of people, if the settings allow it."""
+    """Runs users' read-only Cypher, if the settings allow it."""
 
     store: GraphStore
     book: MemoryRepository
     settings: Settings
 
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
-        """Rows of a Cypher query over the graph.
+        """Run a Cypher query over the graph and return its rows.
 
         Args:
             query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and functions of a list; see docs/cypher.md.
-            params: values of `$name` in it: texts, numbers, truth values and lists of them.
-            limit: rows that are wanted, at most and by default `limits.cypher_rows`.
+            params: values of `$name` in the query: texts, numbers, booleans and lists of them.
+            limit: maximum number of rows; at most and by default `limits.cypher_rows`.
 
         Raises:
-            ForbiddenError: it is not turned on, or the store does not answer it.
-            BadInputError: the query may not run, or the engine cannot make sense of it.
+            ForbiddenError: Cypher is not enabled, or the store does not support it.
+            BadInputError: the query is not allowed, or the engine rejects it.
             LimitError: the answer is too large.
             DeadlineError: it took longer than `limits.cypher_seconds`.
         """
@@ -51,7 +54,7 @@ class CypherQueries:
                 f"limit is {most}; give 1 to {limits.cypher_rows:,}", argument="limit", value=most, allowed=limits.cypher_rows
             )
         begun = time.perf_counter()
-        self.book.flush()  # what was acknowledged is found
+        self.book.flush()  # acknowledged writes must be visible to the query
         found = cypher_queries(self.store).ask(
             query, {} if params is None else params, most_rows=most, timeout_s=float(limits.cypher_seconds)
         )

@@ -1,4 +1,7 @@
-"""What is derived from one generation of the graph for the semantic layer, each part worked out when it is first asked for."""
+"""Results derived from one generation of the graph for the semantic layer.
+
+Each part is computed when it is first requested.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 class Semantics:
-    """Of one generation. Take `lock` around every use: parts are made by whoever asks first."""
+    """Derived results of one generation. Hold `lock` around every use.
+
+    The first caller computes a part, so two callers must not run at once.
+    """
 
     def __init__(self, view: GraphView, store: GraphStore, history: History) -> None:
         self.view = view
@@ -52,7 +58,7 @@ class Semantics:
 
     @cached_property
     def modules(self) -> Modules:
-        """The partition and what follows from it."""
+        """The partition into modules, and what follows from it."""
         churn, co_change = self._changes()
         generation, stored = self._store.modules()
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
@@ -63,18 +69,24 @@ class Semantics:
         return made
 
     def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
-        """Churn by path, None when there is no history, and what changes together."""
+        """Churn by path, and the files that change together.
+
+        Churn is None without a history.
+        """
         history = self._history
         with history.lock:
             paths = [node.path for node in history.nodes]
             changes = [[paths[one] for one in group] for group in history.groups]
             churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
         if churn is None:
-            self.notes.append("there is no history of commits: heat is made of complexity and dependents alone")
+            self.notes.append("no commit history found; heat uses complexity and dependents only")
         return churn, together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Write the modules down, so that the next generation's keep their names and ids; a graph that went on meanwhile is not told."""
+        """Store the modules, so the next generation keeps their names and ids.
+
+        Does nothing when the graph has changed meanwhile.
+        """
         if self._store.generation() != self.view.generation:
             return
         view, infos = self.view, {one.id: one for one in made.infos}
@@ -93,7 +105,7 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """Confident calls."""
+        """Calls with high confidence."""
         return Calls(self.view)
 
     @cached_property
@@ -103,13 +115,13 @@ class Semantics:
 
     @cached_property
     def dead(self) -> tuple[list[DeadSymbol], int]:
-        """Dead code of any confidence, and how many public definitions were spared."""
+        """Dead code of any confidence, and the count of public definitions skipped."""
         found = find(self.entries)
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
-        """Flows of these kinds of entry points."""
+        """Flows from entry points of these kinds."""
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
             if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
@@ -119,7 +131,7 @@ class Semantics:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Code chunks, to be compared."""
+        """Code chunks to compare for duplicates."""
         view = self.view
         language = dict(zip(view.paths, view.arrays.paths.language.to_pylist(), strict=True))
         qualname = view.arrays.nodes.qualname
@@ -138,7 +150,7 @@ class Semantics:
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
-        """How often these names stand in the texts of the index."""
+        """How often these names occur in the indexed texts."""
         counts: dict[str, Counter[str]] = {"code": Counter(), "prose": Counter()}
         beginnings: set[str] = set()
         for row in self._chunks():
@@ -155,7 +167,7 @@ class Semantics:
 
 @dataclass(eq=False, repr=False)
 class SemanticSource:
-    """What is derived from the newest graph and the history."""
+    """Derived results of the newest graph and the history."""
 
     graph: GraphSource
     store: GraphStore
@@ -164,10 +176,10 @@ class SemanticSource:
     _newest: Semantics | None = field(default=None, init=False)
 
     def newest(self) -> Semantics:
-        """The same one until the graph or the commits that are known change.
+        """The derived results, cached until the graph or the known commits change.
 
         Raises:
-            NotIndexedError: there is no graph.
+            NotIndexedError: nothing was indexed yet.
         """
         view, history = self.graph.view(), self.history()
         with self._lock:

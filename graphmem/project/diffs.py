@@ -1,4 +1,7 @@
-"""From a diff to changed symbols: getting both sides of every file, and asking the parser what they define."""
+"""Map a diff to changed symbols.
+
+Gets both sides of every file and asks the parser for their definitions.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class Diff(NamedTuple):
-    """A diff, understood."""
+    """A diff with the symbols it changes."""
 
     base: str
     head: str
-    files: list[str]  # ascending; the old path of a file that is gone
+    files: list[str]  # ascending; a deleted file has its old path
     changes: list[DefinitionChange]
-    unmapped: list[str]  # changed files in which no definition changed, or that no grammar reads
+    unmapped: list[str]  # changed files without a changed definition, or without a grammar
 
 
 def of_text(root: Path, text: str) -> Diff:
-    """A unified diff against the working tree, applied to it or not.
+    """Read a unified diff against the working tree, applied to it or not.
 
     Raises:
-        BadInputError: it is no diff, or fits the working tree on neither side.
+        BadInputError: the text is not a diff, or fits neither side of the working tree.
     """
     changes: list[DefinitionChange] = []
     unmapped: list[str] = []
@@ -45,10 +48,10 @@ def of_text(root: Path, text: str) -> Diff:
 
 
 def of_range(root: Path, base: str, head: str | None) -> Diff:
-    """What changed from one revision to another, or to the working tree when `head` is None.
+    """Changes between two revisions; to the working tree when `head` is None.
 
     Raises:
-        GitError: git is not there, or does not know a revision.
+        GitError: git is not installed, or the revision is unknown.
     """
     if head is None and ".." in base:
         base, _, head = base.replace("...", "..").partition("..")
@@ -74,13 +77,13 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
     sides = other_side(to_utf8(there, language_of_path(file.new_path)).source.decode("utf-8"), file)
     if sides is None:
         raise BadInputError(
-            f"the diff fits {file.new_path} neither before nor after it is applied; make it anew against this tree", argument="diff"
+            f"the diff fits {file.new_path} neither before nor after it is applied; make it again against this tree", argument="diff"
         )
     return sides[0].encode(), sides[1].encode()
 
 
 def _read(root: Path, path: str) -> bytes | None:
-    """Bytes of a file of the working tree; None when it is not there or leaves the root."""
+    """Bytes of a file of the working tree; None if missing or outside it."""
     target = inside(root, path)
     return target.read_bytes() if target is not None and target.is_file() else None
 

@@ -1,4 +1,4 @@
-"""Documents: the report, a view as a picture or in the language of another tool, and every node and edge."""
+"""Documents: the report, exported views, and all nodes and edges."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMATS: Final[dict[str, tuple[Callable[[Diagram], str], str, str]]] = {
 
 @dataclass(eq=False, repr=False)
 class Documents:
-    """Writes what is known of the code as documents."""
+    """Exports knowledge of the code as documents."""
 
     store: GraphStore
     graph: GraphSource
@@ -52,7 +52,7 @@ class Documents:
         return Document(report(project, self.system), "text/html", f"{project.name or 'project'}.html")
 
     def export_view(self, view: str = "modules", format: str = "svg", targets: Sequence[str] | None = None) -> Document:  # noqa: A002
-        """A view as a picture or in the language of another tool.
+        """Export a view as an image or in the format of another tool.
 
         Args:
             view: modules (the map), or impact (three zones around the targets).
@@ -60,16 +60,16 @@ class Documents:
             targets: references, for impact.
 
         Raises:
-            BadInputError: no such view or format, or targets where none belong.
+            BadInputError: the view or format is unknown, or `targets` does not fit the view.
             SymbolNotFoundError, AmbiguousSymbolError: for a target.
         """
         one_of("view", view, VIEWS)
         one_of("format", format, tuple(FORMATS))
         if (view == "impact") != bool(targets):
             says = (
-                "impact is the impact of something: name what"
+                "the view 'impact' needs targets; name at least one"
                 if view == "impact"
-                else "the map of modules is of everything: name no target"
+                else "the view 'modules' takes no targets; leave them out"
             )
             raise BadInputError(says, argument="targets", value=list(targets or ()))
         if view == "impact":

@@ -1,4 +1,7 @@
-"""Two states of a project side by side: each revision is read into an index of its own, in a folder that is gone afterwards."""
+"""Compare two states of a project.
+
+Each revision is indexed in a temporary directory, which is deleted afterwards.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +31,19 @@ Index = Callable[[Path, Path], contextlib.AbstractContextManager["GraphView"]]
 
 
 def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None, here: State, index: Index) -> Drift:
-    """What changed between two revisions of a repository.
+    """Compare two revisions of a repository.
 
     Args:
         root: of the working tree.
-        data_dir: of its index; what it knows of files by their content is used again.
+        data_dir: directory of its index; facts cached by file content are reused.
         project: its name.
         base: the older revision.
-        head: the newer one; None for the index as it is.
+        head: the newer revision; None for the index as it is.
         here: the state of the index.
         index: reads a tree.
 
     Raises:
-        GitError: git is not there, or does not know a revision.
+        GitError: git is not installed, or the revision is unknown.
     """
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="graphmem-drift-")))
@@ -57,7 +60,7 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
 
 @contextlib.contextmanager
 def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: str, index: Index) -> Iterator[GraphView]:
-    tree = folder / (project or "project")  # the folder's name is the project's, and so part of every id
+    tree = folder / (project or "project")  # the directory is named like the project, because ids contain the name
     tree.mkdir(parents=True)
     git.unpack(root, revision, tree)
     database = folder / "index"
@@ -69,7 +72,7 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 
 
 def _share_facts(known: Path, copy: Path) -> None:
-    """A copy of what is known of files by their content, so that those that did not change are not parsed again."""
+    """Copy facts cached by file content, so unchanged files are not reparsed."""
     if known.exists():
         address = f"file:{quote(str(known))}?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as source, contextlib.closing(sqlite3.connect(copy)) as target:

@@ -1,4 +1,4 @@
-"""Pictures of the graph for the explorer, with a place for everything in them."""
+"""Pictures of the graph for the explorer, with the place of every object."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
-MAX_EDGES: Final = 6_000  # between files, sent with the map; the heaviest first
-MAX_SYMBOLS: Final = 5_000  # of one picture
+MAX_EDGES: Final = 6_000  # edges between files sent with the map, heaviest first
+MAX_SYMBOLS: Final = 5_000  # symbols of one picture
 
 
 @dataclass(eq=False, repr=False)
 class Pictures:
-    """Draws the graph for the explorer."""
+    """Lays out pieces of the graph for the explorer."""
 
     graph: GraphSource
-    semantics: SemanticSource  # its modules and layers
+    semantics: SemanticSource  # modules and layers of the graph
     _atlas: Atlas | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def atlas(self, edges: int = MAX_EDGES) -> Picture:
-        """The map of the project: modules, the files in them, and what depends on what, each with its place.
+        """The map of the project: modules, files and dependencies, with places.
 
         Args:
-            edges: edges between files to give, the heaviest first; those between modules are always all there.
+            edges: maximum number of edges between files, heaviest first; edges between modules are always complete.
 
         Raises:
             BadInputError: `edges` is negative.
-            NotIndexedError: there is nothing to draw.
+            NotIndexedError: nothing was indexed yet.
         """
         if edges < 0:
             raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
@@ -52,16 +52,16 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
-        """The symbols of some files where they lie on the map, and the edges among them.
+        """Symbols of some files at their places on the map, and edges among them.
 
         Args:
             paths: of files, as the map gives them.
-            limit: symbols, at least 1; the last file may be cut by it, and the answer says by how many.
+            limit: number of symbols, at least 1; it may cut the last file, and the answer reports how many are missing.
 
         Raises:
             BadInputError: `limit` is out of range.
             SymbolNotFoundError: a path is not in the index.
-            NotIndexedError: there is nothing to draw.
+            NotIndexedError: nothing was indexed yet.
         """
         if limit < 1:
             raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
@@ -70,7 +70,7 @@ class Pictures:
         unknown = next((path for path in paths if path not in place), None)
         if unknown is not None:
             raise SymbolNotFoundError(
-                f"there is no file {unknown!r} in the index; the map has changed, load it again", ref=unknown, suggestions=[]
+                f"file {unknown!r} not found in the index; the map has changed, load it again", ref=unknown, suggestions=[]
             )
         made, left_out = symbol_columns(view, atlas, [place[path] for path in paths], limit)
         return Picture(made, left_out, self.graph.state())
@@ -78,14 +78,14 @@ class Pictures:
     def neighbourhood(
         self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
     ) -> Picture:
-        """Symbols, what they depend on, and who depends on them, each with its place.
+        """Symbols with their dependencies and dependents, with places.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.
             depth: steps to each side, 1 to 4.
             kinds: edges to follow; default those impact follows.
             min_confidence: of edges, 0 to 1.
-            limit: nodes in all, at least 1; the answer says how many more there were.
+            limit: total number of nodes, at least 1; the answer reports how many more there are.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -104,7 +104,7 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self) -> tuple[GraphView, Atlas]:
-        """The view and its map, which is drawn once a generation."""
+        """The view and its map, which is computed once a generation."""
         view = self.graph.view()
         with self._lock:
             if self._atlas is None or self._atlas.generation != view.generation:
@@ -116,7 +116,7 @@ class Pictures:
                     upward = {(found.groups[a].name, found.groups[b].name): len(found.between[a, b]) for a, b in sorted(found.upward)}
                     tests = {found.files.paths[i] for i in np.flatnonzero(found.files.is_test).tolist()}
                     above = max(layers.values(), default=0) + 1
-                    # Layers leave out what tests depend on, which is everything: modules of tests alone go on top.
+                    # Layers ignore dependencies of tests, which may use everything. Modules that hold only tests are drawn on top.
                     layers.update({group.name: above for group in found.groups if tests.issuperset(group.paths)})
                 self._atlas = draw(view, names, layers, upward)
             return view, self._atlas

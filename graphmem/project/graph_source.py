@@ -1,4 +1,4 @@
-"""The graph that questions are asked of, and how far it can be trusted."""
+"""The graph that operations query, and how current it is."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 
-MAX_STALE: Final = 20  # changed files an answer names; it counts them all
+MAX_STALE: Final = 20  # changed files that an answer names; it counts all of them
 
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """Which project an index is of, and how far its answers equal the files."""
+    """The project of an index, and how far answers match the files."""
 
     store: GraphStore
     projections: Projections
     vectors: VectorFiller
     data_dir: Path
-    progress: Hub[IndexProgress]  # of index runs
+    progress: Hub[IndexProgress]  # progress of index runs
     stale: StaleFiles
     following: Following
 
@@ -50,7 +50,7 @@ class IndexStatus:
         )
 
     def state(self) -> IndexState:
-        """How far the answers equal the files as they are now. Cheap: no file is looked at."""
+        """How far answers match the files. Cheap: reads no file."""
         meta = self.store.meta()
         generation = self.store.generation()
         latest = self.progress.latest
@@ -85,16 +85,16 @@ class GraphSource:
     store: GraphStore
     projections: Projections
     data_dir: Path
-    state: Callable[[], IndexState]  # how far the answers equal the files
+    state: Callable[[], IndexState]  # how far answers match the files
 
     def view(self) -> GraphView:
         """The graph of the newest finished run.
 
         Raises:
-            NotIndexedError: there has been none.
+            NotIndexedError: no run has finished yet.
         """
         view = self.projections.graph() if self.store.generation() else None
-        if view is None or not view.generation:  # between the first commit and its projection there is nothing to answer from
+        if view is None or not view.generation:  # the first commit is not projected yet
             state = self.state()
             if state.state == "indexing":
                 raise NotIndexedError(
@@ -131,11 +131,14 @@ class GraphSource:
         return Path(root) if root else None
 
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
-        """Paths from the root for file URIs and absolute paths; a value that is not a text is refused later."""
+        """Paths from the root, for file URIs and absolute paths.
+
+        A value that is not a text is kept, and refused later.
+        """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
 
     def _empty(self) -> NotIndexedError:
-        """Nothing was indexed, or what was had to be put aside: then it says why."""
+        """The error for an empty index; it reports a quarantined database, if any."""
         why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
         return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))

@@ -1,7 +1,7 @@
-"""GraphMem: one open project and its operations, the same for every interface.
+"""GraphMem: one open project and its operations, for every interface.
 
-Reads run on the projections and may come from any thread; index runs take turns. Answers are the
-dataclasses of `graphmem.answers`, refusals the errors of `graphmem.errors`.
+Reads use the projections and may come from any thread; index runs are serialized. Answers are the dataclasses of `graphmem.answers`.
+Refusals are the errors of `graphmem.errors`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class GraphMem(Operations):
-    """An open index. Use as a context manager, or call `close`.
+    """An open index. Use it as a context manager, or call `close`.
 
-    Every operation is bound to the part that implements it. `parts` is for the package and its tests: it may change at any time.
+    Every operation is bound to the part that implements it. `parts` is internal to the package and its tests, and may change at any time.
 
     Example:
         >>> with GraphMem.open("/tmp/index") as memory:
@@ -32,10 +32,10 @@ class GraphMem(Operations):
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
-        self.index_id = index_id(parts.data_dir)  # what clients know it by, wherever it is moved to
+        self.index_id = index_id(parts.data_dir)  # identifies it for clients, even after it is moved
         for name, implementation in implementations(parts.operations).items():
             setattr(self, name, implementation)
-        # What is no operation: callers in the same process alone have it.
+        # Not operations: only callers in the same process have these.
         self.wait_until_ready = parts.projections.wait
         self.watch = parts.runs.watch
         self.warm = parts.runs.warm
@@ -63,20 +63,20 @@ class GraphMem(Operations):
         keep_warm: bool = True,
         patience_s: float = PATIENCE_S,
     ) -> GraphMem:
-        """Open, or make, the index in a directory.
+        """Open the index in a directory, or create it.
 
         Args:
             db: the directory of the index; default `.graphmem` in `repo`.
             repo: the project; only needed to find the default of `db`.
             settings: default: those of the project's files and the environment.
-            keep_warm: keep what later index runs need in memory; for a single run, False halves the memory.
-            patience_s: how long searches wait, in all, for the vectors of what was written before them; 0 answers at once with
-                what is there, and says what is not. A program that writes and then searches wants to wait, a server does not.
+            keep_warm: keep data for later index runs in memory; for a single run, False halves the memory.
+            patience_s: total time that searches wait for vectors of earlier writes. With 0 they answer at once with the vectors there are,
+                and report the missing ones. Wait in a program that writes and then searches; a server should not wait.
 
         Raises:
-            BadInputError: neither `db` nor `repo` is given, `db` is a file, or git tracks what is in it.
+            BadInputError: neither `db` nor `repo` is given, `db` is a file, or git tracks files in it.
             StoreBusyError: another process has it open.
-            SchemaTooNewError, DiskFullError: what the store says. A damaged database is put aside; see `maintenance.recovery`.
+            SchemaTooNewError, DiskFullError: reported by the store. A damaged database is quarantined; see `maintenance.recovery`.
         """
         return cls(open_project(db, repo, settings, keep_warm, patience_s))
 
@@ -92,10 +92,16 @@ class GraphMem(Operations):
 
     @property
     def in_place(self) -> bool:
-        """Whether the folder is where it was opened. One that was moved is written to by its old path, where another may be now."""
+        """Whether the directory is still at the path where it was opened.
+
+        A moved index is still written to by its old path, where another one may be now.
+        """
         return index_id(self.parts.data_dir) == self.index_id
 
     @property
     def damage(self) -> list[str]:
-        """Damage found since this was opened, and what was done about it, one sentence each."""
+        """Damage found since opening, and what was done about it.
+
+        One sentence each.
+        """
         return self.parts.upkeep.damage

@@ -1,4 +1,4 @@
-"""How an open index is: what is ready, what answers do without, what it costs to keep."""
+"""State of an open index: what is ready, what is missing, what it costs."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
     from graphmem.vectors.filler import VectorFiller
 
-MAX_FAILURES: Final = 200  # files of which `doctor` has the reason why they were read in part
+MAX_FAILURES: Final = 200  # partly parsed files for which `doctor` gives a reason
 
 
 @dataclass(eq=False, repr=False)
 class IndexHealth:
-    """Says how an open index is."""
+    """Reports how ready an open index is."""
 
     store: GraphStore
     book: MemoryRepository
@@ -46,7 +46,10 @@ class IndexHealth:
     _begun: float = field(default_factory=time.monotonic, init=False)
 
     def health(self) -> Health:
-        """Whether this index answers, and what it does without meanwhile. Cheap: nothing is waited for."""
+        """Whether the index answers, and which abilities are degraded.
+
+        Cheap: it waits for nothing.
+        """
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))
         degraded = [part for part in parts if part.degraded]
@@ -69,7 +72,10 @@ class IndexHealth:
         )
 
     def _parts(self) -> list[Part]:
-        """One for each ability, in a fixed order; what is degraded says what answers do meanwhile."""
+        """One entry for each ability, in a fixed order.
+
+        A degraded one says what answers do meanwhile.
+        """
         graph, generation = self.projections.graph_if_ready(), self.store.generation()
         status = self.projections.status()
         note = self.projections.note()
@@ -77,24 +83,28 @@ class IndexHealth:
         covered, total = self.projections.covered()
         vectors = self.vectors.note() or (f"{total - covered:,} of {total:,} chunks have no vector yet" if covered < total else "")
         memories = status["memories"].get("note", "")
-        empty = "nothing is indexed yet; impact and code search have nothing to answer from" if not generation else ""
+        empty = "nothing is indexed yet; impact and code search return nothing" if not generation else ""
         return [
             Part("code", graph is not None, (note if graph is None else "") or empty),
-            Part("words", "note" not in status["words"], f"code is searched by names alone: {note}" if graph is not None and note else ""),
-            Part("vectors", not vectors, f"search goes by words and names for what has none: {vectors}" if vectors and generation else ""),
+            Part("words", "note" not in status["words"], f"code is searched by names only: {note}" if graph is not None and note else ""),
+            Part(
+                "vectors",
+                not vectors,
+                f"search uses words and names where vectors are missing: {vectors}" if vectors and generation else "",
+            ),
             Part("memories", not memories, memories),
             Part("journal", not self.book.journal.damaged, "; ".join(self.book.journal.notes)),
             Part(
                 "following files",
                 watching is not None and not watching.note,
-                (watching.note if watching is not None else "changes of files are found by `graphmem index` alone") if generation else "",
+                (watching.note if watching is not None else "only `graphmem index` finds changes of files") if generation else "",
             ),
         ]
 
 
 @dataclass(eq=False, repr=False)
 class Doctor:
-    """Says what an index is made of and what is missing from it."""
+    """Reports what an index contains and what it lacks."""
 
     status: IndexStatus
     health: IndexHealth
@@ -102,7 +112,7 @@ class Doctor:
     book: MemoryRepository
     projections: Projections
     vectors: VectorFiller
-    evidence: OutsideEvidence  # from outside
+    evidence: OutsideEvidence  # evidence of indexers and test runs
     history: HistorySource
     learning: SessionLearning
     data_dir: Path
@@ -134,12 +144,12 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """What was measured of the languages of a project."""
+    """The measured share of known calls, for the languages of a project."""
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in RAM; 0 where the system does not say."""
+    """Resident memory of this process in bytes; 0 if not reported."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""Questions to the history: what moved together, and what moves with a file."""
+"""Operations on the history: co-access of files, and changes of a file."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ logger = logging.getLogger(__name__)
 
 MAX_SESSION_FILES: Final = 1_000
 MAX_KEY: Final = 200
-ALSO_MOVES: Final = 5  # files an impact answer names
-ALSO_MOVES_SUPPORT: Final = 3  # fewer are chance
-ALSO_MOVES_SHARE: Final = 0.1  # of the changes of the targets' files
+ALSO_MOVES: Final = 5  # files that an impact answer names
+ALSO_MOVES_SUPPORT: Final = 3  # with fewer common changes it may be chance
+ALSO_MOVES_SHARE: Final = 0.1  # minimum share of the changes of the targets' files
 MOST_JUDGED: Final = 50
 
 
@@ -59,17 +59,17 @@ class CoAccess:
         session: str = "",
         offsets: Sequence[float] = (),
     ) -> Recorded:
-        """Keep that these files were touched together. On return it is kept, whatever becomes of this process.
+        """Record that these files were touched together. Durable on return.
 
         Args:
             files: from the project's root, at most 1,000; in the order of the first touch when `offsets` is given. A session of
-                more than 30 files counts for what is said of each file, not for which of them belong together.
+                more than 30 files counts for each file, but not as evidence that its files belong together.
             at: aware time or ISO 8601; default now.
-            session: its name; recorded again, it takes the place of what was recorded before. Default: one of its own.
+            session: its name; recording it again replaces the earlier record. Default: a new name.
             offsets: seconds from the beginning of the session to the first touch of each file.
 
         Raises:
-            BadInputError: a path leads out of the project, or the lists do not fit each other.
+            BadInputError: a path is outside the project, or `offsets` does not fit `files`.
             HistoryError: the log cannot be written; nothing is kept.
         """
         paths = self._paths("files", files, MAX_SESSION_FILES)
@@ -86,7 +86,7 @@ class CoAccess:
         return Recorded(len(paths))
 
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Keep that a file goes on under another name: what it did before counts for the new one.
+        """Record that a file was renamed; its past counts for the new name.
 
         Raises:
             BadInputError, HistoryError: as for `record_co_access`.
@@ -96,10 +96,12 @@ class CoAccess:
         return Recorded(1)
 
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
-        """Files that move with these, best first; the answer iterates over its hits.
+        """Files that change together with these, best first.
+
+        The answer iterates over its hits.
 
         Raises:
-            BadInputError: no file, or an argument out of its range.
+            BadInputError: no file is given, or an argument is out of range.
             HistoryError: the log is damaged.
         """
         _check("limit", limit, 1, 200)
@@ -117,15 +119,19 @@ class CoAccess:
             missing = [path for path in paths if history.known(path) is None]
         unknown = [path for path in missing if view is None or path not in view.path_number]
         notes = [
-            *(f"history does not know {path}" + (", nor does the index: is it spelt so?" if path in unknown else "") for path in missing),
+            *(
+                f"the history does not know {path}" + (", and the index does not either; check its spelling" if path in unknown else "")
+                for path in missing
+            ),
             *self.history.gaps(),
         ]
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
-        """The report with the files that no edge leads to and that moved with its targets' files, at most `ALSO_MOVES`.
+        """Add files that moved with the targets' files but have no edge to them.
 
-        A log of history that cannot be read keeps no impact from being told; `co_access` and `doctor` say what is wrong with it.
+        Adds at most `ALSO_MOVES` files. If the history log cannot be read, the report stays as it is. `co_access` and `doctor` report the
+        fault.
         """
         if report.direction != "dependents" or not files or not self.history.log().exists:
             return report
@@ -147,19 +153,19 @@ class CoAccess:
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
-        """Files that most changes of some files or folders touched.
+        """Files touched by most changes of some files or folders.
 
         Args:
             places: files and folders.
             wait: whether the history may be read now.
-            soon: does something behind the answer: reads the history, when it may not be waited for.
+            soon: runs a function in the background; reads the history when `wait` is false.
         """
         log = self.history.log()
         if not log.exists:
             return Moving([], "")
         if not wait and not self.history.is_known:
             soon(self.history.known)
-            return Moving([], "the history is being read; ask again for what moves with it")
+            return Moving([], "the history is being read; ask again for files that move with it")
         try:
             history = self.history.known()
         except HistoryError as error:
@@ -173,10 +179,10 @@ class CoAccess:
         return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """What history knows of each file, by path: how often, how lately and by how many it was changed.
+        """History of each file by path: how often, how recently, by how many.
 
         Args:
-            paths: also as file URIs and absolute paths; those that history does not know are left out.
+            paths: also as file URIs and absolute paths; those that the history does not know are left out.
         """
         history = self.history.known()
         root = self.graph.root_path
@@ -192,9 +198,7 @@ class CoAccess:
         if isinstance(files, (str, bytes)) or not files:
             raise BadInputError(f"{argument} is {files!r}; give a list of at least one path", argument=argument, value=str(files))
         if len(files) > most:
-            raise BadInputError(
-                f"{argument} has {len(files):,} paths, allowed are {most:,}; give fewer", argument=argument, value=len(files)
-            )
+            raise BadInputError(f"{argument} has {len(files):,} paths; give at most {most:,}", argument=argument, value=len(files))
         root = self.graph.root_path
         return tuple(dict.fromkeys(validate.path(argument, one, root) for one in files))
 
@@ -220,7 +224,7 @@ def _hit(history: History, one: coaccess.Ranked, its: coaccess.Evidence, edges: 
 
 def _check(name: str, value: Any, low: int, high: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise BadInputError(f"{name} is {value!r}, allowed is {low:,} to {high:,}", argument=name, value=value)
+        raise BadInputError(f"{name} is {value!r}; it must be {low:,} to {high:,}", argument=name, value=value)
 
 
 def _seconds(at: datetime | str | None) -> float:

@@ -1,4 +1,4 @@
-"""The history an index keeps: reading commits into its log, and what follows from them."""
+"""The history of an index: reads commits into its log and derives results."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 LOG: Final = "history.sqlite"
-OFF: Final = "the setting git_history is off: there is no history but that of sessions"
-EDGES_EVERY: Final = 200  # changes, after which the edges of the graph are made again: they are for queries, answers come from the log
+OFF: Final = "the setting git_history is off; the history contains sessions only"
+EDGES_EVERY: Final = 200  # changes until edges are rebuilt; only Cypher queries use them, answers use the log
 CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 
 @dataclass(eq=False, repr=False)
 class HistorySource:
-    """The log of changes of one index, and the history made of it. Thread-safe."""
+    """The log of changes of an index, and the history built from it.
+
+    Thread-safe.
+    """
 
     store: GraphStore
     projections: Projections
@@ -42,8 +45,8 @@ class HistorySource:
     book: MemoryRepository
     log: Lazy[HistoryLog]
     _known: Lazy[History] = field(default_factory=lambda: Lazy(History), init=False)
-    _notes: Sequence[str] | None = field(default=None, init=False)  # of this process's own reading; None: it has not read
-    _mark: tuple[git_mark.Mark, Path, str] | None = field(default=None, init=False)  # where git and the log stood when it read last
+    _notes: Sequence[str] | None = field(default=None, init=False)  # notes of this process's own reading; None before the first
+    _mark: tuple[git_mark.Mark, Path, str] | None = field(default=None, init=False)  # state of git and the log at the last reading
 
     @property
     def is_known(self) -> bool:
@@ -60,12 +63,12 @@ class HistorySource:
         return self._known().follow(log)
 
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
-        """Take in the commits that are new; None when there are none.
+        """Read new commits into the log; None when there are none.
 
-        What keeps it from that is a note of the answers, no reason not to index.
+        A failure is reported as a note of the answers and does not stop indexing.
 
         Raises:
-            IndexCancelledError: `cancelled` said yes.
+            IndexCancelledError: `cancelled` returned true.
         """
         if not self.settings.git_history:
             self._notes = [OFF]
@@ -86,7 +89,10 @@ class HistorySource:
         return reading
 
     def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
-        """Keep what new commits teach, as candidates. Comes after the index run, so that the files they name are there to be linked."""
+        """Keep lessons of new commits as candidates.
+
+        Call it after the index run, so that the files they name can be linked.
+        """
         if reading is None or not reading.lessons:
             return
         history = self.known()
@@ -105,9 +111,10 @@ class HistorySource:
             self.book.remember_many(items, source="commit_auto", embedding_model=None, skip_invalid=True, actor="git")
 
     def derive_edges(self) -> None:
-        """Bring the CO_ACCESSED edges of the graph up to the history, when it has grown by `EDGES_EVERY` changes or lost some.
+        """Update the CO_ACCESSED edges of the graph from the history.
 
-        A log that cannot be read is a note and leaves them as they are.
+        Runs when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be read adds a note and leaves the edges as
+        they are.
         """
         log = self.log()
         if not log.exists:
@@ -133,12 +140,12 @@ class HistorySource:
             self.store.put_co_accessed(mark, rows)
 
     def forget_sessions(self) -> None:
-        """Take what agents did out of the history, for good; commits stay."""
+        """Delete agents' sessions from the history permanently; commits stay."""
         if self.log().exists:
             self.log().erase(AGENT)
 
     def status(self) -> dict[str, Any]:
-        """For `doctor`: what the history is made of."""
+        """Contents of the history, for `doctor`."""
         log = self.log()
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
 
@@ -149,7 +156,7 @@ class HistorySource:
         return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]
 
     def renew(self) -> None:
-        """Close the log, because another file is in its place; the next question opens that one."""
+        """Close the log after its file was replaced; the next query reopens it."""
         self.log.renew(HistoryLog.close)
         self._known.renew(lambda history: None)
 
@@ -159,5 +166,5 @@ class HistorySource:
 
 
 def iso(at: float) -> str:
-    """A time in seconds as ISO 8601."""
+    """Convert a time in seconds to ISO 8601."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

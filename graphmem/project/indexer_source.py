@@ -1,4 +1,4 @@
-"""The indexer of a tree, and what it keeps between two runs."""
+"""The indexer of a tree, and the data it keeps between runs."""
 
 from __future__ import annotations
 
@@ -23,20 +23,23 @@ INPUTS: Final = "inputs.sqlite"
 
 @dataclass(eq=False, repr=False)
 class IndexerSource:
-    """Makes the indexer of a tree when it is needed. Index runs take turns, so one thread at a time uses it."""
+    """Creates the indexer of a tree on demand.
+
+    Index runs are serialized, so one thread at a time uses it.
+    """
 
     store: GraphStore
     projections: Projections
     data_dir: Path
     settings: Settings
-    keep_warm: bool  # whether what a later run needs is kept in memory
+    keep_warm: bool  # keep data for later runs in memory
     newest: Indexer | None = field(default=None, init=False)
     _cache: FactsCache | None = field(default=None, init=False)
     _inputs: Inputs | None = field(default=None, init=False)
 
     @property
     def options(self) -> DiscoveryOptions:
-        """What of a tree is read."""
+        """Which files of a tree are read."""
         return DiscoveryOptions(
             max_file_bytes=self.settings.max_file_kb << 10,
             include_vendored=self.settings.include_vendored,
@@ -50,14 +53,14 @@ class IndexerSource:
             repo: the tree; None for the one indexed before.
 
         Raises:
-            NotIndexedError: none was indexed before.
-            RepositoryError: the tree is not there.
-            BadInputError: this index is of another one.
+            NotIndexedError: no tree was indexed before.
+            RepositoryError: the tree does not exist.
+            BadInputError: this index belongs to another tree.
         """
         meta = self.store.meta()
         root = Path(repo).resolve() if repo is not None else Path(meta["root"]) if "root" in meta else None
         if root is None:
-            raise NotIndexedError("this index is empty; say which repository to read", path=str(self.data_dir))
+            raise NotIndexedError("this index is empty; name the repository to read", path=str(self.data_dir))
         if not root.is_dir():
             kind = "is not a directory" if root.exists() else "does not exist"
             raise RepositoryError(f"{root} {kind}; name the folder of the repository", path=str(root))
@@ -70,7 +73,7 @@ class IndexerSource:
                 path=str(root),
             )
         if self.newest is None or before != str(root):
-            # A process that only asks has no need of what parses and resolves: a tenth of a second.
+            # Imported here: a process that only queries saves a tenth of a second without the parser and resolver.
             from graphmem.indexing.inputs import Inputs
             from graphmem.indexing.pipeline import Indexer, IndexOptions
             from graphmem.parsing.facts_cache import FactsCache
@@ -83,7 +86,7 @@ class IndexerSource:
         return self.newest
 
     def close(self) -> None:
-        """Close what is kept."""
+        """Close the kept data."""
         for kept in (self._cache, self._inputs, self.newest):
             if kept is not None:
                 kept.close()

@@ -1,4 +1,7 @@
-"""What a language model adds when one is configured: paragraphs about modules and flows, and answers to questions."""
+"""Features of a configured language model: paragraphs and answers.
+
+Paragraphs describe modules and flows. Answers reply to questions.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,24 @@ if TYPE_CHECKING:
     from graphmem.project.paragraphs import Paragraphs
     from graphmem.settings import Settings
 
-MOST_FLOWS: Final = 50  # that have a paragraph: those that are listed first
-QUESTION: Final = 2_000  # characters
+MOST_FLOWS: Final = 50  # flows that have a paragraph, in the order of the list
+QUESTION: Final = 2_000  # characters of a question
 LONGEST_WAIT_S: Final = 600.0
 
 
 @dataclass(eq=False, repr=False)
 class Described:
-    """Adds paragraphs of a language model to modules and flows; those that are missing are written for a later answer."""
+    """Adds a language model's paragraphs to modules and flows.
+
+    Missing paragraphs are written in the background for a later answer.
+    """
 
     paragraphs: Paragraphs
-    is_on: bool  # whether the settings want them
+    is_on: bool  # whether the settings enable paragraphs
 
     @property
     def writes(self) -> bool:
-        """Whether paragraphs are wanted and there may be any."""
+        """Whether paragraphs are wanted and available."""
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
@@ -51,7 +57,10 @@ class Described:
         return [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in infos]
 
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
-        """Flows of a graph, with the paragraphs of those that are listed first without a filter."""
+        """Flows of a graph, with paragraphs.
+
+        Only the flows that are listed first without a filter have one.
+        """
         if not self.writes:
             return list(flows)
         listed = {one.id for one in flows}
@@ -63,21 +72,21 @@ class Described:
 
 @dataclass(eq=False, repr=False)
 class LanguageQuestions:
-    """Answers with a language model when one is configured, and says what is known without one."""
+    """Answers with a language model if one is configured, else from evidence."""
 
-    search: Callable[..., SearchAnswer]  # finds the evidence of an answer
-    semantics: SemanticSource  # what paragraphs are about
+    search: Callable[..., SearchAnswer]  # finds the evidence for an answer
+    semantics: SemanticSource  # modules and flows
     written: Paragraphs
-    described: Described  # says whether they are wanted
+    described: Described  # knows whether paragraphs are wanted
     language_model: LanguageModel | None
     settings: Settings
 
     def ask(self, question: str, limit: int = 12, *, files: Sequence[str] | None = None) -> Reply:
-        """Search, and have the language model say what it makes of the hits.
+        """Search, and have the language model answer from the hits.
 
         Raises:
-            BadInputError: no question, or one that is too long.
-            NotIndexedError: there is nothing to search.
+            BadInputError: the question is empty or too long.
+            NotIndexedError: nothing was indexed yet.
         """
         asked = question.strip()
         if not asked or len(asked) > QUESTION:
@@ -86,19 +95,19 @@ class LanguageQuestions:
             )
         within("limit", limit, 1, 50)
         found = self.search(asked, limit=limit, files=files, explain=True)
-        shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # a model is told nothing unreviewed
+        shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # unreviewed memories never reach the model
         return reply(self.language_model, asked, dataclasses.replace(found, hits=shown))
 
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
-        """Have the language model write the paragraphs about modules and flows that are missing, and say how far it is.
+        """Have the language model write missing paragraphs; report progress.
 
-        `modules`, `module` and `flows` carry those that are there; they have missing ones written too, and wait for none.
+        `modules`, `module` and `flows` include the paragraphs that exist. They also start the missing ones, but never wait.
 
         Args:
-            wait_s: how long to wait for it, 0 to 600 seconds.
+            wait_s: how long to wait for the paragraphs, 0 to 600 seconds.
 
         Raises:
-            NotIndexedError: there is nothing to write about.
+            NotIndexedError: nothing was indexed yet.
         """
         within("wait_s", wait_s, 0, LONGEST_WAIT_S)
         here = self.semantics.newest()

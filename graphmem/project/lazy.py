@@ -1,4 +1,4 @@
-"""Values that are made when they are first asked for."""
+"""Values that are made at the first request."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A value that the first caller has made. Thread-safe.
+    """A value made by its first caller. Thread-safe.
 
     Args:
-        make: gives the value.
+        make: makes the value.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -29,16 +29,16 @@ class Lazy(Generic[T]):
 
     @property
     def is_made(self) -> bool:
-        """Whether somebody has asked for it."""
+        """Whether the value was made."""
         return bool(self._made)
 
     def end(self, close: Callable[[T], object]) -> None:
-        """Close the value, if it was made."""
+        """Close the value if it was made."""
         for one in self._made:
             close(one)
 
     def renew(self, close: Callable[[T], object]) -> None:
-        """Close the value, if it was made; the next call makes another."""
+        """Close the value if it was made; the next call makes a new one."""
         with self._lock:
             made, self._made = self._made, []
         for one in made:

@@ -1,4 +1,4 @@
-"""What a session teaches when it ends, its receipt and summary, and taking it back."""
+"""Learn from ended sessions: receipts, summaries and undo."""
 
 from __future__ import annotations
 
@@ -32,41 +32,43 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 MAX_SUMMARIES: Final = 100
-ENOUGH: Final = 30  # sessions of a group, from which its averages say something
-_TOGETHER: Final = 3  # windows two files share before reading them together counts
+ENOUGH: Final = 30  # sessions of a group from which its averages are meaningful
+_TOGETHER: Final = 3  # shared windows before reading two files together counts
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, repr=False)
 class SessionLearning:
-    """Learns from sessions, and says what was learnt."""
+    """Learns from sessions, and reports what was learnt."""
 
     book: MemoryRepository
     ledger: Lazy[Ledger]
     data_dir: Path
     settings: Settings
     language_model: LanguageModel | None
-    record_co_access: Callable[..., Recorded]  # tells the history which files belonged together
+    record_co_access: Callable[..., Recorded]  # records files that belonged together
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
-        """Learn from a session that has ended, or from a unit of work that is done in it; what was learnt from before changes nothing.
+        """Learn from an ended session, or from a finished unit of work in it.
+
+        Learning again from the same session changes nothing.
 
         Args:
-            record: of the session, or what `observe.model.as_json` made of it.
-            unit: label of the unit, while the session goes on; None at its end.
+            record: of the session, or the result of `observe.model.as_json` for one.
+            unit: label of the unit, while the session continues; None at its end.
 
         Raises:
-            BadInputError: it is no record.
-            LedgerError, JournalError, DiskFullError: nothing was kept; it can be done again.
+            BadInputError: the argument is not a record.
+            LedgerError, JournalError, DiskFullError: nothing was kept; the call can be repeated.
         """
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
                 raise BadInputError(f"record is of type {type(record).__name__}; give what `as_json` made of one", argument="record")
             name = record["info"].get("id") if isinstance(record.get("info"), Mapping) else None
-            record = session_record(redact_all(record, []))  # from outside: nothing has looked for secrets in it yet
+            record = session_record(redact_all(record, []))  # from outside: not yet checked for secrets
             if isinstance(name, str):
-                record = record._replace(info=record.info._replace(id=name))  # which is no word of anybody's
+                record = record._replace(info=record.info._replace(id=name))  # the id is a name, so redaction must not change it
         ledger = self.ledger()
         means = Means(self.book, ledger, self.settings.promotion, self.language_model, self.settings.extraction)
         receipt = promote(means, record, unit)
@@ -75,22 +77,22 @@ class SessionLearning:
         return receipt
 
     def session_receipts(self, session: str) -> list[Receipt]:
-        """What became of each finding of a session, oldest part first.
+        """The outcome of each finding of a session, oldest part first.
 
         Args:
-            session: its id, or the beginning of it that fits one.
+            session: its id, or an unambiguous beginning of it.
 
         Raises:
-            SessionNotFoundError: nothing was learnt from such a session, or several begin so (`candidates`).
+            SessionNotFoundError: nothing was learnt from such a session, or the beginning is ambiguous (`candidates`).
         """
         ledger = self.ledger()
         known = self._session_id(session)
         return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
 
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
-        """Take back what a session taught; its findings are not learnt again by themselves.
+        """Take back what a session taught; it is not learnt again automatically.
 
-        What a person has vouched for since, or another session brought as well, stays (`kept`).
+        Findings stay (`kept`) if a person has confirmed them since, or another session had them too.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -98,7 +100,7 @@ class SessionLearning:
         return undo(self.book, self.ledger(), self._session_id(session), actor)
 
     def session_summary(self, session: str) -> SessionSummary:
-        """What a session did.
+        """Summary of a session.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -106,16 +108,18 @@ class SessionLearning:
         known = self._session_id(session)
         found = self.ledger().summary(known)
         if found is None:
-            raise SessionNotFoundError(f"the summary of {known} is no longer kept; its memories are", id=known, candidates=[])
+            raise SessionNotFoundError(f"the summary of {known} is no longer kept; its memories still exist", id=known, candidates=[])
         return _summary(found)
 
     def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:
         if not 1 <= limit <= MAX_SUMMARIES or offset < 0:
-            raise BadInputError(f"limit must be 1 to {MAX_SUMMARIES} and offset not below 0", argument="limit", value=limit)
+            raise BadInputError(f"limit must be 1 to {MAX_SUMMARIES} and offset 0 or more", argument="limit", value=limit)
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
-        """The last two sessions of the last seven days, newest first; to be shown under `observe.summary.OUTDATED`.
+        """The last two sessions of the last seven days, newest first.
+
+        Show them under the heading `observe.summary.OUTDATED`.
 
         Args:
             now: aware time or ISO 8601; default the present.
@@ -150,11 +154,11 @@ class SessionLearning:
                 )
             )
         few = [f"{one.group} has {one.sessions}" for one in groups if one.sessions < ENOUGH]
-        notes = [f"with fewer than {ENOUGH} sessions in a group differences are chance: {', '.join(few)}"] if few else []
+        notes = [f"with fewer than {ENOUGH} sessions in a group, differences may be chance: {', '.join(few)}"] if few else []
         return Experiment(groups, notes)
 
     def status(self) -> dict[str, Any]:
-        """For `doctor`: how many sessions were learnt from, what with, and what stands in the way."""
+        """For `doctor`: how many sessions were learnt from, versions, obstacles."""
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
         if (self.data_dir / LEDGER).exists():
@@ -167,7 +171,10 @@ class SessionLearning:
         return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
-        """What follows from a session besides its own lessons. One step's failure is logged and stops no other; all may be done again."""
+        """Run the follow-up steps of a session besides its own lessons.
+
+        A failed step is logged and does not stop the others. All steps can be repeated.
+        """
         steps = (
             lambda: summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
             lambda: self._moved_together(record),
@@ -185,7 +192,10 @@ class SessionLearning:
             ledger.claim("after", record.info.id, self.book.clock.now())
 
     def _moved_together(self, record: SessionRecord) -> None:
-        """Tell the history which files belonged together: those edited, and those read together again and again."""
+        """Record in the history which files belonged together.
+
+        These are files that were edited, and files that were repeatedly read together.
+        """
         pairs = [one for one in record.co_accesses if one.edited or one.windows >= _TOGETHER]
         wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}
         used = [one for one in record.files if one.path in wanted and one.first_at is not None]
@@ -207,8 +217,8 @@ class SessionLearning:
             return wanted
         if len(like) == 1 and len(wanted) >= 3:
             return like[0]
-        several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more of it"
-        none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` shows those that were"
+        several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more characters of its id"
+        none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` lists sessions"
         raise SessionNotFoundError(several if like else none, id=wanted, candidates=like)
 
 

@@ -1,4 +1,4 @@
-"""Files, symbols, the edges around them, and their text."""
+"""Look up files, symbols, their edges and their text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
-SITES: Final = 1000  # edges of a relation that an answer lists
+SITES: Final = 1000  # maximum number of edges of one relation in an answer
 
 
 @dataclass(eq=False, repr=False)
@@ -33,9 +33,10 @@ class Lookups:
     graph: GraphSource
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
-        """A page of the files whose path begins with `prefix` and holds every word of `query`, and how many there are.
+        """A page of files that match, and how many match in total.
 
-        By path; with a query those whose file name holds all words first, then shorter paths.
+        A path must begin with `prefix` and contain every word of `query`. The order is by path. With a query, files whose name contains
+        all words come first, then shorter paths.
         """
         page(limit, offset)
         view = self.graph.view()
@@ -46,7 +47,7 @@ class Lookups:
         return FilePage([info for info in infos if info is not None], len(paths))
 
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
-        """A page of the symbols whose name holds the query, best match first, and how many there are.
+        """A page of the symbols that match a query, best first, and the total.
 
         Of several words each must be in the qualified name or the path, and one in the name.
         """
@@ -54,11 +55,11 @@ class Lookups:
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
-        """A symbol and what stands around it; at most 1,000 edges of each relation.
+        """A symbol with its edges; at most 1,000 of each relation.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
-            StaleFileError: `source` is asked for and the file has changed since it was indexed.
+            StaleFileError: `source` is requested and the file has changed since it was indexed.
         """
         view = self.graph.view()
         node = resolve_ref(view, ref, self.graph.root())[0]
@@ -76,7 +77,7 @@ class Lookups:
         )
 
     def resolve(self, ref: str) -> SymbolInfo:
-        """The symbol a reference means; of twins with one path and name the first.
+        """The symbol a reference means; the first one of several overloads.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -115,12 +116,12 @@ class Lookups:
         """The text of a symbol as it was indexed.
 
         Raises:
-            SymbolNotFoundError: no such id.
-            StaleFileError: the file has changed since it was indexed, or is gone.
+            SymbolNotFoundError: the id is unknown.
+            StaleFileError: the file has changed since it was indexed, or was deleted.
         """
         view = self.graph.view()
         if id not in view.index_of:
-            raise SymbolNotFoundError(f"there is no node {id!r} in the index; ids come from other answers", ref=id, suggestions=[])
+            raise SymbolNotFoundError(f"unknown node id {id!r}; use an id from another answer", ref=id, suggestions=[])
         return self._source(view, view.index_of[id])
 
     def _source(self, view: GraphView, node: int) -> str:

@@ -1,4 +1,4 @@
-"""Memories: what is checked before the one write path is called, and what follows."""
+"""Operations on memories: checks before the one write path, and effects."""
 
 from __future__ import annotations
 
@@ -40,18 +40,21 @@ if TYPE_CHECKING:
     from graphmem.project.progress import Feed, Hub
     from graphmem.project.session_memories import SessionMemories
 
-SOURCE: Final = "agent_explicit"  # who says a memory whose caller does not say
+SOURCE: Final = "agent_explicit"  # source of a memory whose caller names none
 
 
 @dataclass(eq=False, repr=False)
 class Memories:
-    """Keeps, reads and looks after memories. Ids are full ids, short ids, or beginnings of ids that fit one memory."""
+    """Keeps, reads and maintains memories.
+
+    Ids are full ids, short ids, or beginnings of ids that fit one memory.
+    """
 
     book: MemoryRepository
     data_dir: Path
-    news: Hub[MemoryChange]  # of changes
+    news: Hub[MemoryChange]  # reports changes of memories
     sessions: SessionMemories
-    forget_sessions: Callable[[], None]  # takes sessions out of the history
+    forget_sessions: Callable[[], None]  # deletes sessions from the history
 
     # ---- writing
 
@@ -63,20 +66,20 @@ class Memories:
         actor: str = "",
         **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Keep a piece of knowledge. On return it is on disk.
+        """Keep a piece of knowledge. It is on disk on return.
 
-        What an agent says while words of strangers are in its session is kept for a person to review, and shown to no agent before. The
-        session is the one that is named, else any that runs in this project: who called cannot be told from the others.
+        An agent's memory is held for review if its session contains words of strangers. Until a person reviews it, no agent sees it. The
+        session is the named one, else any that runs in this project, because callers cannot be told apart.
 
         Args:
             content: 1 to 8,000 characters; 500 or fewer are best.
-            type: a key of `memory.types.TYPES`, or a name other tools use; default by its words.
+            type: a key of `memory.types.TYPES`, or a name other tools use; default: inferred from the words.
             actor: who does this, for the audit.
             **given: see `RememberExtras`.
 
         Raises:
-            BadInputError: `field`, `limit` and `value` say what cannot be.
-            SecretError: it is mostly a secret; `kinds` names which.
+            BadInputError: `field`, `limit` and `value` name the invalid value.
+            SecretError: the text is mostly a secret; `kinds` names which.
         """
         said = {name: value for name, value in given.items() if value is not None}
         source = str(said.get("source", SOURCE))
@@ -97,16 +100,16 @@ class Memories:
         skip_invalid: bool = False,
         actor: str = "",
     ) -> RememberManyAnswer:
-        """Keep many at once: one entry in the journal, one transaction. Nothing is kept when one of them cannot be.
+        """Keep many memories: one journal entry, one transaction.
 
-        Items with ids of their own keep them: those that say nearly the same stay apart, linked by `validates`; of those
-        that say exactly the same one stays, and the others' ids lead to it.
+        Without `skip_invalid`, nothing is kept if one item is invalid. Items with ids of their own keep them. Those that say nearly the
+        same stay separate, linked by `validates`. Of items with the same text one stays, and the others' ids lead to it.
 
         Args:
             items: arguments of `remember`, by name; `vector` may be among them.
             source: of items that name none.
             embedding_model: of their vectors.
-            skip_invalid: leave out what cannot be taken, and say which.
+            skip_invalid: leave out invalid items, and report them.
             actor: who does this, for the audit.
 
         Raises:
@@ -122,7 +125,7 @@ class Memories:
         now = self.book.clock.now()
 
         def finish(plan: Plan) -> Plan:
-            whole = len(plan.results) == len(given)  # places shift where items were refused
+            whole = len(plan.results) == len(given)  # refused items shift the positions
             return outside.with_sources(plan, brought, now) if whole else plan
 
         return self.book.remember_many(
@@ -135,7 +138,7 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """An item as it may be kept, and what brought words of strangers into the session it comes from."""
+        """The item to keep, and the source of strangers' words in its session."""
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
         is_agents = source in outside.AGENTS
@@ -147,7 +150,9 @@ class Memories:
         return item | {"contaminated": True} | ({"source": "agent_explicit"} if source == "user_taught" else {}), brought
 
     def update_memory(self, id: str, *, actor: str = "", **changes: Unpack[MemoryChanges]) -> MemoryInfo:  # noqa: A002
-        """Change fields of a memory; `memory.update.FIELDS` names them. A changed content is a new version: the old one stays.
+        """Change fields of a memory; `memory.update.FIELDS` names them.
+
+        Changed content makes a new version; the old version stays.
 
         Raises:
             MemoryNotFoundError, BadInputError, SecretError.
@@ -161,11 +166,14 @@ class Memories:
         return (changing.pin if on else changing.unpin)(self.book, id, actor=actor)
 
     def unpin(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """Make a pinned memory an ordinary confirmed one again."""
+        """Turn a pinned memory back into an ordinary confirmed one."""
         return self.pin(id, on=False, actor=actor)
 
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
-        """A person says that it is true: confirmed, out of the review queue, its anchors taken as of today."""
+        """Confirm a memory on behalf of a person.
+
+        It leaves the review queue, and its anchors are set to the current code.
+        """
         return changing.verify(self.book, id, actor=actor)
 
     def dispute(self, id: str, reason: str = "", actor: str = "") -> MemoryInfo:  # noqa: A002
@@ -175,9 +183,10 @@ class Memories:
         return changing.resolve(self.book, winner, loser, note=note, actor=actor)
 
     def note_use(self, ids: Sequence[str], use: str = "used", session: str | None = None) -> Noted:
-        """Count that memories were `injected` (shown), `used` (opened, cited, acted on) or `confirmed` (agreed with).
+        """Count memories as injected, used or confirmed.
 
-        A use counts for the session it names; one that names none, for every running session that was shown the memory.
+        `injected` means shown; `used` means opened, cited or acted on; `confirmed` means agreed with. A use counts for the session it
+        names. Without a session it counts for every running session that was shown the memory.
         """
         changing.note_use(self.book, ids, use, session=session)
         self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")
@@ -193,10 +202,11 @@ class Memories:
     # ---- reading
 
     def memory(self, id: str) -> MemoryInfo:  # noqa: A002
-        """A memory by id or short id; another id of the same text leads to it as well.
+        """A memory by id or short id; other ids of the same text lead to it too.
 
         Raises:
-            MemoryNotFoundError: there is none; AmbiguousMemoryError: several begin so.
+            MemoryNotFoundError: the id is unknown.
+            AmbiguousMemoryError: several ids begin so.
         """
         return read.memory(self.book, id)
 
@@ -228,10 +238,10 @@ class Memories:
     def audit(self, memory: str | None = None, limit: int = 100, offset: int = 0) -> AuditPage:
         return read.audit(self.book, memory, limit, offset)
 
-    # ---- keeping house
+    # ---- maintenance
 
     def prune_when_due(self) -> str:
-        """Retire what has faded or expired, if it is time to look; for the owner that nobody asks anything."""
+        """Retire faded or expired memories, if a check is due; for an idle owner."""
         answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
 
@@ -245,9 +255,9 @@ class Memories:
         return retention.rebuild(self.book)
 
     def scan_secrets(self, dry_run: bool = True, actor: str = "") -> ScanAnswer:
-        """Look for secrets in everything stored, files and backups included.
+        """Look for secrets in everything stored, including files and backups.
 
-        Without `dry_run` they are taken out of graph, journal and texts.
+        Without `dry_run` they are removed from graph, journal and texts.
         """
         from graphmem.security.scanning import scan_files
 
@@ -255,14 +265,14 @@ class Memories:
         return replace(found, files=scan_files(self.data_dir, clean=not dry_run))
 
     def delete_all(self, confirm: str, actor: str = "") -> DeleteAnswer:
-        """Delete every memory, session and journal, for good.
+        """Delete every memory, session and journal permanently.
 
         Args:
-            confirm: the project's name, as `project()` says it.
+            confirm: the project's name, as `project()` gives it.
             actor: who does this.
 
         Raises:
-            BadInputError: `confirm` is not it.
+            BadInputError: `confirm` is not the project's name.
         """
         answer = retention.delete_all(self.book, confirm, actor=actor)
         self.forget_sessions()

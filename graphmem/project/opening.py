@@ -1,4 +1,7 @@
-"""Opening a project: the one place that knows every part, makes each with what it needs, and closes them in order."""
+"""Open a project: create every part with its dependencies, in one place.
+
+The parts are closed in a fixed order.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ class Parts:
     """The parts of an open project.
 
     Attributes:
-        operations: those that implement the operations.
+        operations: parts that implement the operations.
         endings: close the parts, in this order.
     """
 
@@ -125,25 +128,25 @@ def open_project(
 ) -> Parts:
     """Open the index in a directory; see `GraphMem.open`."""
     if db is None and repo is None:
-        raise BadInputError("say which index to open: a directory for it, or the repository", argument="db")
+        raise BadInputError("no index given; name its directory or the repository", argument="db")
     settings = settings or load_settings(Path(repo) if repo is not None else None)
     data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
     if data_dir.exists() and not data_dir.is_dir():
-        raise BadInputError(f"{data_dir} is a file; an index is a directory, name another", argument="db", path=str(data_dir))
+        raise BadInputError(f"{data_dir} is a file; name a directory for the index", argument="db", path=str(data_dir))
     refuse_a_strangers(data_dir)
     prepare_data_dir(data_dir)
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
-        store.set_meta({"root": root})  # or the copy would read, compare and write the files of the original
+        store.set_meta({"root": root})  # otherwise a copied index would use the files of the original
     return wired(store, data_dir, settings, keep_warm, patience_s)
 
 
 def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool = True, patience_s: float = PATIENCE_S) -> Parts:
-    """Every part of a project, each made after those it needs."""
+    """Create every part of a project, each after the parts it needs."""
     put_aside = put_aside_damaged(data_dir)
     model = configured(settings)
 
-    # What is known, and where it is kept.
+    # Stored data.
     projections = Projections(store, data_dir)
     progress: Hub[IndexProgress] = Hub(replay=True)
     stale, following = StaleFiles(), Following()
@@ -153,7 +156,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     memory_news: Hub[MemoryChange] = Hub()
 
     def memories_changed(delta: KnowledgeDelta) -> None:
-        injector.memories_changed(delta)  # made below: it searches the memories
+        injector.memories_changed(delta)  # created below, because it searches the memories
         changed = sorted({row.id for row in delta.memories}.union(delta.anchored))
         if changed or delta.removed_memories:
             memory_news.publish(MemoryChange(changed, sorted(delta.removed_memories)))
@@ -185,7 +188,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     system = SystemQuestions(graph, store, semantics, described)
     changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
 
-    # Memories, and what is put in front of an agent.
+    # Memories, and context for agents.
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
     learning = SessionLearning(book, ledger, data_dir, settings, model, co_access.record_co_access)
     searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
@@ -287,14 +290,14 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
 
 def _commit_at(data_dir: Path, root: str) -> str:
-    """The commit that is checked out in a root, or, without one, beside the index."""
+    """The commit checked out in a root; without one, beside the index."""
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     place = Path(root) if root else beside
     return git_mark.head(place) if place is not None else ""
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
-    """The check of what is made ready behind the answers, when there is a model for it."""
+    """The relevance check of prepared context; None without a language model."""
     if model is None or not settings.relevance:
         return None
     from graphmem.injection.relevance import RelevanceCheck
@@ -304,19 +307,19 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """The graph of another tree, in an index of its own."""
+    """The graph of another tree, in a separate index."""
     with contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
 
 
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
-    """The tables of a tree, read as a project of that name into an index of its own."""
+    """The tables of a tree, indexed separately under a project's name."""
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
         contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other,
     ):
-        other.store.set_meta({"project": project})  # ids are made with it
+        other.store.set_meta({"project": project})  # ids contain the project's name
         other.runs.index(tree)
         return other.store.tables()
 
@@ -325,7 +328,10 @@ _open: Final[weakref.WeakSet[Parts]] = weakref.WeakSet()
 
 
 def _close_at_exit() -> None:
-    """Close what a script left open: a thread inside the engine aborts a process that ends under it."""
+    """Close an index that a script left open.
+
+    A thread that is still inside the engine would abort the process at exit.
+    """
     for parts in list(_open):
         try:
             parts.close()

@@ -1,4 +1,4 @@
-"""Outside evidence for the doors: what to leave for the next index run, and what the index holds of it."""
+"""Outside evidence: submit it for the next index run, and report on it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 AUTO: Final = "auto"
 CALLS: Final = (EdgeKind.CALLS,)
-MAX_DISAGREEMENTS: Final = 20  # that are named; all are counted
+MAX_DISAGREEMENTS: Final = 20  # disagreements that are listed; all are counted
 
 
 class OutsideEvidence:
-    """What one index holds of outside evidence. From any thread.
+    """Outside evidence of one index. Thread-safe.
 
     Args:
         data_dir: of the index.
@@ -38,19 +38,19 @@ class OutsideEvidence:
         self._held: tuple[tuple[int, str, str], Held] | None = None
 
     def runs(self, view: GraphView, project: str) -> Runs:
-        """What is known of the last runs of tests and still true; made once for each generation."""
+        """What is known of the last test runs and still true; once a generation."""
         if not self._path.exists():
             return NO_RUNS
         found = self._what_holds(view, project)
         return Runs(found.judged, found.met)
 
     def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
-        """Edges by source, what is kept of each outside rule, where it came from, and where an indexer disagrees.
+        """Edges by source, counts of outside rules, origins and disagreements.
 
         Args:
             view: the graph.
             project: its name, part of every id.
-            root: of the project; "" when it is not known, so that nothing is said of the indexers that could read it.
+            root: of the project; "" when it is unknown, which omits the indexers that could read it.
         """
         sources: dict[str, int] = {}
         for source in EdgeSource:
@@ -88,7 +88,10 @@ class OutsideEvidence:
 
 
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Where the observations of a rule came from: of indexers, each with its version and how many files it told of."""
+    """Where the observations of a rule came from.
+
+    For indexers: each with its version and the number of files it covered.
+    """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:
         return dict(rows)
@@ -97,7 +100,7 @@ def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[str, Any]]:
-    """The indexers that could read files of the project, and of which nothing was taken in."""
+    """Indexers that could read files of the project but have supplied nothing."""
     if not root:
         return []
     return [
@@ -114,7 +117,10 @@ def _indexers(view: GraphView, root: str, taken: Collection[str]) -> list[dict[s
 
 
 def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict[str, Any]]:
-    """Call sites where an indexer says one definition of a name and graphmem another, by path and line."""
+    """Call sites where an indexer and graphmem resolve a name differently.
+
+    Ordered by path and line.
+    """
     ends = sidecar.ends()
 
     def node_of(number: int) -> int | None:
@@ -134,7 +140,7 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
         for edge in view.out_edges(subject, CALLS).tolist():
             other = int(view.dst[edge])
             if view.rule_of(edge) == "override":
-                continue  # an override is a further target, no other one
+                continue  # an override is an additional target, not a different one
             for line in view.lines_of(edge):
                 named = said.get((line, view.name(other)))
                 if named and other not in named and not any(_are_twins(view, other, one) for one in named):
@@ -152,18 +158,23 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
 
 
 def _are_twins(view: GraphView, one: int, other: int) -> bool:
-    """Whether two nodes are overloads or parts of one definition, which an indexer gives one symbol."""
+    """Whether two nodes are overloads or parts of one definition.
+
+    An indexer gives such nodes one symbol.
+    """
     return view.path(one) == view.path(other) and view.qualname(one) == view.qualname(other)
 
 
 def leave(
     data_dir: Path, root: Path | None, scip_files: Sequence[str] = (), runtime: Sequence[Path] = (), measured: Sequence[Path] = ()
 ) -> list[str]:
-    """Check outside files and leave them for the next index run, whichever process makes it.
+    """Check outside files and store them for the next index run.
+
+    Any process may make that run.
 
     Args:
         data_dir: of the index.
-        root: of the project; where indexers run.
+        root: of the project; indexers run there.
         scip_files: SCIP indexes; `auto` means those that installed indexers make now.
         runtime: traces of `pytest --graphmem`.
         measured: coverage.py's data files with contexts.
@@ -172,7 +183,7 @@ def leave(
         Which indexers of the project were not run, or failed, and what to do.
 
     Raises:
-        EvidenceError: one is not what it should be, or no indexer made an index; nothing is left of that one.
+        EvidenceError: a file is invalid, or no indexer made an index; nothing of that file is stored.
     """
     notes: list[str] = []
     for name in scip_files:

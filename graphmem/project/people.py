@@ -1,4 +1,4 @@
-"""People's files: rules, MEMORY.md, what other tools wrote, and exports."""
+"""Files of people: rules, MEMORY.md, files of other tools, and exports."""
 
 from __future__ import annotations
 
@@ -38,23 +38,23 @@ EXPORTS: Final = ("json", "markdown", "claude")
 
 @dataclass(eq=False, repr=False)
 class PeopleFiles:
-    """Carries memories into people's files and out of them, and reads their rules."""
+    """Imports memories from people's files, exports them, and reads rules."""
 
     book: MemoryRepository
-    root: Callable[[], Path | None]  # of the project
+    root: Callable[[], Path | None]  # the project's root
     data_dir: Path
     settings: Settings
 
     def export_memories(self, format: str = "json", personal: bool = True) -> str:  # noqa: A002 - the word of the domain
-        """Everything that is known, as text.
+        """Export all memories as text.
 
         Args:
-            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). In the last
-                two nothing stands that waits for a person's review.
-            personal: with personal memories; claude has none of them.
+            format: json (lossless; `import_memories` reads it back), markdown (for people, importable), claude (bare lines). The last
+                two omit memories that wait for a person's review.
+            personal: include personal memories; claude never includes them.
 
         Raises:
-            BadInputError: another format.
+            BadInputError: the format is unknown.
         """
         if format == "json":
             return inert_json(json.dumps(exchange.exported(self.book, personal=personal), ensure_ascii=False, indent=1)) + "\n"
@@ -69,25 +69,25 @@ class PeopleFiles:
             return inert_lines(markdown.markdown([describer.info(row) for row in live], self.book.project()))
         if format == "claude":
             return inert_lines(markdown.claude_md(listed(self.book), self.book.project()))
-        raise BadInputError(f"{format!r} is no format of memories; there are {', '.join(EXPORTS)}", argument="format", value=format)
+        raise BadInputError(f"unknown format {format!r}; use one of {', '.join(EXPORTS)}", argument="format", value=format)
 
     def import_memories(self, content: str, path: str = "", format: str = "", actor: str = "") -> ImportAnswer:  # noqa: A002
-        """Read memories from an export or from a file of another tool.
+        """Import memories from an export or from a file of another tool.
 
         Args:
             content: of the file.
-            path: its name, by which it is recognised, absolute or from the project's root; "" when the text comes from no file.
-            format: one of `memory.importers.NAMES`, when the name does not say.
+            path: its name, which determines the format; absolute or from the project's root; "" when the text comes from no file.
+            format: one of `memory.importers.NAMES`, when the name does not determine it.
             actor: who does this, for the audit.
 
         Raises:
-            BadInputError, SecretError: it cannot be read, or it is a file whose words stay out of memories; nothing is kept.
+            BadInputError, SecretError: the file is unreadable, or its words must stay out of memories; nothing is kept.
         """
         from graphmem.answers import ImportAnswer
         from graphmem.security.private_files import kept_out
 
         name = format or importers.format_of(path, content)
-        if name == importers.JSON:  # an export of ours: these are memories already
+        if name == importers.JSON:  # our own export: the items are already memories
             return exchange.imported(self.book, content, actor)
         if reason := kept_out(self.root(), path):
             raise BadInputError(
@@ -107,7 +107,10 @@ class PeopleFiles:
         return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
 
     def _named(self, path: str) -> str:
-        """A file by its path from the project's root, so that it is the same whatever way it is given; as given outside of it."""
+        """Normalise a file name to its path from the project's root.
+
+        A file outside the root keeps the path it was given by.
+        """
         root = self.root()
         given = Path(path)
         if root is None or not given.is_absolute():
@@ -123,47 +126,47 @@ class PeopleFiles:
         personal: bool = False,
         remote: bool = False,
     ) -> SyncAnswer:
-        """Carry changes between MEMORY.md and the graph, both ways; see `memory.sync`.
+        """Synchronise MEMORY.md and the memories, both ways; see `memory.sync`.
 
         Args:
             actor: who does this, for the audit.
-            remote: whoever asks is on the other side of a network, and gets MEMORY.md alone.
+            remote: the caller is on the other side of a network, and may only use MEMORY.md.
 
         Raises:
-            BadInputError: the project's root is not known, the path leads out of it or to no Markdown file, is not in the setting,
-                or is one that agents obey, or the file cannot be read.
+            BadInputError: the project's root is unknown, or the file is unreadable. Or the path is outside the project, is not a Markdown
+                file, is not in the setting, or is a file that agents obey.
         """
         root = self.root()
         if path is None and root is None:
             raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")
         target = (root / (path or MEMORY_MD)) if root is not None else Path(path or MEMORY_MD)
-        if target.suffix.lower() not in MARKDOWN or ".git" in target.parts:  # asked for over the network it must not become a program
+        if target.suffix.lower() not in MARKDOWN or ".git" in target.parts:  # a remote caller must not write a file that is executed
             raise BadInputError(
-                f"{path} is no Markdown file of the project; name one that ends with {' or '.join(MARKDOWN)}",
+                f"{path} is not a Markdown file of the project; name one that ends with {' or '.join(MARKDOWN)}",
                 argument="path",
                 path=str(path),
             )
         if root is not None and inside(root, target) is None:
-            raise BadInputError(f"{path} leads out of the project, or nowhere; name a file in {root}", argument="path", path=str(path))
+            raise BadInputError(f"{path} is outside the project or does not exist; name a file in {root}", argument="path", path=str(path))
         self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
         if target.is_dir() or not Path(above).is_dir():
-            raise BadInputError(f"{path} cannot be a file here; name one in a folder", argument="path", path=str(path))
+            raise BadInputError(f"{path} is not a possible file; name a file in an existing directory", argument="path", path=str(path))
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:
             unless_refused(error, f"syncing {target.name}", target)
             raise BadInputError(
-                f"{path} cannot be read or written ({error.strerror or error}); see to its rights, then sync again",
+                f"{path} cannot be read or written ({error.strerror or error}); correct its permissions, then sync again",
                 argument="path",
                 path=str(path),
             ) from error
 
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
-        """Refuse a file that memories have no business in.
+        """Refuse a file that must not hold memories.
 
         Raises:
-            BadInputError: says which setting would allow it, where one does.
+            BadInputError: its message names the setting that would allow it, where there is one.
         """
         base = root.resolve() if root is not None else Path.cwd()
         named = PurePath(os.path.relpath(os.path.normpath(target.absolute()), os.path.normpath(root or base)))
@@ -175,7 +178,7 @@ class PeopleFiles:
                 "in the project for anything else",
                 **facts,
             )
-        for one in (named, led_to):  # a folder may be a link
+        for one in (named, led_to):  # a directory may be a symbolic link
             if reason := obeyed(one.parts if root is not None else (one.name,)):
                 raise BadInputError(f"{named} is not synced: {reason}; sync another file", **facts)
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}

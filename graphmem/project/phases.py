@@ -1,4 +1,7 @@
-"""Weights of the types of memories in phases of work: what sessions say of them, and a person's decision."""
+"""Weights of memory types in the phases of work.
+
+Sessions propose weights; a person decides.
+"""
 
 from __future__ import annotations
 
@@ -32,9 +35,9 @@ class PhaseWeighing:
     ledger: Callable[[], Ledger]
 
     def phase_weights(self) -> PhaseWeights:
-        """What types of memories count in phases of work, how often they were shown there and used, and what that speaks for.
+        """Weights of memory types by phase of work, their use, and proposals.
 
-        Nothing is proposed before 30 sessions that ended were shown a memory in a phase, and nothing is changed by asking.
+        Nothing is proposed before 30 ended sessions were shown a memory in a phase. A call changes nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}
@@ -49,9 +52,9 @@ class PhaseWeighing:
         notes = []
         if sessions < SESSIONS:
             left = "1 more session has" if sessions == SESSIONS - 1 else f"{SESSIONS - sessions} more sessions have"
-            notes.append(f"{left} to end in which a memory was shown in a phase of work, before weights are proposed")
+            notes.append(f"{left} to end, with a memory shown in a phase of work, before weights are proposed")
         elif not found:
-            notes.append(f"no type was shown {ENOUGH_SHOWN} times in a phase in which any was used: nothing is proposed")
+            notes.append(f"no type was shown {ENOUGH_SHOWN} times in a phase in which any was used, so nothing is proposed")
         return PhaseWeights(
             sessions=sessions,
             missing=max(0, SESSIONS - sessions),
@@ -62,17 +65,17 @@ class PhaseWeighing:
         )
 
     def choose_phase_weights(self, choice: str) -> PhaseWeights:
-        """Decide what types of memories count in phases of work; search and packing go by it from now on.
+        """Choose weights of memory types; search and packing use them at once.
 
         Args:
-            choice: "proposed" puts what is proposed now in force, "built-in" goes back to the built-in weights.
+            choice: "proposed" puts the proposed weights in force, "built-in" the built-in ones.
 
         Raises:
-            BadInputError: another choice, or nothing is proposed: `sessions` there are, `needed` and `missing`.
-            DiskFullError: the disk refuses; what was in force stays.
+            BadInputError: the choice is unknown, or nothing is proposed; `sessions`, `needed` and `missing` give the counts.
+            DiskFullError: the disk is full; the weights in force stay.
         """
         if choice not in CHOICES:
-            raise BadInputError(f"{choice!r} is no choice; there are {', '.join(CHOICES)}", argument="choice", value=choice)
+            raise BadInputError(f"unknown choice {choice!r}; use one of {', '.join(CHOICES)}", argument="choice", value=choice)
         if choice == BUILT_IN:
             self.phases.reset()
             return self.phase_weights()
@@ -91,7 +94,10 @@ class PhaseWeighing:
         return self.phase_weights()
 
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
-        """How often types were shown and used, by (phase, type), and in how many sessions any was; memories that are gone do not count."""
+        """Shown and used counts by (phase, type), and the number of sessions.
+
+        The sessions are those that were shown or used any. Deleted memories do not count.
+        """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))
         shown: defaultdict[tuple[str, str], int] = defaultdict(int)

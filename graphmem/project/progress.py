@@ -1,4 +1,4 @@
-"""Telling many listeners what happens: how an index run goes, which memories changed."""
+"""Publish events to many listeners: index progress, changed memories."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A listener that stops reading is told the newest steps only: progress is a state, not a log.
+# A slow listener gets only the newest events, because progress is a state and not a log.
 MAX_WAITING = 256
 
 
 class Feed(Generic[T]):
-    """One listener: a context manager whose value iterates over news until it is left, from any thread."""
+    """One listener: a context manager whose value iterates over events.
+
+    Iteration ends on exit from the context. Usable from any thread.
+    """
 
     def __init__(self, hub: Hub[T]) -> None:
         self._hub = hub
@@ -32,7 +35,7 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Hand over a step, dropping the oldest one a slow listener has not read."""
+        """Add an event; drops the oldest one a slow listener has not read."""
         while self._queue.qsize() >= MAX_WAITING:
             try:
                 self._queue.get_nowait()
@@ -42,10 +45,10 @@ class Feed(Generic[T]):
 
 
 class Hub(Generic[T]):
-    """Passes news on to every listener. Thread-safe.
+    """Passes events to every listener. Thread-safe.
 
     Args:
-        replay: tell new listeners the newest first: right for a state, wrong for events.
+        replay: send the newest event to new listeners first. Use it for a state, not for events.
     """
 
     def __init__(self, *, replay: bool = False) -> None:
@@ -55,7 +58,7 @@ class Hub(Generic[T]):
         self.latest: T | None = None
 
     def publish(self, step: T) -> None:
-        """Tell everybody."""
+        """Send an event to every listener."""
         with self._lock:
             self.latest = step
             feeds = list(self._feeds)
@@ -63,7 +66,7 @@ class Hub(Generic[T]):
             feed.put(step)
 
     def feed(self) -> Feed[T]:
-        """A new listener; enter it to listen."""
+        """Create a listener; enter it to listen."""
         return Feed(self)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Questions to the graph: impact, of symbols and of a diff, paths and neighbourhoods."""
+"""Operations on the graph: impact of symbols and diffs, and subgraphs."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class ImpactQuestions:
     """Answers what depends on what."""
 
     graph: GraphSource
-    evidence: OutsideEvidence  # of tests that ran
-    co_access: CoAccess  # files that no edge leads to and that change with those asked about
+    evidence: OutsideEvidence  # evidence of tests that ran
+    co_access: CoAccess  # finds files that change with the targets but have no edge to them
 
     def impact(
         self,
@@ -49,27 +49,27 @@ class ImpactQuestions:
         kinds: Sequence[str] | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> ImpactReport:
-        """Everything that could behave differently if the targets change, with the evidence.
+        """Everything that may behave differently if the targets change.
 
         Raises:
-            BadInputError: a bound is out of range, or there is no target.
-            SymbolNotFoundError, AmbiguousSymbolError: no target is one symbol or file; for the first. Of several targets those that
-                are none are in `missed`.
+            BadInputError: a bound is out of range, or no target is given.
+            SymbolNotFoundError, AmbiguousSymbolError: no target is one symbol or file; the error is about the first. If some targets are
+                found, the others are in `missed`.
         """
         question = Question(direction, max_depth, min_confidence, tuple(kinds) if kinds is not None else IMPACT_KINDS, limit)
         view = self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
-            raise BadInputError("say what changes: at least one target is needed", argument="targets")
+            raise BadInputError("no target given; name at least one", argument="targets")
         nodes, missed = self._targets(view, refs)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         return self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
-        """The nodes some references mean, and the references that mean none.
+        """The nodes that references mean, and the references that mean none.
 
         Raises:
-            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: none means any; for the first.
+            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference means a node; the error is about the first.
         """
         nodes: dict[int, None] = {}
         failures: list[tuple[str, GraphMemError]] = []
@@ -91,14 +91,16 @@ class ImpactQuestions:
         min_confidence: float = DEFAULT_CONFIDENCE,
         limit: int = DEFAULT_LIMIT,
     ) -> DiffImpact:
-        """The united impact of what a diff changes: a unified diff, or a git range (`base` alone: to the working tree).
+        """The combined impact of a diff: unified diff text or a git range.
+
+        `base` alone means the range to the working tree.
 
         Raises:
-            BadInputError: both or none are given, the diff is none, or fits the working tree on neither side.
-            GitError: git is not there, or does not know a revision.
+            BadInputError: both or neither are given, the text is not a diff, or it fits neither side of the working tree.
+            GitError: git is not installed, or the revision is unknown.
         """
         if (diff is None) == (base is None):
-            raise BadInputError("give either a diff or a base revision", argument="diff")
+            raise BadInputError("both or neither of diff and base are given; give one of them", argument="diff")
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()
@@ -145,8 +147,8 @@ class ImpactQuestions:
 
         Raises:
             BadInputError: a bound is out of range.
-            SymbolNotFoundError, AmbiguousSymbolError: no seed is one symbol or file; for the first. Of several seeds those that are
-                none are in `missed`.
+            SymbolNotFoundError, AmbiguousSymbolError: no seed is one symbol or file; the error is about the first. If some seeds are
+                found, the others are in `missed`.
         """
         view = self.graph.view()
         nodes, missed = self._targets(view, seeds)
@@ -158,7 +160,7 @@ class ImpactQuestions:
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
-    """The symbol a change is about: as the graph has it, else as the diff tells it."""
+    """The changed symbol: from the graph, else from the diff."""
     one = change.definition
     key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)
     if key in view.index_of:

@@ -1,4 +1,4 @@
-"""Index runs: one run, following the files, and what is known of changes meanwhile."""
+"""Index runs: run once, follow the files, and mark stale files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class IndexRuns:
-    """Brings the index up to date with the tree, once or whenever a file changes. Runs take turns."""
+    """Updates the index from the tree, once or after each change.
+
+    Runs are serialized.
+    """
 
     store: GraphStore
     graph: GraphSource
@@ -48,7 +51,7 @@ class IndexRuns:
     history: HistorySource
     stale: StaleFiles
     following: Following
-    progress: Hub[IndexProgress]  # tells how it goes
+    progress: Hub[IndexProgress]  # progress of runs
     _closing: threading.Event = field(default_factory=threading.Event, init=False)
     _thread: threading.Thread | None = field(default=None, init=False)
     turn: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -60,13 +63,13 @@ class IndexRuns:
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> IndexSummary:
-        """Bring the index up to date with the tree and return when it is; runs take turns.
+        """Bring the index up to date with the tree. Runs are serialized.
 
         Args:
             repo: the tree; default the one indexed before.
-            full: write everything again.
-            on_progress: told every step; so is every listener of `subscribe_progress`.
-            cancelled: asked often; when it says yes, nothing is written.
+            full: rewrite everything.
+            on_progress: called with every step; so is every listener of `subscribe_progress`.
+            cancelled: polled often; when it returns true, nothing is written.
 
         Raises:
             RepositoryError, IndexCancelledError, DiskFullError: see `indexing.pipeline`.
@@ -81,7 +84,10 @@ class IndexRuns:
         cancelled: Callable[[], bool] | None = None,
         paths: Collection[str] | None = None,
     ) -> IndexSummary:
-        """See `index`; `paths` are the only files that can have changed since the last run, from the root, None for all."""
+        """Run `index`, restricted to `paths` if given.
+
+        `paths`, from the root, must include every file that changed since the last run; None for all files.
+        """
 
         def tell(step: IndexProgress) -> None:
             self.progress.publish(step)
@@ -95,7 +101,7 @@ class IndexRuns:
             try:
                 indexer = self.indexers.of(repo)
                 self.vectors.pause()
-                self.book.flush()  # the run moves the anchors of every memory that was acknowledged before it
+                self.book.flush()  # the run must move the anchors of every acknowledged memory
                 begun = self.stale.now()
                 root = Path(repo).resolve() if repo is not None else self.graph.root()
                 history = self.history.read_commits(root, tell, stop)
@@ -127,28 +133,28 @@ class IndexRuns:
         return run
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:
-        """A background run has nobody to raise to: its failure is the last step listeners see."""
+        """Run in the background; a failure becomes the last step for listeners."""
         try:
             self.index(repo, full)
         except IndexCancelledError:
             return
         except Exception as error:  # noqa: BLE001 - see above
             said = unraised(error, "the index run")
-            if self.progress.latest is None or self.progress.latest.stage != "failed":  # it failed after the new graph was there
+            if self.progress.latest is None or self.progress.latest.stage != "failed":  # it failed after the new graph was committed
                 self.progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
-        """Follow the files from now on: answers say at once which have changed, and half a second later they are indexed.
+        """Follow the files: mark changes stale at once, index them 0.5 s later.
 
-        A system that cannot tell is asked again and again; the state's note says so. `close` ends it.
+        If the system cannot report changes, the files are polled, and the state's note says so. `close` ends it.
 
         Raises:
-            NotIndexedError: nothing was indexed yet, so there is no tree to watch.
+            NotIndexedError: nothing was indexed yet, so the tree to watch is unknown.
         """
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """`index`, for a watcher: these paths alone, or everything.
+        """Index these paths, or everything, for a watcher.
 
         Raises:
             GraphMemError: see `index`.
@@ -156,9 +162,9 @@ class IndexRuns:
         self.run(paths=paths)
 
     def warm(self) -> None:
-        """Get ready for the next index run, so that it costs what changed; `index` comes first.
+        """Load what the next index run needs, so that it costs only the changes.
 
-        Takes a second or two of processor time for a large project, and does nothing in an index that is warm.
+        Call `index` first. Takes one or two seconds of processor time for a large project. Does nothing in an index that is warm.
         """
         with self.turn:
             if self.indexers.newest is not None and not self._closing.is_set():
@@ -166,7 +172,7 @@ class IndexRuns:
                     self.indexers.newest.warm(self._closing.is_set)
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """From now on answers say that these files have changed, until a run has looked at them again.
+        """Report these files as changed in answers until a run has read them.
 
         Args:
             paths: from the root, with '/'.
@@ -174,11 +180,11 @@ class IndexRuns:
         self.stale.mark(paths)
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Take back `mark_stale`."""
+        """Undo `mark_stale`."""
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
-        """Whether the index holds this very content of a file, or neither it nor the disk has such a file."""
+        """Whether the index holds this content of a file, or both lack the file."""
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
@@ -190,12 +196,12 @@ class IndexRuns:
         return bool(content_hash(data) == view.arrays.paths.content_hash[known].as_py())
 
     def indexed_folders(self) -> set[str]:
-        """Folders that hold an indexed file, from the root with '/'; "" is the root."""
+        """Folders of indexed files, from the root with '/'; "" is the root."""
         view = self.projections.graph_if_ready()
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Go on with vectors that stopped for want of something the system may have again; whether there were any."""
+        """Resume vectors that stopped for lack of a resource; whether any had."""
         memories = self.book.embed_again()
         return self.vectors.try_again() or memories
 
@@ -203,12 +209,13 @@ class IndexRuns:
         return self.progress.feed()
 
     def fill_vectors(self, background: bool = True) -> None:
-        """Compute missing vectors of memories and code: from now on in the background, or in this thread until all are there.
+        """Compute missing vectors of memories and code.
 
-        Memories come first, because they are few. After a switch of models all of both are missing.
+        Works in the background, or in this thread until all are computed. Memories come first, because they are few. After a switch of
+        models all vectors are missing.
 
         Raises:
-            EmbedderError: the model cannot be loaded; in the background the state's note says so.
+            EmbedderError: the model cannot be loaded; in the background the state's note reports it.
         """
         if background:
             self.book.embed_soon()
@@ -219,11 +226,14 @@ class IndexRuns:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """What of a tree is read."""
+        """Which files of a tree are read."""
         return self.indexers.options
 
     def let_go(self) -> bool:
-        """Give back the memory that is kept for the next index run, if no run is under way; whether there was some."""
+        """Release memory kept for the next run, unless one is running.
+
+        Returns whether there was some.
+        """
         if not self.turn.acquire(blocking=False):
             return False
         try:
@@ -232,11 +242,11 @@ class IndexRuns:
             self.turn.release()
 
     def forget_indexer(self) -> None:
-        """Have the next run begin without what an earlier one left in memory: the graph is another now."""
+        """Discard data of earlier runs from memory, after the graph was replaced."""
         self.indexers.newest = None
 
     def begin_closing(self) -> None:
-        """Cancel the run that is under way, and begin no more."""
+        """Cancel the current run, and start no more."""
         self._closing.set()
 
     def close(self) -> None:

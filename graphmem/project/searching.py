@@ -1,4 +1,4 @@
-"""Search in code and memories."""
+"""Search code and memories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SearchQuestions:
     graph: GraphSource
     projections: Projections
     searcher: Searcher
-    packed: Callable[[SearchAnswer, int], PackedText]  # writes hits as one text of so many tokens
+    packed: Callable[[SearchAnswer, int], PackedText]  # packs hits into one text with a budget of tokens
 
     def search(
         self,
@@ -43,7 +43,9 @@ class SearchQuestions:
         explain: bool = True,
         budget_tokens: int | None = None,
     ) -> SearchAnswer:
-        """Search code and memories, best hit first; the answer iterates over its hits.
+        """Search code and memories, best hit first.
+
+        The answer iterates over its hits.
 
         Raises:
             BadInputError: see `search.request.check`.

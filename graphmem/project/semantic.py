@@ -1,4 +1,4 @@
-"""Questions to the semantic layer: what the system is made of, where it hurts, what could go."""
+"""Operations on the structure of the system: modules, flows, dead code."""
 
 from __future__ import annotations
 
@@ -43,17 +43,20 @@ if TYPE_CHECKING:
 
 LEVELS: Final = ("files", "modules")
 HOT_LEVELS: Final = ("files", "symbols")
-DEAD_CONFIDENCE: Final = 0.6  # at and above it, dead code is listed unless asked otherwise
+DEAD_CONFIDENCE: Final = 0.6  # default minimum confidence of dead code in a list
 
 
 @dataclass(eq=False, repr=False)
 class SystemQuestions:
-    """Answers what the system is made of. Every question raises NotIndexedError when there is no index yet."""
+    """Answers about the structure of the system.
+
+    Every operation raises NotIndexedError if nothing was indexed yet.
+    """
 
     graph: GraphSource
     store: GraphStore
-    semantics: SemanticSource  # what is derived from the graph
-    described: Described  # adds the paragraphs of a language model
+    semantics: SemanticSource  # results derived from the graph
+    described: Described  # adds paragraphs of a language model
 
     def modules(self) -> ModuleMap:
         here = self.semantics.newest()
@@ -68,7 +71,7 @@ class SystemQuestions:
             ref: its name or id, or the path of a file in it.
 
         Raises:
-            SymbolNotFoundError: no module answers to that.
+            SymbolNotFoundError: the module is unknown.
         """
         here = self.semantics.newest()
         with here.lock:
@@ -80,7 +83,7 @@ class SystemQuestions:
         """The number of the module a reference means.
 
         Raises:
-            SymbolNotFoundError: no module answers to that.
+            SymbolNotFoundError: the module is unknown.
         """
         ref = in_project(raw(ref), self.graph.root_path)
         with here.lock:
@@ -90,7 +93,7 @@ class SystemQuestions:
             if at is None:
                 names = sorted(group.name for group in here.modules.groups)
                 near = [name for name in names if ref.casefold() in name.casefold()][:10] or names[:10]
-                raise SymbolNotFoundError(f"no module is called {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
+                raise SymbolNotFoundError(f"unknown module {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
             return at
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
@@ -133,7 +136,7 @@ class SystemQuestions:
         return EntryPointPage(found, len(chosen), counts, self.graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
-        """By symbol, the names frameworks have for it."""
+        """Framework keys by symbol."""
         found: dict[str, list[FrameworkName]] = {}
         for row in self.store.framework_keys():
             name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)
@@ -141,7 +144,6 @@ class SystemQuestions:
         return found
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """Ways through the code from entry points (default: all but tests and fixtures), through the most modules first."""
         wanted = _kinds(kinds)
         page(limit, offset)
         here = self.semantics.newest()
@@ -202,7 +204,7 @@ class SystemQuestions:
         kept = [one for one in found if one.confidence >= min_confidence]
         notes = []
         if spared:
-            notes.append(f"{spared:,} public definitions nothing here uses are left out: code outside may")
+            notes.append(f"{spared:,} unused public definitions are left out, because code outside may use them")
         if len(found) > len(kept):
             notes.append(f"{len(found) - len(kept):,} more are less certain than {min_confidence}")
         lines = sum(one.lines for one in kept)

@@ -1,4 +1,4 @@
-"""Answers about sessions, made of their records."""
+"""Answers about sessions, built from their records."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from graphmem.observe.model import SessionInfo as Info
     from graphmem.observe.model import SessionRecord
 
-SHOWN: Final = 200  # rows of each list of one session
+SHOWN: Final = 200  # maximum rows of each list of one session
 
 
 def row(record: SessionRecord, state: str) -> SessionInfo:
-    """A session in one row."""
+    """A session as one row of a list."""
     info: Info = record.info
     return SessionInfo(
         id=info.id,
@@ -55,7 +55,7 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
 
 
 def detail(record: SessionRecord) -> SessionDetail:
-    """What was seen of a session so far, or in all."""
+    """What was observed of a session so far, or in total after its end."""
     used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
     lists: dict[str, Sequence[Any]] = {
         "findings": record.findings,

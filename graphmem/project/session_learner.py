@@ -1,4 +1,4 @@
-"""Learning from sessions behind the answers, and ending those that nobody ends."""
+"""Learn from sessions in the background, and end silent sessions."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """The book's clock, whichever it has by now."""
+    """The current clock of the memory repository, even after it is replaced."""
 
     def __init__(self, book: MemoryRepository) -> None:
         self._book = book
 
     def now(self) -> datetime:
-        """The present."""
+        """The current time."""
         return self._book.clock.now()
 
 
 def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Lazy[Observer]:
-    """The observer of a project's sessions.
+    """Create the observer of a project's sessions.
 
     Args:
-        folder: of their trails.
-        graph: says where the project is.
-        book: says what time it is.
+        folder: the directory of the sessions' files.
+        graph: knows the project's root.
+        book: the memory repository, for its clock.
     """
 
     def roots() -> list[str]:
@@ -55,37 +55,40 @@ def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Laz
 
 @dataclass(eq=False, repr=False)
 class SessionLearner:
-    """Learns from sessions on a thread of its own, which begins with the first."""
+    """Learns from sessions in its own thread, which starts with the first one."""
 
-    folder: Path  # of the sessions' trails
+    folder: Path  # directory of the sessions' trails
     observer: Lazy[Observer]
-    learn_from: Callable[[SessionRecord, str | None], Receipt]  # learns from one, or from a unit of work in it
+    learn_from: Callable[[SessionRecord, str | None], Receipt]  # learns from a session, or from a unit of work in it
     clock: BookClock
     _thread: Lazy[ThreadPoolExecutor] = field(default_factory=lambda: Lazy(lambda: ThreadPoolExecutor(1, "graphmem-learn")), init=False)
     _swept_at: datetime = field(default=datetime.min.replace(tzinfo=UTC), init=False)
 
     def finish_quiet_sessions(self, hours: float = 6.0) -> list[str]:
-        """End sessions without news for so long, and learn from them; answers their ids.
+        """End sessions silent for this long and learn from them; return their ids.
 
         Raises:
-            BadInputError: a negative time.
+            BadInputError: `hours` is negative.
         """
         if hours < 0:
-            raise BadInputError(f"hours is {hours}; it is 0 or more", argument="hours", value=hours)
+            raise BadInputError(f"hours is {hours}; it must be 0 or more", argument="hours", value=hours)
         ready = self.observer().finish_quiet(timedelta(hours=hours))
         for record in ready:
             self.learn_soon(record, None)
         return [record.info.id for record in ready]
 
     def sweep_when_due(self) -> None:
-        """End sessions that fell silent (a closed terminal, an agent that tells no end) while others go on."""
+        """End silent sessions while others continue.
+
+        A session falls silent when a terminal is closed, or when an agent reports no end.
+        """
         now = self.clock.now()
         if now - self._swept_at >= SWEEP_EVERY:
             self._swept_at = now
             self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def finish_left_soon(self) -> None:
-        """End sessions that an earlier process left running, if they have been quiet for long."""
+        """End sessions that an earlier process left running, if silent for long."""
         now = self.clock.now().timestamp()
         if not self.folder.is_dir():
             return
@@ -99,11 +102,14 @@ class SessionLearner:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn from a session, or from a unit of work in it, behind the answer."""
+        """Learn in the background from a session, or from a unit of work in it."""
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
-        """Do something on the learner's thread; an error is logged, and the next occasion does it again."""
+        """Run a function in the learner's thread.
+
+        An error is logged, and the next occasion repeats the work.
+        """
 
         def guarded() -> None:
             try:
@@ -114,7 +120,10 @@ class SessionLearner:
         self._thread().submit(guarded)
 
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn on the learner's thread: a failure is logged; the record is kept, and `end_session` does it again."""
+        """Learn in the learner's thread.
+
+        A failure is logged. The record is kept, and `end_session` repeats the work.
+        """
         try:
             self.learn_from(record, unit)
             if unit is None:
@@ -123,9 +132,9 @@ class SessionLearner:
             unraised(error, f"learning from session {record.info.id}")
 
     def wait_for_learning(self) -> None:
-        """Return when what ended sessions teach has been learnt."""
+        """Wait until all ended sessions are learnt from."""
         self._thread().submit(lambda: None).result()
 
     def close(self) -> None:
-        """Finish learning, and begin no more."""
+        """Finish the current work, and start no more."""
         self._thread.end(lambda thread: thread.shutdown(wait=True))

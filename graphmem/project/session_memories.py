@@ -1,4 +1,4 @@
-"""What passes between memories and sessions: which were shown and used, and whose words are in a session."""
+"""Link memories and sessions: memories shown and used, strangers' words."""
 
 from __future__ import annotations
 
@@ -12,31 +12,40 @@ if TYPE_CHECKING:
     from graphmem.observe.observer import Observer
     from graphmem.project.lazy import Lazy
 
-TOLD: Final = 50  # memories that one event names
+TOLD: Final = 50  # maximum memories in one event
 
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Tells sessions of memories, and memories of sessions."""
+    """Reports memories to sessions, and origins in sessions to memories."""
 
-    folder: Path  # of the sessions' trails
+    folder: Path  # directory of the sessions' trails
     observer: Lazy[Observer]
-    observe: Callable[[Sequence[Mapping[str, Any]]], object]  # takes events
+    observe: Callable[[Sequence[Mapping[str, Any]]], object]  # accepts events
     injector: Injector
 
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
-        """What brought words of strangers into a session; of one that is not known, and when asked, into any that runs here."""
+        """Sources that brought words of strangers into a session; often empty.
+
+        For an unknown session, and on request, it looks at every session that runs here.
+        """
         if not self.observer.is_made and not self.folder.is_dir():
             return ()
         self.injector.heard()
         return self.observer().strangers(session, others=others)
 
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
-        """A session was shown memories, in a phase of work or in the one it is in; nothing begins with it."""
+        """Record memories shown to a running session, in a given or its own phase.
+
+        It starts no session.
+        """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """What an agent says of memories: it was shown them, or used them, in a session or in those that were shown them."""
+        """Record an agent's report that it was shown memories or used them.
+
+        Without a session, it counts for the sessions that were shown them.
+        """
         if not used:
             self.tell_shown(session, ids, "")
             return

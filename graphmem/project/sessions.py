@@ -1,4 +1,4 @@
-"""Sessions of agents: starting one, telling what happens in it, ending it, looking at it."""
+"""Sessions of agents: start, observe, end and inspect them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from graphmem.project.session_learner import SessionLearner
 
 MAX_PAGE: Final = 500
-WISHER: Final = "person"  # for the audit: whose wish a prompt began with
+WISHER: Final = "person"  # actor in the audit for a request at the beginning of a prompt
 log = logging.getLogger("graphmem.observe")
 
 
 class Session:
-    """A session of this program, as `GraphMem.session` gives it: tell it what happens.
+    """A session of this program, as `GraphMem.session` returns it.
 
     Args:
         sessions: of the project.
@@ -44,12 +44,12 @@ class Session:
         self.id = started.id
         self.started = started
         self.outcome = ""
-        self.receipt: Receipt | None = None  # once it has ended
+        self.receipt: Receipt | None = None  # set when it has ended
         self._sessions = sessions
         self._step = 0
 
     def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
-        """Tell what happened; events without a step are each a step of their own."""
+        """Report events; each event without a step is a step of its own."""
         told = []
         for event in events:
             if event.get("step") is None:
@@ -60,12 +60,15 @@ class Session:
 
 @dataclass(eq=False, repr=False)
 class Sessions:
-    """Sessions of agents: started, observed, ended and looked at. Nothing of one is in the graph before its end."""
+    """Starts, observes, ends and lists sessions of agents.
+
+    Nothing of a session is in the graph before its end.
+    """
 
     book: MemoryRepository
     observer: Lazy[Observer]
     learner: SessionLearner
-    learn_from: Callable[[SessionRecord], Receipt]  # learns now
+    learn_from: Callable[[SessionRecord], Receipt]  # learns in the calling thread
 
     def start_session(
         self,
@@ -84,25 +87,27 @@ class Sessions:
         commit_sha: str = "",
         cwd: str = "",
     ) -> SessionStarted:
-        """Begin a session, or go on with the one of that id.
+        """Start a session, or continue the one with that id.
 
         Raises:
-            BadInputError: the id, the kind or the parent cannot be.
+            BadInputError: the id, the kind or the parent is invalid.
         """
         if kind not in SESSION_KINDS:
-            raise BadInputError(f"{kind!r} is no kind of session; there are {', '.join(SESSION_KINDS)}", argument="kind", value=kind)
+            raise BadInputError(f"unknown kind of session {kind!r}; use one of {', '.join(SESSION_KINDS)}", argument="kind", value=kind)
         if planned_steps is not None and not 1 <= planned_steps <= 1_000_000:
-            raise BadInputError(f"planned_steps is {planned_steps}; it is 1 to 1,000,000", argument="planned_steps", value=planned_steps)
+            raise BadInputError(
+                f"planned_steps is {planned_steps}; it must be 1 to 1,000,000", argument="planned_steps", value=planned_steps
+            )
         told = {name: value for name, value in locals().items() if name not in ("self", "id") and value not in ("", None)}
         started = self.observer().start(id if id is not None else str(uuid.uuid4()), told)
         info = started.info
         return SessionStarted(info.id, started.resumed, info.kind, info.methodology, info.work_unit, info.phase, started.note)
 
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
-        """Tell what happened, in batches. Never refuses for what is in an event: that is counted in the answer.
+        """Report events in batches. Invalid events are counted, never refused.
 
-        A session begins with its first event when nobody started it, and `session_end` ends it: what it teaches is learnt behind the
-        answer, on a thread of its own.
+        A session starts with its first event if it was not started explicitly; `session_end` ends it. Learning from it then runs in the
+        background, in a thread of its own.
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.
@@ -126,12 +131,12 @@ class Sessions:
         )
 
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
-        """End a session and learn from it. Twice is once.
+        """End a session and learn from it. Idempotent.
 
         Raises:
-            SessionNotFoundError: there is none.
-            BadInputError: the outcome is not one.
-            LedgerError, JournalError, DiskFullError: it has ended, its record is kept, and ending it again learns from it.
+            SessionNotFoundError: the session is unknown.
+            BadInputError: the outcome is unknown.
+            LedgerError, JournalError, DiskFullError: it has ended and its record is kept; end it again to learn from it.
         """
         record, ready = self.observer().end(id, outcome)
         receipt: Receipt | None = None
@@ -144,24 +149,24 @@ class Sessions:
                 receipt = self.learn_from(one)
                 self.observer().settled(one)
         elif not record.info.group:
-            receipt = self.learn_from(record)  # it had ended before: its receipt again, or what was not done then
+            receipt = self.learn_from(record)  # already ended: return its receipt again, or finish the learning
             self.observer().settled(record)
         elif any(info.group == record.info.group for info, _, _ in self.observer().open_sessions()):
-            note = f"agents of {record.info.group} still run; what it found is learnt when the last of them ends"
+            note = f"agents of {record.info.group} still run; its findings are learnt when the last of them ends"
         else:
-            note = f"it was learnt from with the other agents of {record.info.group}"
+            note = f"its findings were learnt with those of the other agents of {record.info.group}"
         return SessionEnded(row(record, "ended"), receipt, note)
 
     def sessions(self, state: str = "", limit: int = 50, offset: int = 0) -> SessionPage:
-        """Sessions, running ones first, then the newest.
+        """List sessions, running ones first, then the newest.
 
         Raises:
             BadInputError: an argument is out of range.
         """
         if state not in ("", "running", "ended"):
-            raise BadInputError(f"{state!r} is no state of a session; there are running and ended", argument="state", value=state)
+            raise BadInputError(f"unknown state {state!r}; use running or ended", argument="state", value=state)
         if not 1 <= limit <= MAX_PAGE or offset < 0:
-            raise BadInputError(f"limit must be 1 to {MAX_PAGE} and offset not below 0", argument="limit", value=limit)
+            raise BadInputError(f"limit must be 1 to {MAX_PAGE} and offset 0 or more", argument="limit", value=limit)
         observer = self.observer()
         rows: list[SessionInfo] = []
         if state != "ended":
@@ -175,15 +180,15 @@ class Sessions:
         """See `session_answers.detail`.
 
         Raises:
-            SessionNotFoundError: there is none.
+            SessionNotFoundError: the session is unknown.
         """
         return detail(self.observer().record(id))
 
     @contextmanager
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
-        """A session for the length of a block; see `start_session` for what may be told.
+        """A session for the length of a block; see `start_session` for arguments.
 
-        It ends with the block: `outcome` as the block set it; an exception makes it "failed", and goes on.
+        It ends with the block, with the `outcome` the block set. An exception makes the outcome "failed", and propagates.
 
         Example:
             >>> with memory.session(kind="build", agent="mine") as work:
@@ -199,7 +204,10 @@ class Sessions:
         work.receipt = self.end_session(work.id, work.outcome).receipt
 
     def _keep_wish(self, wish: Wish) -> None:
-        """Keep what a person asked for, at once and as confirmed; what fails here is tried again at the session's end."""
+        """Keep a person's request to remember, at once and as confirmed.
+
+        A failure is retried at the end of the session.
+        """
         item = {
             "content": wish.statement,
             "type": wish.memory_type,
@@ -210,7 +218,7 @@ class Sessions:
         }
         try:
             kept = self.book.remember(item, actor=WISHER).memory
-            if is_held(kept) or kept.status == "candidate":  # said before by somebody nobody had vouched for
+            if is_held(kept) or kept.status == "candidate":  # known before, but not from a trusted source
                 changing.verify(self.book, kept.id, actor=WISHER)
         except (GraphMemError, OSError) as error:
-            log.warning("a wish of session %s was not kept: %s", wish.session, error)
+            log.warning("a request of session %s to remember was not kept: %s", wish.session, error)

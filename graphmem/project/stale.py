@@ -1,7 +1,7 @@
-"""Which files are known to have changed since they were indexed, so that no answer passes an old truth off as today's.
+"""Files known to have changed since they were indexed.
 
-Kept in memory: the knowledge comes from watching, and whoever starts watching compares every file with the index
-first (docs/decisions/0007-stale-at-once.md).
+Answers report them, so that outdated facts are marked. The set is kept in memory: it comes from the watcher, which first compares every
+file with the index (docs/decisions/0007-stale-at-once.md).
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from collections.abc import Collection
 
 
 class StaleFiles:
-    """A set of paths with the order in which they were marked. Thread-safe; reading it costs next to nothing."""
+    """A set of paths in the order they were marked.
+
+    Thread-safe, and cheap to read.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,16 +23,16 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """The moment after every mark made so far, and before every later one."""
+        """A moment after every mark made so far, and before every later one."""
         with self._lock:
             return self._count
 
     def mark(self, paths: Collection[str], moment: int | None = None) -> None:
-        """These files have changed.
+        """Mark files as changed.
 
         Args:
             paths: from the root, with '/'.
-            moment: for what a run that began then found out by itself, so that its end settles it; default: a new one.
+            moment: start of the run that found the change, so that the end of that run settles it; default: a new moment.
         """
         with self._lock:
             if moment is None:
@@ -41,11 +44,11 @@ class StaleFiles:
             self._paths = sorted(self._marks)
 
     def settle(self, moment: int, paths: Collection[str] | None) -> None:
-        """A run that began at this moment has brought files up to date; what was marked later has changed again.
+        """Unmark files that a run has read, unless marked after it began.
 
         Args:
-            moment: from `now`, before the run looked at a file.
-            paths: what it looked at; None: everything.
+            moment: from `now`, before the run read a file.
+            paths: the files the run read; None: every file.
         """
         with self._lock:
             looked_at = self._marks.keys() if paths is None else self._marks.keys() & set(paths)

@@ -1,7 +1,7 @@
-"""What a language model is shown of a module or a flow, so that it can say in a paragraph what it is for.
+"""Text about a module or a flow that a language model gets to describe it.
 
-Only what stands in the code: paths, names, signatures, first sentences of documentation. Nothing that changes while the code does not
-(heat, counts of edges), for the hash of this text decides whether a paragraph is still true.
+Only facts in the code: paths, names, signatures, first sentences of documentation. It omits what can change while the code does not
+(heat, counts of edges), because a paragraph stays valid as long as the hash of this text does.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from graphmem.answers.semantic import Flow, ModuleInfo
     from graphmem.projection.graph import GraphView
 
-FORM: Final = "1"  # of what is shown and asked; another number has every paragraph written anew
-FILES: Final = 40  # of a module, those with the most definitions
-NAMES: Final = 10  # definitions of a file
+FORM: Final = "1"  # version of text and prompt; a new number rewrites every paragraph
+FILES: Final = 40  # files of a module, those with most definitions first
+NAMES: Final = 10  # definitions listed for one file
 NEIGHBOURS: Final = 12
 LONGEST: Final = 240  # characters of a signature or a sentence
 
 
 class Subject(NamedTuple):
-    """Something to write a paragraph about."""
+    """A module or a flow to write a paragraph about."""
 
     key: str  # hash of `data`
     data: str  # JSON
 
 
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
-    """A module: its files with what they say of themselves, what much of the rest leans on, and its neighbours."""
+    """Text about a module: its files, most used definitions and neighbours."""
     view, files = modules.view, modules.files
     at = modules.find(info.id)
     paths = modules.groups[at].paths if at is not None else []
@@ -52,7 +52,7 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 
 
 def of_flow(view: GraphView, flow: Flow) -> Subject:
-    """A flow: its steps in order, each with its signature and what it says of itself."""
+    """Text about a flow: its steps in order, with signature and documentation."""
     steps = [flow.entry, *(step.dst for step in flow.steps)]
     told = {
         "flow": flow.name,

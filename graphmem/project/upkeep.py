@@ -1,4 +1,4 @@
-"""Upkeep of an index: check it, make it again, make it small, give memory back."""
+"""Maintenance of an index: check, rebuild, compact, release memory."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore, GraphTables
     from graphmem.vectors.filler import VectorFiller
 
-WASTE_BYTES: Final = 24 << 20  # with less than this to give back, a file is left as it is
-CHECKPOINT_BYTES: Final = 1 << 20  # of the log, below which the next start is fast anyway
-CHECKPOINT_CHANGES: Final = 8  # of the code, below which what they hold in memory is little
-WASTE_SHARE: Final = 0.5  # of the file, that has to be waste before it is written anew by itself
+WASTE_BYTES: Final = 24 << 20  # minimum waste before an automatic compaction
+CHECKPOINT_BYTES: Final = 1 << 20  # size of the log below which the next start is fast anyway
+CHECKPOINT_CHANGES: Final = 8  # code changes below which they hold little memory
+WASTE_SHARE: Final = 0.5  # minimum waste, as a share of the file, before an automatic compaction
 
 
 @dataclass(eq=False, repr=False)
 class Upkeep:
-    """Checks an index, makes it again, makes it small, and gives memory back."""
+    """Checks, rebuilds and compacts an index, and releases memory."""
 
     store: GraphStore
     book: MemoryRepository
@@ -41,19 +41,22 @@ class Upkeep:
     data_dir: Path
     settings: Settings
     runs: IndexRuns
-    put_aside: Sequence[str]  # what was found damaged when it was opened
+    put_aside: Sequence[str]  # damage that was quarantined at opening
     tables_of: Callable[[Path, str], GraphTables]
 
     @property
     def damage(self) -> list[str]:
-        """What was found damaged since this was opened, and what was done about it, one sentence each; empty when all was whole."""
+        """Damage found since opening, and what was done about it.
+
+        One sentence each; empty when nothing was damaged.
+        """
         return [*self.store.notes, *self.book.journal.notes, *self.put_aside, *self.projections.notes]
 
     def verify_index(self, deep: bool = False) -> VerifyAnswer:
         begun = perf_counter()
         with self.runs.turn:
             found = [
-                *checks.database(self.store),  # first: while it lies closed, its bytes can be held against their checksum
+                *checks.database(self.store),  # first: bytes can only be compared with their checksum while it is closed
                 *checks.mended(self.damage),
                 *checks.derived(self.data_dir),
                 *checks.journal(self.book),
@@ -67,10 +70,10 @@ class Upkeep:
         return VerifyAnswer(all(one.level != "bad" for one in found), found, round(perf_counter() - begun, 3))
 
     def rebuild(self, repo: str | Path | None = None, on_progress: Callable[[IndexProgress], None] | None = None) -> RebuildAllAnswer:
-        """Rebuild everything: memories from the journal, the code graph and all projections from the files.
+        """Rebuild memories from the journal, and code and projections from files.
 
         Raises:
-            RepositoryError: the files are not there; the memories have been made anew.
+            RepositoryError: the files do not exist; the memories have been rebuilt.
         """
         begun = perf_counter()
         told = retention.rebuild(self.book)
@@ -100,7 +103,7 @@ class Upkeep:
         return CompactAnswer(before, file.stat().st_size, round(perf_counter() - begun, 3))
 
     def compact_when_wasteful(self) -> CompactAnswer | None:
-        """`compact`, if at least half of the file and 24 MB of it would be given back."""
+        """Run `compact` if it would free at least half of the file and 24 MB."""
         local = self.store.local
         if local is None:
             return None
@@ -108,7 +111,10 @@ class Upkeep:
         return self.compact() if waste >= max(WASTE_BYTES, WASTE_SHARE * size) else None
 
     def checkpoint_when_due(self) -> int:
-        """Bring the database file up to date, if its log is long or changes hold memory; bytes of the log that were merged."""
+        """Checkpoint the database if its log is long or changes hold memory.
+
+        Returns the bytes of the log that were merged.
+        """
         local = self.store.local
         if local is None:
             return 0
@@ -122,22 +128,28 @@ class Upkeep:
         return size
 
     def rest(self, unused_s: float) -> bool:
-        """Close the database until somebody needs it, if nobody did for so long; whether it was closed now."""
+        """Close the database until it is needed, if unused for this long.
+
+        Returns whether it was closed now.
+        """
         local = self.store.local
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
-        """Give back the memory of what can be had again; whether there was some."""
+        """Release memory that can be reloaded; whether there was some."""
         with self.book.writing():
             self.book.flush()
             return self.projections.cool()
 
     def unload_model(self) -> str:
-        """Give back the memory of the embedding model, if it is loaded; the next query loads it again. Its name, or ""."""
+        """Unload the embedding model; the next query loads it again.
+
+        Returns its name, or "" if it was not loaded.
+        """
         return self.vectors.unload()
 
     def _checked_anew(self) -> list[Check]:
         root = self.store.meta().get("root", "")
         if not root or not self.store.generation():
-            raise NotIndexedError("there is no code graph to compare; run `graphmem index` first", path=str(self.data_dir))
+            raise NotIndexedError("the index has no code graph to compare; run `graphmem index` first", path=str(self.data_dir))
         return checks.same_graph(self.store.tables(), self.tables_of(Path(root), self.store.meta().get("project", "")))

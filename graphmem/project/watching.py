@@ -1,8 +1,8 @@
-"""Following the files of a tree while it is served: stale at once, indexed when it has been quiet for a moment.
+"""Follow the files of a served tree: mark changes stale, then index them.
 
-One thread listens and says what has changed; another waits until nothing has happened for half a second and has
-everything that came meanwhile indexed in one run. So a branch switch, a rebase or a flood is one batch, and an editor
-that writes a new file and renames it is one edit. Only folders that can hold something worth indexing are watched.
+One thread listens and marks changes. Another waits until nothing has happened for half a second, then indexes all changes since in
+one run. So a branch switch, a rebase or a flood of events is one batch. An editor that writes a new file and renames it makes one
+edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
 # ruff: noqa: PTH110, PTH112, PTH114, PTH118
@@ -27,41 +27,41 @@ from graphmem.runtime.faults import unraised
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
-QUIET_S: Final = 0.5  # without an event before a run
-REBASE_S: Final = 2.0  # the same while git is in the middle of a rebase
-LONGEST_S: Final = 5.0  # of events that do not end, before a run all the same
-GIT_BUSY_S: Final = 30.0  # how long git's lock is waited for
-RETRY_S: Final = 30.0  # after a run that failed
-POLL_MS: Final = 2_000  # between two looks where the system does not tell
-FEW: Final = 64  # files whose content is compared before they are called stale
-_GROUP_MS: Final = 100  # events are handed over in groups of this length at most
+QUIET_S: Final = 0.5  # seconds without an event before a run
+REBASE_S: Final = 2.0  # the same during a rebase
+LONGEST_S: Final = 5.0  # seconds of continuous events before a run starts regardless
+GIT_BUSY_S: Final = 30.0  # maximum seconds to wait for git's lock
+RETRY_S: Final = 30.0  # seconds to wait after a failed run
+POLL_MS: Final = 2_000  # between polls, where the system reports no changes
+FEW: Final = 64  # maximum files whose content is compared before they are marked stale
+_GROUP_MS: Final = 100  # maximum length of a group of events
 _STEP_MS: Final = 50
 _WAKE_MS: Final = 200
-_DECIDES: Final = frozenset({".gitignore", ".graphmemignore", ".gitmodules", "pyvenv.cfg"})  # names that say which folders count
+_DECIDES: Final = frozenset({".gitignore", ".graphmemignore", ".gitmodules", "pyvenv.cfg"})  # files that decide which folders are watched
 
 _log = logging.getLogger(__name__)
 
 
 class Host(Protocol):
-    """Whose files are watched."""
+    """The index whose files are watched."""
 
     def is_current(self, path: str) -> bool:
-        """Whether the index holds this very content of a file, or knows as little of it as the disk."""
+        """Whether the index holds this content of a file, or both lack the file."""
 
     def indexed_folders(self) -> set[str]:
-        """Folders that hold an indexed file, from the root with '/'; "" is the root."""
+        """Folders of indexed files, from the root with '/'; "" is the root."""
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """Answers say from now on that these files have changed."""
+        """Report these files as changed in answers."""
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """They have not, after all."""
+        """Undo `mark_stale`."""
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with these files, or with all.
 
         Raises:
-            GraphMemError: it could not be done; the index is as it was.
+            GraphMemError: the run failed; the index is unchanged.
         """
 
 
@@ -77,11 +77,11 @@ class Watcher:
     Args:
         root: the tree, without links in its path.
         options: what discovery leaves out of it.
-        host: told what changed.
+        host: receives the changes.
         notifier: opens the system's notifications of some folders, or polls them.
 
     Attributes:
-        note: one sentence about what does not work as it should; "" when all does.
+        note: one sentence about a fault; "" when all works.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class Watcher:
         self._host = host
         self._notifier = notifier
         self._stopping = threading.Event()
-        self._moved = threading.Event()  # other folders than those that are watched count
+        self._moved = threading.Event()  # set when other folders must be watched
         self._news = threading.Condition()
         self._pending: set[str] = set()
-        self._is_whole = False  # something changed that only a look at everything can tell
+        self._is_whole = False  # a change that needs a comparison of the whole tree
         self._first = self._last = 0.0  # times of the pending events
         self._folders: set[str] = set()
         self._polls = False
@@ -108,16 +108,16 @@ class Watcher:
         ]
 
     def start(self) -> None:
-        """Begin; every change from now on is noticed."""
+        """Start; every change after the return is noticed."""
         try:
             for thread in self._threads:
                 thread.start()
-        except RuntimeError:  # the system gives no second one
+        except RuntimeError:  # the system refuses a second thread
             self.stop()
             raise
 
     def stop(self) -> None:
-        """End, after the run in hand."""
+        """Stop after the current run."""
         self._stopping.set()
         with self._news:
             self._news.notify_all()
@@ -126,11 +126,11 @@ class Watcher:
                 thread.join()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """A thread has nobody to raise to: the note and the log say that watching has ended."""
+        """Run a thread's work; an error ends watching and is noted and logged."""
         try:
             work()
         except Exception as error:  # noqa: BLE001 - see above
-            self.note = f"changes are not followed any more: {error}; restart graphmem serve, or run graphmem index"
+            self.note = f"changes are no longer followed: {error}; restart graphmem serve, or run graphmem index"
             _log.exception("watching ended")
             self._stopping.set()
             with self._news:
@@ -143,11 +143,11 @@ class Watcher:
             try:
                 notifier = self._opened(self._watched())
                 with notifier:
-                    self._report(set(), is_whole=True)  # what happened before this moment
+                    self._report(set(), is_whole=True)  # changes before this moment
                     self._listen_with(notifier)
-            except FileNotFoundError:  # a folder went while they were listed
+            except FileNotFoundError:  # a folder was deleted during the listing
                 continue
-            except RepositoryError as error:  # the root is gone: it may come back
+            except RepositoryError as error:  # the root was deleted and may come back
                 self.note = f"changes are not followed: {error}"
                 self._stopping.wait(POLL_MS / 1000)
             except Exception as error:  # noqa: BLE001 - no memory, no descriptors: they may come back, too
@@ -155,12 +155,12 @@ class Watcher:
                 self._stopping.wait(RETRY_S)
 
     def _watched(self) -> list[str]:
-        """Folders to watch: those in which something may appear, those of indexed files, and git's own."""
+        """Folders to watch: indexed, possibly indexable, and git's own."""
         self._folders = self._absolute(folders(Path(self._root), self._options)) | self._absolute(self._host.indexed_folders())
         return sorted(self._folders | ({self._git} if self._git else set()))
 
     def _absolute(self, relative: Collection[str]) -> set[str]:
-        """Those of some folders of the tree that are there."""
+        """Absolute paths of those folders of the tree that exist."""
         found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
         return {folder for folder in found if os.path.isdir(folder)}
 
@@ -173,7 +173,7 @@ class Watcher:
             except (OSError, RuntimeError) as error:
                 self._polls = True
                 self.note = (
-                    f"the system refuses to watch {len(watched):,} folders ({error}), so files are looked at every {POLL_MS // 1000} s; "
+                    f"the system refuses to watch {len(watched):,} folders ({error}), so files are polled every {POLL_MS // 1000} s; "
                     "raise fs.inotify.max_user_watches to have changes noticed at once"
                 )
             else:
@@ -182,7 +182,7 @@ class Watcher:
         return self._notifier(watched, True)
 
     def _listen_with(self, notifier: RustNotify) -> None:
-        """Pass on events until the folders are others than those that are watched."""
+        """Pass on events until other folders must be watched."""
         is_moved = False
         self._moved.clear()
         while True:
@@ -196,7 +196,7 @@ class Watcher:
                 is_moved |= self._received({path for _, path in events})
 
     def _received(self, absolute: set[str]) -> bool:
-        """Take events in; True when folders came or went."""
+        """Process events; returns whether folders appeared or disappeared."""
         is_moved = False
         paths: set[str] = set()
         for path in absolute:
@@ -217,7 +217,10 @@ class Watcher:
         return is_moved
 
     def _received_of_git(self, name: str) -> None:
-        """Git's index says which files are tracked; that matters for those its ignore rules would leave out."""
+        """Process an event in git's directory.
+
+        Git's index decides which files are tracked, and tracked files count even if an ignore rule matches them.
+        """
         if name == "index":
             forced = self._forced_files()
             if forced != self._forced:
@@ -270,7 +273,7 @@ class Watcher:
                     self._moved.set()  # git tracks files in a folder that its rules leave out
 
     def _wait(self) -> bool:
-        """Until there is something to index and it has been quiet; False at the end."""
+        """Wait until changes are pending and it is quiet; False after `stop`."""
         while not self._stopping.is_set():
             with self._news:
                 if not self._pending and not self._is_whole:
@@ -289,31 +292,31 @@ class Watcher:
 
 
 class Following:
-    """The watcher of a project's tree, once somebody wants its changes followed."""
+    """The watcher of a project's tree, if its changes are followed."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
 
     @property
     def note(self) -> str:
-        """One sentence about what keeps changes from being noticed; "" when nothing does, or nobody follows."""
+        """One sentence about a fault of watching; "" when none, or not watching."""
         return self.watcher.note if self.watcher is not None else ""
 
     def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:
-        """Follow the tree from now on; see `Watcher`."""
+        """Start to follow the tree; see `Watcher`."""
         if self.watcher is None:
             watcher = Watcher(root(), options, host)
             watcher.start()
             self.watcher = watcher
 
     def stop(self) -> None:
-        """Stop, after the run in hand."""
+        """Stop after the current run."""
         if self.watcher is not None:
             self.watcher.stop()
 
 
 def _git_folder(root: Path) -> str:
-    """Where git keeps what belongs to this working tree; "" outside of git."""
+    """The git directory of this working tree; "" outside of git."""
     try:
         return os.fsdecode(git.run(root, "rev-parse", "--absolute-git-dir").rstrip(b"\n"))
     except GraphMemError:

@@ -43,7 +43,6 @@ cli
 maintenance
 memory
 parsing
-project
 projection
 resolution
 store

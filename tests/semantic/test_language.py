@@ -199,7 +199,7 @@ def test_a_sentence_the_cited_evidence_does_not_bear_out_is_left_out_and_counted
     assert answer.sentences == []
     assert answer.evidence.hits
     assert answer.model == ""
-    assert answer.notes == ["1 of 1 sentences of the language model are left out: the evidence they cite does not bear them out"]
+    assert answer.notes == ["1 of 1 sentences of the language model are left out, because the evidence they cite does not support them"]
 
 
 def test_a_sentence_may_name_only_what_its_own_evidence_names(shop, server):
