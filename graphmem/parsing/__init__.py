@@ -1,1 +1,1 @@
-"""Bytes to facts; the only room that imports tree-sitter."""
+"""Parse bytes into facts; the only package that imports tree-sitter."""

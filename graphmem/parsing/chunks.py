@@ -1,8 +1,8 @@
-"""Third product of a file: pieces of text to search and embed.
+"""Chunks of a file: pieces of text to search and embed.
 
-Code is cut where its definitions begin and end; a definition is only divided when it is larger than
-what an embedding model reads, and then between statements with its signature repeated. Neighbours too
-small to be found on their own share a chunk. Nothing of a code file is left out but blank lines.
+Code is cut where definitions begin and end. A definition is divided only if it exceeds the input of an embedding model; the cuts
+are then between statements, and each part repeats the signature. Neighbours too small to be found alone share a chunk. Chunks
+contain every line of a code file except blank ones.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from graphmem.parsing.statements import statement_pieces
 BYTES_PER_TOKEN: Final = 4
 """Measured on code with the default model's tokenizer: 3.97 characters a token."""
 
-_DOC_LENGTH: Final = 120  # characters of a docstring that go before the parts of a divided definition
+_DOC_LENGTH: Final = 120  # characters of a docstring repeated in each part of a divided definition
 _LINES_IN_PREFIX: Final = re.compile(r" \| Lines: \d+-\d+")
 _COMMENT_LINE: Final = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|%|;)")
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkOptions:
-    """How large chunks are. Tokens are estimated as bytes / 4.
+    """Sizes of chunks. Tokens are estimated as bytes / 4.
 
     Attributes:
-        max_tokens: of prefix and text together: what the embedding model reads; >= 64.
+        max_tokens: of prefix and text together, the input of the embedding model; >= 64.
         small_tokens: definitions below this share a chunk with their neighbours.
         max_lines: of a chunk in a file without definitions.
-        max_data_tokens: of a data file, all its chunks together; the rest is not searchable.
+        max_data_tokens: of all chunks of a data file; the rest is not searchable.
     """
 
     max_tokens: int = 256
@@ -47,7 +47,10 @@ class ChunkOptions:
 
 
 class _Unit(NamedTuple):
-    """A span inside a container: a definition with its comments, or what stands between two (index -1)."""
+    """A span in a container: a definition with comments, or the gap before.
+
+    A gap between two definitions has the index -1.
+    """
 
     start: int
     end: int
@@ -55,14 +58,14 @@ class _Unit(NamedTuple):
 
 
 def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions | None = None, tree: Tree | None = None) -> list[ChunkRow]:
-    """The chunks of one file, in the order of the text.
+    """Chunks of one file, in the order of the text.
 
     Args:
-        facts: what extraction said about the file; without definitions the file counts as text.
-        source: the UTF-8 bytes the facts' spans point into.
+        facts: extracted facts of the file; without definitions the file counts as text.
+        source: the UTF-8 bytes that the spans of the facts index.
         project: part of the ids.
         options: sizes.
-        tree: the syntax tree of `source`; without one, definitions that must be divided are cut at lines alone.
+        tree: the syntax tree of `source`; without it, large definitions are cut at lines only.
     """
     options = options or ChunkOptions()
     writer = _Writer(facts, source, project)
@@ -74,12 +77,15 @@ def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions |
 
 
 def hash_of_text(prefix: str, text: str) -> str:
-    """blake2b-128 of the prefix without its line numbers and of the text: equal for code that only moved."""
+    """blake2b-128 of the prefix without line numbers, and of the text.
+
+    Code that only moved has the same hash.
+    """
     return blake2b((_LINES_IN_PREFIX.sub("", prefix, count=1) + "\n" + text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 class _Writer:
-    """Turns spans into rows; numbers the chunks of an anchor."""
+    """Converts spans to rows and numbers the chunks of an anchor."""
 
     def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
         self.facts = facts
@@ -95,7 +101,10 @@ class _Writer:
     def write(
         self, start: int, end: int, *, kind: str, label: str, title: str, anchor: str, symbol: str, opening: str = "", doc: str = ""
     ) -> None:
-        """Add a chunk of source[start:end]; blank spans are dropped, blank lines at both ends cut off."""
+        """Add a chunk of source[start:end].
+
+        Blank spans are dropped, and blank lines are removed from both ends.
+        """
         body = self.source[start:end]
         end = start + len(body.rstrip())
         if end == start:
@@ -124,7 +133,7 @@ class _Writer:
 
 
 class _CodeCutter:
-    """Cuts one file with definitions."""
+    """Cuts a file that has definitions."""
 
     def __init__(self, facts: FileFacts, source: bytes, options: ChunkOptions, tree: Tree | None, writer: _Writer) -> None:
         self.facts = facts
@@ -132,7 +141,7 @@ class _CodeCutter:
         self.writer = writer
         self.tree = tree
         self.small = options.small_tokens * BYTES_PER_TOKEN
-        # What the prefix takes is not there for the text.
+        # The prefix takes its share of the tokens.
         self.limit = max(options.max_tokens - (len(facts.path) + 60) // BYTES_PER_TOKEN, options.max_tokens // 2) * BYTES_PER_TOKEN
         self.inside = self._nesting()
 
@@ -140,7 +149,10 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Definitions that can be cut at, below the one whose span holds them; by span, as a prototype's method lies outside its class."""
+        """Definitions at which to cut, below the one whose span contains them.
+
+        Spans decide, because a method of a prototype is outside its class.
+        """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
         order = sorted(range(1, len(definitions)), key=lambda i: (definitions[i].start_byte, -definitions[i].end_byte, i))
@@ -167,7 +179,7 @@ class _CodeCutter:
                 units.append(_Unit(position, begin, -1))
             line_end = self.source.find(b"\n", one.end_byte, end)
             position = end if line_end < 0 else line_end + 1
-            if self.source[one.end_byte : position].strip(b" \t\r\n;,)"):  # something else goes on in that line
+            if self.source[one.end_byte : position].strip(b" \t\r\n;,)"):  # more code follows on that line
                 position = one.end_byte
             units.append(_Unit(begin, position, i))
         if self.source[position:end].strip():
@@ -175,7 +187,7 @@ class _CodeCutter:
         return units
 
     def _with_comments(self, floor: int, start: int) -> int:
-        """Where a definition begins counting its indentation and the comment right above it."""
+        """Start of a definition, with its indentation and the comment above it."""
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
             return start
@@ -208,7 +220,10 @@ class _CodeCutter:
             self._group(container, group)
 
     def _group(self, container: int, group: list[_Unit]) -> None:
-        """One chunk for neighbours: named after them in a module; in a class after the class, unless it begins with the only one."""
+        """One chunk for several neighbours.
+
+        In a module it is named after them. In a class it has the name of the class, unless its first line starts the only definition.
+        """
         named = [unit.definition for unit in group if unit.definition >= 0]
         start, end = group[0].start, group[-1].end
         if named and container == 0:
@@ -228,7 +243,7 @@ class _CodeCutter:
             name = self.facts.path.rpartition("/")[2]
             self.writer.write(start, end, kind="code", label="module", title=name, anchor=MODULE_QUALNAME, symbol="")
             return
-        # Does the text begin before the definition's name? Then it carries the signature itself.
+        # A text that begins before the name of the definition contains the signature.
         is_whole = self.writer.line(start) <= one.name_line
         opening = "" if is_whole or not one.signature else f"{one.signature}\n…\n"
         self.writer.write(

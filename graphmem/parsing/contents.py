@@ -1,4 +1,4 @@
-"""What the bytes of a file say before it is parsed: its interpreter, and whether a person wrote it."""
+"""Checks of a file's bytes before parsing: interpreter and generated code."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Final
 from graphmem.parsing.language import languages
 
 _OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_LINE_LIMIT: Final = 250  # mean bytes a line; hand-written code stays below 80
-_LONGEST_LINE: Final = 5000  # bytes; one line this long and half of its file is data or a bundle
+_LINE_LIMIT: Final = 250  # mean bytes per line; hand-written code stays below 80
+_LONGEST_LINE: Final = 5000  # bytes; a line this long that is half of its file is data or a bundle
 _GENERATED: Final = re.compile(
     rb"""^[ \t]*(?:\#|//|/\*|\*|--|;|<!--|%|\(\*|\"\"\"|''')[^\n]*?
     (?:@generated\b
@@ -20,11 +20,14 @@ _GENERATED: Final = re.compile(
       |do[ ]not[ ](?:edit|modify|change)[^\n]{0,80}(?:\n[^\n]{0,80})?\bgenerated\b)""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-_HEAD: Final = 2048  # bytes in which a marker must stand
+_HEAD: Final = 2048  # first bytes, which are searched for a marker
 
 
 def read_regular(absolute: str, limit: int) -> bytes | int | str:
-    """The bytes of a regular file; its size when that is over the limit; else a reason to skip it."""
+    """Read a regular file.
+
+    Returns the bytes, the size if it exceeds the limit, or a reason to skip the file.
+    """
     descriptor = os.open(absolute, _OPEN_FLAGS)
     try:
         status = os.fstat(descriptor)
@@ -32,7 +35,7 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
             return "absent" if stat.S_ISDIR(status.st_mode) else "special"
         if status.st_size > limit:
             return status.st_size
-        # One byte more than the size: the end is seen in the same call, and a file that grows meanwhile is noticed.
+        # One byte more than the size, so one call reaches the end and detects a file that grows meanwhile.
         data = os.read(descriptor, status.st_size + 1)
         while len(data) != status.st_size and len(data) <= limit:
             more = os.read(descriptor, limit + 1 - len(data))
@@ -45,7 +48,7 @@ def read_regular(absolute: str, limit: int) -> bytes | int | str:
 
 
 def language_of_script(data: bytes) -> str:
-    """The language of a script that names its interpreter in the first line, or ""."""
+    """Language of a script from the interpreter in its first line, or ""."""
     if not data.startswith(b"#!"):
         return ""
     first = data[2 : data.find(b"\n")].decode("utf-8", "replace").replace("/env ", "/").replace("-S ", "").split()
@@ -55,7 +58,10 @@ def language_of_script(data: bytes) -> str:
 
 
 def made_by_machine(data: bytes, language: str, name: str) -> str:
-    """Whether it is "generated", "minified" or neither (""): judged by content, and only where it is code."""
+    """Kind of generated code, judged by its content.
+
+    "generated", "minified" or "".
+    """
     if language == "text" and not name.endswith((".css", ".js", ".html")):
         return ""
     if _GENERATED.search(data, 0, _HEAD):

@@ -1,9 +1,8 @@
-"""First stage: which files of a tree are indexed, and why the others are not.
+"""Discovery: find the files of a tree to index, and count the others.
 
-In a git repository the list is git's own (tracked, and untracked but not ignored); elsewhere, or
-where git refuses, it is a walk by the same ignore rules. Every file that stays is read once, for its
-content hash; a file that is left out is counted under its reason, and named in a diagnostic when a
-person would miss it.
+In a git repository, git lists the files: tracked ones, and untracked ones that are not ignored. Elsewhere, or if git refuses, a
+walk applies the same ignore rules. Every remaining file is read once for its content hash. A skipped file is counted under its
+reason. A diagnostic names it if a person would expect it in the index.
 """
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH114, PTH118
@@ -27,7 +26,7 @@ from graphmem.parsing.listing import Listing, folders_above
 from graphmem.runtime.faults import CODE, fault
 from graphmem.runtime.limits import unless_refused
 
-# How a walk or git's list ends up not containing a file; each is a key of `Discovery.skipped`.
+# Reasons for which a walk or git's list does not contain a file; each is a key of `Discovery.skipped`.
 SKIP_REASONS: Final = {
     "absent": "tracked by git but not in the working tree",
     "binary": "not text",
@@ -60,7 +59,7 @@ class FoundFile(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """What a look at the tree gave."""
+    """Result of a look at the tree."""
 
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason
@@ -69,7 +68,7 @@ class Discovery(NamedTuple):
 
 
 def content_hash(data: bytes) -> str:
-    """blake2b-128 of the bytes, hex: what tells whether a file changed."""
+    """blake2b-128 of the bytes, as hex; identifies the content of a file."""
     return blake2b(data, digest_size=_HASH_SIZE).hexdigest()
 
 
@@ -79,17 +78,17 @@ def discover(
     cancelled: Callable[[], bool] | None = None,
     before: Mapping[str, FoundFile] | None = None,
 ) -> Discovery:
-    """The files below a folder that are worth indexing.
+    """Find the files below a folder to index.
 
     Args:
-        root: a folder; it may be a repository, lie inside a larger one, or be none at all.
-        options: what to leave out.
-        cancelled: asked every few hundred files.
-        before: by path, what was found before with these options; of a file with the same content the same is said.
+        root: a folder; it may be a repository, a folder inside one, or an ordinary folder.
+        options: rules for skipping files.
+        cancelled: called every few hundred files.
+        before: by path, earlier results with the same options; reused for files with the same content.
 
     Raises:
-        RepositoryError: the path does not exist, is no folder, cannot be read, or holds nothing to index.
-        IndexCancelledError: `cancelled` said so.
+        RepositoryError: the path does not exist, is not a folder, cannot be read, or has nothing to index.
+        IndexCancelledError: `cancelled` returned true.
     """
     search = _Search(_checked_root(root), options or DiscoveryOptions())
     if before is not None:
@@ -98,31 +97,31 @@ def discover(
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
-    """What `discover` would say of a few files, looking at nothing else of the tree.
+    """Answer as `discover` would for a few files, without looking at others.
 
     Args:
-        root: the folder `discover` was given.
-        paths: of files, from the root with '/'; those that are not there, or are left out, are not in the answer.
-        options: those `discover` was given.
+        root: the folder given to `discover`.
+        paths: of files, from the root with '/'; missing and skipped ones are not in the answer.
+        options: those given to `discover`.
         by_git: whether git made its list.
 
     Returns:
-        Files, skipped and diagnostics of these paths alone; None when only a look at the whole tree can tell,
-        because a repository lies inside this one or git does not answer.
+        Files, skipped and diagnostics of these paths alone. None if only a look at the whole tree can tell, because the root contains
+        another repository or git does not answer.
 
     Raises:
-        RepositoryError: the root is gone or cannot be read.
+        RepositoryError: the root was removed or cannot be read.
     """
     return _Search(_checked_root(root), options or DiscoveryOptions()).run_some(sorted(set(paths)), by_git)
 
 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
-    """Every folder in which a file that appears could be worth indexing, by the ignore files on the way; "" is the root.
+    """Every folder in which a new file could be indexed; "" is the root.
 
-    A folder that is ignored is left out, even where git tracks some file in it.
+    The ignore files on the way decide. An ignored folder is excluded, even if git tracks a file in it.
 
     Raises:
-        RepositoryError: the root is gone or cannot be read.
+        RepositoryError: the root was removed or cannot be read.
     """
     return _Search(_checked_root(root), options or DiscoveryOptions()).folders()
 
@@ -141,14 +140,14 @@ class _Search(Listing):
     """One run over one tree.
 
     Attributes:
-        before: what was found before, by path.
+        before: earlier results, by path.
     """
 
     before: Mapping[str, FoundFile] = MappingProxyType({})
 
     def run(self, cancelled: Callable[[], bool] | None) -> Discovery:
         listed = self.git_files("") if self.options.use_git else None
-        # An empty list is no answer of git's: the root may be a folder the repository around it ignores.
+        # An empty list from git may mean that the repository around the root ignores it.
         paths = self.filtered(listed) if listed else self.walk("")
         files: list[FoundFile] = []
         for number, path in enumerate(paths):
@@ -170,7 +169,7 @@ class _Search(Listing):
     def run_some(self, paths: list[str], by_git: bool) -> Discovery | None:
         if not by_git:
             return self._discovery(filter(None, map(self._looked_at, self.reached(paths))), by_git=False)
-        # With them come the files on the way that say what is left out: git knows whether they count.
+        # These ignore files are listed too: git knows whether they count.
         folders = {folder for path in paths for folder in folders_above(path)}
         if any(os.path.lexists(os.path.join(self.root, folder, ".git")) for folder in folders if folder):
             return None
@@ -194,7 +193,7 @@ class _Search(Listing):
     # one file
 
     def _looked_at(self, path: str) -> FoundFile | None:
-        """As `_examined`; an error nobody foresaw is a reason to leave the file out."""
+        """Call `_examined`; an unexpected error skips the file."""
         try:
             return self._examined(path)
         except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
@@ -203,7 +202,7 @@ class _Search(Listing):
             return None
 
     def _examined(self, path: str) -> FoundFile | None:
-        """The file, or None after counting why it is left out."""
+        """The file, or None after counting the reason to skip it."""
         name = path.rpartition("/")[2]
         reason = file_reason(name)
         if reason and not self._keeps(path, reason):
@@ -225,7 +224,10 @@ class _Search(Listing):
         return None
 
     def _read(self, path: str, absolute: str) -> tuple[str, bytes]:
-        """("", bytes of the file), or a reason to leave it out, with a diagnostic where a person would miss it."""
+        """("", bytes of the file), or a reason to skip it.
+
+        A diagnostic is added if a person would expect the file in the index.
+        """
         if not path.isascii() and not _is_utf8_name(path):
             self.note(path, "warning", "name", "its name is not valid UTF-8; rename it to have it indexed")
             return "name", b""
@@ -247,7 +249,7 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """True when an option or a `!` pattern takes the file in all the same."""
+        """Whether an option or a `!` pattern includes the file all the same."""
         if reason == "binary":
             return False
         return self.rules.decide(path) is False or (self.options.include_generated and reason in ("generated", "minified"))

@@ -1,7 +1,7 @@
-"""Bytes of a file as UTF-8, whatever they were written in.
+"""Convert the bytes of a file to UTF-8, whatever their encoding.
 
-Everything after this stage counts in UTF-8 bytes of the text without its byte order mark, so a
-definition's span can be cut out of what `to_utf8` answers and of nothing else.
+All later stages count in UTF-8 bytes of the text without its byte order mark. Spans of definitions are therefore valid only in the
+result of `to_utf8`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ _DECLARED: Final = re.compile(rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t
 
 
 class Utf8Text(NamedTuple):
-    """A text as UTF-8 bytes and how it was read."""
+    """A text as UTF-8 bytes, with its original encoding."""
 
     source: bytes  # valid UTF-8, without byte order mark
-    encoding: str  # Python's name of the encoding the file was written in; "utf-8-sig" for UTF-8 with a mark
-    note: str  # "" or one sentence: what a reader should know about the reading
+    encoding: str  # Python's name of the file's encoding; "utf-8-sig" for UTF-8 with a mark
+    note: str  # "" or one sentence about a problem of decoding
 
 
 def is_marked_wide(data: bytes) -> bool:
-    """True when the bytes begin with a UTF-16 or UTF-32 mark, so NUL bytes do not make the file binary."""
+    """Whether the bytes begin with a UTF-16 or UTF-32 mark.
+
+    NUL bytes then do not make the file binary.
+    """
     return data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
 def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
-    """The same text as UTF-8 bytes; never fails.
+    """Convert a text to UTF-8 bytes; never fails.
 
-    Tried in order: a byte order mark, the encoding a Python file declares (PEP 263), UTF-8, and
-    Latin-1, which reads anything and says so in `note`.
+    Tried in order: a byte order mark, the encoding that a Python file declares (PEP 263), UTF-8, and Latin-1. Latin-1 reads any bytes;
+    `note` reports it.
 
     Args:
         data: the bytes of the file.
@@ -87,9 +90,9 @@ def _marked_wide(rest: bytes, name: str) -> Utf8Text:
 
 
 def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
-    """The text in the declared encoding, or None and what is wrong with the declaration."""
+    """The text in the declared encoding, or None and the error."""
     try:
-        # A trial decode, because codecs.lookup also knows codecs that are not text encodings (hex, zlib).
+        # A trial decode, because codecs.lookup also finds codecs that are not text encodings (hex, zlib).
         name = codecs.lookup(declared).name
         text = data.decode(name)
         utf8 = data if name == "utf-8" else text.encode("utf-8")

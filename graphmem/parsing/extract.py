@@ -1,8 +1,7 @@
-"""First stage: the facts of one file, from one flat query over its syntax tree.
+"""Extraction: the facts of one file, from one query over its syntax tree.
 
-All matches of a language's query files are sorted by position; a stack of open definitions then tells the
-scope of each. Every kind of match is handled by one short method named after its main capture, so this file
-knows captures and no language.
+All matches of a language's query files are sorted by position. A stack of open definitions then gives the scope of each match. One
+short method, named after the main capture, handles each kind of match. This file thus depends on captures, not on languages.
 """
 
 from __future__ import annotations
@@ -51,34 +50,37 @@ _MAIN: Final = (
     "branch",
     "block",
 )
-"""Which capture of a pattern names what it is about, first come first served."""
+"""Capture that names the subject of a pattern; the first one found counts."""
 
 
 def extract(path: str, source: bytes, language: str, content_hash: str) -> FileFacts:
-    """Say everything one file says on its own.
+    """Extract the facts of one file.
 
     Args:
         path: from the root of the repository, with '/'.
         source: the text as UTF-8 without a byte order mark.
         language: a folder of `grammars/`.
-        content_hash: kept in the facts, not computed here.
+        content_hash: stored in the facts, not computed here.
 
     Returns:
-        Facts in source order. Syntax errors leave the readable parts and a diagnostic; a parse that takes
-        too long leaves the module alone.
+        Facts in source order. After syntax errors, they cover the readable parts and include a diagnostic. After a timeout they
+        contain only the module.
 
     Raises:
-        UnsupportedLanguageError: no such language.
-        GrammarError: its folder is not usable.
+        UnsupportedLanguageError: the language is unknown.
+        GrammarError: the language's folder is not usable.
     """
     grammar = load_grammar(language)
     return extract_parsed(path, source, grammar, parsed(grammar, source), content_hash)
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
-    """As `extract`, for a caller that has parsed because it needs the tree too; None where parsing took too long."""
+    """Like `extract`, for a caller that also needs the tree.
+
+    None if parsing took too long.
+    """
     collecting = gc.isenabled()
-    gc.disable()  # thousands of short-lived matches would set it off a hundred times a file, to find no cycle
+    gc.disable()  # thousands of short-lived matches would start it a hundred times per file, to find no cycle
     try:
         return _Extraction(grammar, path, source, content_hash).run(tree)
     finally:
@@ -87,10 +89,10 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """Everything together: the walk over the matches, imports, references."""
+    """The walk over matches, with imports and references."""
 
     def run(self, tree: Tree | None) -> FileFacts:
-        """Walk the matches in order and close the facts."""
+        """Walk the matches in order and return the facts."""
         self.open_module()
         diagnostics: list[tuple[str, str, str, int]] = []
         errors = 0
@@ -127,10 +129,10 @@ class _Extraction(Definitions):
         )
 
     def walk(self, parts: Sequence[Part]) -> None:
-        """Handle the matches of all parts by start, outer before inner, in the order of the query files for one node.
+        """Handle the matches of all parts by start, outer before inner.
 
-        Keeps `self.scope` the definition whose body holds the match: headers belong outside. This is the inner
-        loop of indexing, hence no call where a comparison does.
+        For one node they follow the order of the query files. `self.scope` is the definition whose body contains the match; headers belong
+        to the scope outside. This is the inner loop of indexing, hence comparisons instead of calls.
         """
         found: list[tuple[int, int, int, int, Node, Captures]] = []
         actions = _actions.setdefault(self.grammar.spec.name, {})
@@ -140,7 +142,7 @@ class _Extraction(Definitions):
                 action = actions[pattern] = _action(captures)
             node = captures[action[1]][0]
             found.append((node.start_byte, -node.end_byte, pattern, number, node, captures))
-        found.sort()  # the number is unique: nodes are never compared
+        found.sort()  # the number is unique, so nodes are never compared
         stack, blocks = self.stack, self.blocks
         top = stack[-1]
         span_end, body_start, block_end = top.span_end, top.body_start, blocks[-1][0]
@@ -159,7 +161,7 @@ class _Extraction(Definitions):
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
-        """All matches, but those that begin in what a part is not believed in."""
+        """All matches, except those that begin in an ignored range of a part."""
         for tree, without in parts:
             matches = QueryCursor(self.grammar.query).matches(tree.root_node)
             if not without:
@@ -171,7 +173,7 @@ class _Extraction(Definitions):
                     yield pattern, captures
 
     def on_import(self, kind: str, node: Node, captures: Captures) -> None:
-        """One name an import binds."""
+        """Add a name that an import binds."""
         text = self.builder.text
         module_node = captures["import.module"][0] if "import.module" in captures else None
         module = self.grammar.helper.module(text(module_node)) if module_node is not None else ""
@@ -194,7 +196,7 @@ class _Extraction(Definitions):
             self.imports.extend(self.grammar.helper.imports(found))
 
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:
-        """A site where something is used."""
+        """Add a site that uses a name."""
         builder = self.builder
         if kind == "call":
             term = builder.term(node)
@@ -202,7 +204,7 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
         elif kind == "type":
             if node.id not in builder.told:
-                around, self.scope = self.scope, self.stack[-1].index  # what a header or an alias names is the definition's own use
+                around, self.scope = self.scope, self.stack[-1].index  # names in a header or an alias are used by the definition itself
                 self.add_reference(kind, builder.annotation(node), node)
                 self.scope = around
         elif kind == "decorate":
@@ -216,7 +218,7 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def useful_references(self) -> list[Reference]:
-        """References without reads of local variables, which lead nowhere."""
+        """References without reads of local variables."""
         terms = self.builder.terms
         local: dict[int, set[str]] = {}
         for definition in self.definitions:
@@ -247,14 +249,20 @@ class _Extraction(Definitions):
         return [reference for reference in self.references if not is_local(reference)]
 
     def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
-        """A definition as the facts have it; what stands at the top and in the module's list of exports is marked as exported."""
+        """The fact of a definition.
+
+        A top-level definition in the module's list of exports is marked as exported.
+        """
         made = definition.close()
         if made.parent != 0 or made.name not in exports or "exported" in made.modifiers:
             return made
         return made._replace(modifiers=tuple(sorted((*made.modifiers, "exported"))))
 
     def exports(self) -> tuple[str, ...] | None:
-        """Names the module says it exports; None when it does not say, or not literally."""
+        """Names that the module exports.
+
+        None if it has no list of exports, or a computed one.
+        """
         name = self.grammar.spec.exports_name
         if not name:
             return None
@@ -271,11 +279,11 @@ class _Extraction(Definitions):
 
 Action = tuple[Callable[[_Extraction, str, "Node", Captures], None], str, str]
 
-_actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler, main capture, what follows its first word
+_actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler, main capture, rest of the pattern's name
 
 
 def _action(captures: Captures) -> Action:
-    """What to do with the matches of a pattern, from the captures of any of them."""
+    """Handler for the matches of a pattern, from the captures of any match."""
     for prefix in _MAIN:
         for capture in captures:
             if capture.startswith(prefix):

@@ -31,10 +31,10 @@ class Bindings(Extraction):
     """The part of extraction that follows values."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
-        """A value goes somewhere."""
+        """Add the bindings of one match."""
         builder = self.builder
         annotation = self.said.get(node.id, {}).get("", NO_TERM)
-        if "annotation" in captures:  # what a name inside one expression is bound to is used by whatever the expression stands in
+        if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
             annotate = builder.annotation if op == "local" else builder.declaration
             annotation = annotate(captures["annotation"][0])
         extent = captures["extent"][0] if "extent" in captures else node
@@ -59,7 +59,7 @@ class Bindings(Extraction):
         if value_node is not None and builder.terms[value][0] in (ITER, ENTER):
             self.add_reference("implicit", value, value_node)
         here = self.opened.get(node.id)
-        is_defined = here is not None and here.kind != "variable"  # `const f = () => …` says so already
+        is_defined = here is not None and here.kind != "variable"  # `const f = () => …` is a definition already
         for target in captures.get("target", ()):
             if op == "local" and "extent.inside" in captures and self.stands_before(target, lines[0]):
                 continue
@@ -110,7 +110,7 @@ class Bindings(Extraction):
         term = builder.term(target)
         operator = builder.terms[term][0]
         if op == "set" and (operator != NAME or self.definitions[self.scope].kind not in FUNCTION_LIKE):
-            op = "assign"  # only a plain name in a function can be that of a scope further out
+            op = "assign"  # only a plain name in a function can belong to an outer scope
         self.add_binding(term, op, value, annotation, lines)
         if operator in (ATTR, INDEX):
             self.add_reference("write", term, target)
@@ -123,7 +123,7 @@ class Bindings(Extraction):
             self.define_variable(target, statement)
 
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
-        """The items of a value that is written as a tuple or list of that many; None for any other."""
+        """Items of a value written as a tuple or list of this length, else None."""
         if value < 0:
             return None
         term = self.builder.terms[value]
@@ -133,7 +133,7 @@ class Bindings(Extraction):
         return items if len(items) == count else None
 
     def is_in_nameless_function(self, node: Node) -> bool:
-        """True when a function that is no definition stands between a node and the body of its scope."""
+        """Whether a node is in an anonymous function inside its scope."""
         kinds = self.function_kinds
         if not kinds:
             return False
@@ -148,7 +148,7 @@ class Bindings(Extraction):
         return False
 
     def define_variable(self, target: Node, statement: Node) -> None:
-        """The first binding of a name of a module or a class defines it."""
+        """Define a variable at the first binding of a name in a module or class."""
         name = self.builder.text(target)
         if (self.scope, name) in self.named:
             return
@@ -160,18 +160,18 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """A condition may tell a type where it holds."""
+        """Add the types that a condition implies where it holds."""
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
             self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
-        """`global` and `nonlocal`."""
+        """Record `global` and `nonlocal`."""
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
-        """Move bindings of names declared global or nonlocal to the scope they live in."""
+        """Move bindings of global or nonlocal names to the scope that owns them."""
         if not self.elsewhere:
             return
         terms = self.builder.terms
@@ -187,7 +187,7 @@ class Bindings(Extraction):
                 self.bindings[position] = binding._replace(scope=max(scope, 0))
 
     def binds(self, scope: int, target: TermIndex) -> bool:
-        """True when a function's own statements or parameters bind the name."""
+        """Whether a function's own statements or parameters bind the name."""
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:
             return False

@@ -1,4 +1,4 @@
-"""Definitions: named things, their headers, and what stands around them."""
+"""Definitions: named things, their headers, and their surroundings."""
 
 from __future__ import annotations
 
@@ -24,21 +24,24 @@ from graphmem.parsing.extraction import CLASS_LIKE, FUNCTION_LIKE, Captures, Ope
 from graphmem.parsing.languages import comment_text
 
 MAX_DOC_LINES: Final = 200
-"""Line comments above a definition that are read as its documentation."""
+"""Most line comments above a definition that are read as documentation."""
 
 
 class Definitions(Bindings):
     """The part of extraction that opens definitions."""
 
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
-        """A named thing; with a body it becomes a scope. Of several patterns for one node the first counts."""
+        """Open a named definition; one with a body becomes a scope.
+
+        Of several patterns for one node the first counts.
+        """
         if node.id in self.opened:
             return
         name_node = captures["name"][0]
         owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
         name = self.grammar.helper.name(self.builder.text(name_node))
         if "modifier.anonymous" in captures:
-            name = f"<{name.partition('<')[0].rpartition('.')[2]}>"  # called after its base, and no name that could be looked up
+            name = f"<{name.partition('<')[0].rpartition('.')[2]}>"  # named after its base, in a form that no source can look up
         found = self.open_definition(kind, name, node, name_node, owner)
         self.opened[node.id] = found
         found.doc = self.docs.pop(node.id, "")
@@ -77,12 +80,12 @@ class Definitions(Bindings):
             self.stack.append(found)
         else:
             found.body_hash = digest(self.source[node.start_byte : node.end_byte])
-            if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE or found.kind == "type":  # parameters, bases, types still to come
+            if found.kind in FUNCTION_LIKE or found.kind in CLASS_LIKE or found.kind == "type":  # parameters, bases and types follow
                 found.body_start = found.body_end = node.end_byte
                 self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
-        """Decorators met before the definition, and what they say about it."""
+        """Add the decorators met before a definition, and derived facts."""
         found.decorators = tuple(self.decorators.pop(node.id, ()))
         table = self.grammar.spec.decorator_modifiers
         for term in found.decorators:
@@ -93,11 +96,11 @@ class Definitions(Bindings):
                     found.modifiers.add(modifier)
 
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
-        """A base that is named inside the body of its definition."""
+        """Add a base that is named inside the body of its definition."""
         self.add_base(self.stack[-1], node)
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
-        """A superclass or a keyword of the class header."""
+        """Add a superclass or a keyword of the class header."""
         keyword = base.child_by_field_name("name") if base.type == "keyword_argument" else None
         value = base.child_by_field_name("value") if keyword is not None else base
         if value is None:
@@ -109,13 +112,16 @@ class Definitions(Bindings):
             self.add_reference("inherit", term, value)
 
     def hash_body(self, node: Node, name_node: Node) -> str:
-        """Hash of everything but the name and the indentation, so that moved and renamed twins are equal."""
+        """Hash everything except the name and the indentation.
+
+        Moved and renamed copies thus have equal hashes.
+        """
         indent = node.start_byte - self.line_starts[self.line(node.start_byte) - 1]
         text = self.source[node.start_byte : name_node.start_byte] + self.source[name_node.end_byte : node.end_byte]
         return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
 
     def dotted(self, term: TermIndex) -> str:
-        """`a.b` of a term that is a name, an attribute of one, or a call of either; "" otherwise."""
+        """`a.b` of a name, an attribute of one, or a call of either; else ""."""
         parts: list[str] = []
         terms = self.builder.terms
         found = terms[term]
@@ -132,20 +138,20 @@ class Definitions(Bindings):
         return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """A decorator stands before its definition; it is kept until that one comes."""
+        """Keep a decorator until the definition after it."""
         if node.is_extra:  # a comment between decorators
             return
         self.builder.consumed.add(node.id)
         decorated = captures["decorated"][0].id
         self.decorators.setdefault(decorated, []).append(self.builder.term(node))
-        if decorated in self.opened:  # the decorator stands inside its definition
+        if decorated in self.opened:  # the decorator is inside its definition
             inside = self.opened[decorated]
             earlier = inside.decorators
             self.add_decorators(inside, captures["decorated"][0])
             inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """A node around a definition that counts as part of it, with the modifiers it adds."""
+        """Record a node that belongs to a definition, with its modifiers."""
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
         for modifier in captures:
@@ -153,18 +159,18 @@ class Definitions(Bindings):
                 self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
 
     def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
-        """Something inside a definition that says what it is."""
+        """Record a modifier inside a definition."""
         self.stack[-1].modifiers.add(kind)
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
-        """Documentation: of the definition it names with `@doc.of`, or of the scope it stands in."""
+        """Record documentation of the `@doc.of` definition, or of the scope."""
         if "doc.of" in captures:
             self.add_said(captures["doc.of"][0], node)
             text = self.builder.text(node)
             marker = self.grammar.spec.line_comment
             if marker:
                 if node.end_point.row + 1 < captures["doc.of"][0].start_point.row:
-                    return  # an empty line between: it is about something else
+                    return  # an empty line between: it describes something else
                 text = comment_text(self.with_lines_above(node, marker), marker)
             self.docs[captures["doc.of"][0].id] = self.grammar.helper.docstring(text)
             return
@@ -186,7 +192,10 @@ class Definitions(Bindings):
         return "\n".join(reversed(lines))
 
     def add_said(self, documented: Node, comment: Node) -> None:
-        """The types a comment declares: for what stands below it, and aliases for the scope."""
+        """Add types that a comment declares.
+
+        They apply to the definition below it; aliases apply to the scope.
+        """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:
             return
@@ -199,15 +208,15 @@ class Definitions(Bindings):
                 self.add_binding(self.builder.add((NAME, name)), "assign", term, NO_TERM, (line, line))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
-        """One more way through the definition."""
+        """Count one more path through the definition."""
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:
-        """Statements that run together."""
+        """Record a block of statements."""
         self.blocks.append((node.end_byte, self.line(max(node.start_byte, node.end_byte - 1))))
 
     def on_parameter(self, kind: str, node: Node, captures: Captures) -> None:
-        """A parameter belongs to the definition whose header is open."""
+        """Add a parameter to the definition whose header is open."""
         owner = self.stack[-1]
         if owner.index == 0 or owner.kind == "type" or owner.body_start <= node.start_byte or not self.grammar.helper.is_parameter(node):
             return
@@ -223,14 +232,14 @@ class Definitions(Bindings):
         annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else NO_TERM
         place = len(owner.parameters)
         default = self.builder.term(captures["default"][0]) if "default" in captures else NO_TERM
-        if "name" not in captures:  # only its type is written
+        if "name" not in captures:  # only its type is given
             owner.parameters.append(Parameter("", annotation, default, kind))
             return
         target = captures["name"][0]
         name = self.builder.text(target)
         if annotation < 0 and owner.said:
             annotation = owner.said.get(name, owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM)
-        if target.kind_id in self.pattern_kinds:  # the pattern takes apart a parameter that has no name of its own
+        if target.kind_id in self.pattern_kinds:  # the pattern destructures a parameter that has no name of its own
             name = one_line(name)
             self.scope = owner.index
             line = self.line(node.start_byte)

@@ -1,4 +1,4 @@
-"""What is known while a file is read: the state every part of extraction works on."""
+"""State that all parts of extraction share while a file is read."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 
 MAX_SIGNATURE: Final = 300
-"""Characters of a signature that are kept."""
+"""Most characters of a stored signature."""
 
 CLASS_LIKE: Final = frozenset({"class", "interface", "enum"})
 FUNCTION_LIKE: Final = frozenset({"function", "method"})
 
 Captures = dict[str, list["Node"]]
 
-_new_tuple: Final = tuple.__new__  # twice as quick as calling the class, for what every file has hundreds of
+_new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every file creates hundreds
 
 
 class OpenDefinition:
-    """A definition while its parts are still being met."""
+    """A definition whose parts are still being collected."""
 
     __slots__ = (
         "bases",
@@ -94,7 +94,7 @@ class OpenDefinition:
         self.branches = 0
         self.has_body = False
         self.keyword_only = False
-        self.said: Mapping[str, TermIndex] = {}  # types its documentation declares, see `Helper.documented`
+        self.said: Mapping[str, TermIndex] = {}  # types that its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
         """The finished fact."""
@@ -123,7 +123,7 @@ class OpenDefinition:
 
 
 class Extraction:
-    """One run over one file: what was met so far, and where the next match stands."""
+    """One run over one file: collected facts and the current position."""
 
     def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
         self.grammar = grammar
@@ -144,7 +144,7 @@ class Extraction:
         self.imports: list[Import] = []
         self.bindings: list[Binding] = []
         self.references: list[Reference] = []
-        self.holders: dict[tuple[int, str], OpenDefinition] = {}  # (parent, name) -> what may have methods outside of it
+        self.holders: dict[tuple[int, str], OpenDefinition] = {}  # (parent, name) -> types that may have methods outside of them
         self.apart: list[tuple[OpenDefinition, str]] = []  # methods whose owner was not met before them, with its name
         self.twins: dict[tuple[str, str], int] = {}
         self.named: set[tuple[int, str]] = set()
@@ -170,7 +170,7 @@ class Extraction:
         return len(self.source[start:byte].decode("utf-8", "replace"))
 
     def open_module(self) -> None:
-        """The definition every file has."""
+        """Open the definition that every file has."""
         stem = self.path.rpartition("/")[2].partition(".")[0]
         module = OpenDefinition(0, "module", stem, MODULE_QUALNAME, -1)
         module.end_byte = module.span_end = module.body_end = len(self.source)
@@ -182,7 +182,7 @@ class Extraction:
         self.blocks.append((len(self.source) + 1, module.end_line))
 
     def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
-        """Register a definition in the current scope, or in what the scope calls `owner`."""
+        """Register a definition in the current scope, or in its symbol `owner`."""
         parent = self.definitions[self.scope]
         if owner:
             apart = self.grammar.spec.methods_apart
@@ -200,7 +200,7 @@ class Extraction:
         return self.registered(kind, name, qualname, parent, node, name_node)
 
     def open_apart(self, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """A method of something that stands further down, or in another file."""
+        """Open a method whose type is further down, or in another file."""
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
         found = self.registered("method", name, f"{outer}.{name}", parent, node, name_node)
@@ -208,13 +208,13 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Give the methods whose owner stood further down their place in it."""
+        """Attach methods to owners that are further down the file."""
         for method, owner in self.apart:
             holder = self.holders.get((method.parent, owner))
             method.parent = holder.index if holder is not None else method.parent
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:
-        """A new definition with its place in the file."""
+        """Add a new definition with its place in the file."""
         found = OpenDefinition(len(self.definitions), kind, name, qualname, parent.index)
         found.ordinal = self.twins.get((kind, qualname), 0)
         self.twins[kind, qualname] = found.ordinal + 1
@@ -234,11 +234,14 @@ class Extraction:
         return found
 
     def add_binding(self, target: TermIndex, op: str, value: OptionalTerm, annotation: OptionalTerm, lines: tuple[int, int]) -> None:
-        """Note a binding in the scope at hand; `lines` are the first and last of its statement's header."""
+        """Add a binding to the current scope.
+
+        `lines` are the first and last line of its statement's header.
+        """
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
-        """False for operations on literals, which the language does itself."""
+        """False for operations on literals, which no class overloads."""
         terms = self.builder.terms
         found = terms[term]
         operands: tuple[OptionalTerm, ...] = ()
@@ -254,7 +257,7 @@ class Extraction:
         return any(operand >= 0 and terms[operand][0] not in (STRING, LITERAL) for operand in operands)
 
     def add_reference(self, kind: str, term: TermIndex, node: Node) -> None:
-        """Note a reference in the scope at hand."""
+        """Add a reference to the current scope."""
         start, end = node.start_byte, node.end_byte
         starts = self.line_starts
         line = bisect_right(starts, start)
@@ -290,6 +293,9 @@ def digest(text: bytes) -> str:
 
 
 def one_line(text: str) -> str:
-    """Source text on one line, without the sign that opens a body, cut at `MAX_SIGNATURE`."""
+    """Source text on one line, cut at `MAX_SIGNATURE`.
+
+    The sign that opens a body is removed.
+    """
     line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
     return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"

@@ -1,10 +1,9 @@
-"""What parsing says about one file: the seam between `parsing` and `resolution`.
+"""Facts of one file: the interface between `parsing` and `resolution`.
 
-Facts are about one file alone, immutable, made of plain tuples, strings and integers (so `marshal` and
-`pickle` are cheap and the content hash can key a cache), and independent of the language. Everything an
-expression can say is a *term*: a tuple whose first item is its operator. Terms are hash-consed per file:
-`FileFacts.terms[i]` is a term, children are indices into the same list and always smaller than their
-parent's, and equal terms share one index, so inference can memoise on (file, scope, index).
+Facts concern one file, are immutable and independent of the language. They consist of plain tuples, strings and integers, so
+`marshal` and `pickle` are cheap and the content hash can key a cache. Every expression is a *term*: a tuple whose first item is
+its operator. Terms are hash-consed per file: `FileFacts.terms[i]` is a term, children are indices into the same list and always
+smaller than their parent's, and equal terms share one index. Inference can thus memoise on (file, scope, index).
 
 Scopes are indices into `definitions`; index 0 is always the module itself.
 """
@@ -40,10 +39,10 @@ UNKNOWN: Final = 23
 TYPED: Final = 24
 
 TermIndex = NewType("TermIndex", int)
-"""Position of a term in `FileFacts.terms`: an integer that no line and no scope can stand for."""
+"""Position of a term in `FileFacts.terms`, distinct from lines and scopes."""
 
 OptionalTerm = TermIndex
-"""A `TermIndex`, or `NO_TERM` where nothing is written."""
+"""A `TermIndex`, or `NO_TERM` where the source has none."""
 
 NO_TERM: Final = TermIndex(-1)
 
@@ -57,16 +56,19 @@ Attr = tuple[Literal[1], TermIndex, str]
 """`base.y`: the base; the attribute's name."""
 
 CallOperator = Literal[2, 16]
-"""`CALL`, or `NEW` where the language marks constructor calls, as in `new X()`."""
+"""`CALL`, or `NEW` for a constructor call marked as such: `new X()`."""
 
 Call = tuple[CallOperator, TermIndex, tuple[TermIndex, ...], tuple[Keyword, ...]]
-"""`f(a, k=b)`: the callee; positional arguments, a spread one as `Spread`; keyword arguments."""
+"""`f(a, k=b)`: callee, positional arguments, keyword arguments.
+
+A spread argument is a `Spread`.
+"""
 
 Index = tuple[Literal[3], TermIndex, TermIndex]
 """`base[key]`: the base; the key, a tuple when there are several."""
 
 String = tuple[Literal[4], str]
-"""A string literal: its text, at most 200 characters of it."""
+"""A string literal: its first 200 characters."""
 
 LiteralValue = tuple[Literal[5], str]
 """Another literal: int float bool bytes none complex regex template slice ellipsis."""
@@ -78,7 +80,7 @@ Items = tuple[ItemsOperator, tuple[TermIndex, ...]]
 """`[a, b]`, `(a, b)`, `{a, b}`: at most 64 items."""
 
 Dict = tuple[Literal[9], tuple[TermIndex, ...], tuple[TermIndex, ...]]
-"""`{a: b}`: keys; values, as many; a spread stands in both."""
+"""`{a: b}`: keys, and as many values; a spread is in both."""
 
 Either = tuple[Literal[10], tuple[TermIndex, ...]]
 """`a or b`, `a if c else b`, `a ?? b`, an annotation `A | B`: the alternatives."""
@@ -93,25 +95,31 @@ Enter = tuple[Literal[13], TermIndex]
 """What `with x as` binds: the context manager."""
 
 Unpack = tuple[Literal[14], TermIndex, int]
-"""One item taken from a value by a tuple target: the value; the position, -1 for a starred target."""
+"""An item that a tuple target takes from a value.
+
+It has the value and the position, which is -1 for a starred target.
+"""
 
 Lambda = tuple[Literal[15], OptionalTerm]
-"""A function without a name: its body where that is an expression."""
+"""An anonymous function: its body, if that is an expression."""
 
 Comprehension = tuple[Literal[17], str, TermIndex]
 """`[e for ...]`: list, set, dict or generator; the element."""
 
 Operator = tuple[Literal[18], str, TermIndex, OptionalTerm]
-"""An operation a class can overload: the sign; the left operand; the right one, -1 for unary."""
+"""An operation that a class can overload.
+
+It has the sign, the left operand, and the right one, which is -1 for unary operators.
+"""
 
 Self = tuple[Literal[19]]
-"""`this` where it is a keyword; Python's `self` is a `Name`."""
+"""`this`, where it is a keyword; Python's `self` is a `Name`."""
 
 Super = tuple[Literal[20]]
-"""`super` where it is a keyword."""
+"""`super`, where it is a keyword."""
 
 Object = tuple[Literal[21], tuple[str, ...], tuple[TermIndex, ...]]
-"""`{a: b}` as an object literal: keys, `...` for a spread; values, as many."""
+"""`{a: b}` as an object literal: keys, `...` for a spread, and as many values."""
 
 Spread = tuple[Literal[22], TermIndex]
 """`*x` among arguments or items: what is spread."""
@@ -146,7 +154,7 @@ Term = (
     | Unknown
     | Typed
 )
-"""An expression: the first item is the operator and tells the type checker what the other parts are."""
+"""An expression; its operator gives the type checker the types of the parts."""
 
 
 class Parameter(NamedTuple):
@@ -159,12 +167,15 @@ class Parameter(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """A named thing the file introduces. `definitions[0]` is the module: kind "module", parent -1."""
+    """A named thing that the file introduces.
+
+    `definitions[0]` is the module: kind "module", parent -1.
+    """
 
     kind: str  # SymbolKind
     name: str
     qualname: str  # dotted, without "<locals>"; "<module>" for index 0
-    ordinal: int  # how many definitions of the same kind and qualname stand before it in the file
+    ordinal: int  # number of earlier definitions with the same kind and qualname in the file
     parent: int  # index of the enclosing definition
     start_byte: int
     end_byte: int
@@ -175,7 +186,7 @@ class Definition(NamedTuple):
     signature: str
     doc: str
     modifiers: tuple[str, ...]  # sorted; see SymbolRow.modifiers
-    decorators: tuple[TermIndex, ...]  # terms, as written from top to bottom
+    decorators: tuple[TermIndex, ...]  # terms, from top to bottom
     parameters: tuple[Parameter, ...]
     returns: OptionalTerm  # annotation term, -1 for none
     bases: tuple[tuple[str, TermIndex], ...]  # (keyword or "", term): superclasses, implemented interfaces, metaclass=
@@ -187,30 +198,30 @@ class Import(NamedTuple):
     """One name an import statement binds (or re-exports)."""
 
     scope: int
-    module: str  # as written, without leading dots: "a.b", "./x", "@/lib/y"
+    module: str  # as in the source, without leading dots: "a.b", "./x", "@/lib/y"
     level: int  # leading dots of a relative Python import; 0 elsewhere
     name: str  # the imported name; "" when the module itself is bound; "*" for all
-    alias: str  # the local name that is bound; "" when none is (side effect, star, re-export only)
-    kind: str  # import | from | require | dynamic | reexport | type | augment (of a declaration there) | package | constraint
-    exported_as: str  # name under which it is exported again; "" when not
+    alias: str  # the bound local name; "" if there is none (side effect, star, re-export only)
+    kind: str  # import | from | require | dynamic | reexport | type | augment (of a declaration in it) | package (the file's own) | constraint
+    exported_as: str  # name of the re-export; "" if there is none
     line: int
 
 
 class Binding(NamedTuple):
-    """A place where a name or attribute gets a value: the raw material of receiver types."""
+    """A place where a name or attribute gets a value; input of type inference."""
 
-    scope: int  # the scope the target name lives in (global and nonlocal already applied)
+    scope: int  # the scope that owns the target name, with global and nonlocal applied
     target: TermIndex  # term: NAME, ATTR or INDEX
     op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local
-    value: OptionalTerm  # term, -1 for none. narrow: the type tested for; for: (ITER, x); with: (ENTER, x)
+    value: OptionalTerm  # term, -1 for none. narrow: the tested type; for: (ITER, x); with: (ENTER, x)
     annotation: OptionalTerm  # term, -1 for none
     line: int
-    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line where it holds; else of its value
-    block_end: int  # last line of the innermost block it stands in: until there, it has certainly happened
+    end_line: int  # narrow and local (comprehension variable, lambda parameter): last line of its range; else last line of its value
+    block_end: int  # last line of the innermost block around it: until there it has certainly run
 
 
 class Reference(NamedTuple):
-    """A site where something is used. For calls `term` is the CALL or NEW term itself."""
+    """A use of a name. For calls, `term` is the CALL or NEW term itself."""
 
     kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit
     scope: int
@@ -221,7 +232,7 @@ class Reference(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Everything one file says, and how well it could be read."""
+    """All facts of one file, with its diagnostics."""
 
     path: str
     language: str
@@ -234,7 +245,7 @@ class FileFacts(NamedTuple):
     imports: list[Import]
     bindings: list[Binding]
     references: list[Reference]
-    exports: tuple[str, ...] | None  # Python: literal __all__; None when the file does not say
+    exports: tuple[str, ...] | None  # Python: literal __all__; None if the file has none
     error_count: int
     diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
     extraction_version: str  # grammar versions and rules; part of the cache key

@@ -1,9 +1,8 @@
-"""What was extracted before, by content: a second start parses nothing again.
+"""Cache of extracted facts by content, so a restart parses nothing again.
 
-Facts alone: an unchanged file's chunks are in the graph, and a changed file is parsed anyway.
+It contains facts only: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
 
-One SQLite file of compressed rows. Losing it costs time and nothing else, so damage is answered with an
-empty cache and a note, never with an error.
+One SQLite file holds compressed rows. Losing it only costs time, so damage leads to an empty cache and a note, never to an error.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.sqlite_file import private_file
 
 _MATCH: Final = "path = ? AND content_hash = ? AND origin = ?"
-_MANY: Final = 256  # files; from here on what is loaded is kept out of the cyclic collector's sight
-_PAGE_SIZE: Final = 1024  # bytes; entries are a few kilobytes, and half of an entry's last page is lost
+_MANY: Final = 256  # files; for this many and more, loaded facts are hidden from the cyclic collector
+_PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an entry's last page is lost
 
 
 class FactsCache:
     """Facts of a project's files by content. For one thread at a time.
 
     Args:
-        path: the SQLite file; made when missing, replaced when damaged or of another format.
-        project: whose files; another project's entries are never taken for its.
+        path: the SQLite file; created when missing, replaced when damaged or of another format.
+        project: owner of the files; entries of other projects are never used.
 
     Attributes:
-        notes: one sentence for each time something stored could not be used.
+        notes: one sentence for each time that stored data could not be used.
     """
 
     def __init__(self, path: Path, project: str) -> None:
@@ -54,17 +53,19 @@ class FactsCache:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; closing twice is fine."""
+        """Close the file. Idempotent."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
             seal(self.path)
 
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
-        """What is known of some files, by path, content hash and language, in their order; unknown ones are left out.
+        """Stored facts of files, by path, content hash and language, in order.
+
+        Unknown files are omitted.
 
         Raises:
-            IndexCancelledError: `cancelled`, which is asked now and then, said so.
+            IndexCancelledError: `cancelled`, which is called now and then, returned true.
         """
         with collector_paused():
             found: list[FileFacts] = []
@@ -75,13 +76,16 @@ class FactsCache:
                 if facts is not None:
                     found.append(facts)
             if len(found) >= _MANY:
-                # Facts live as long as the process; left to the collector, these millions of tuples would be looked at
-                # again and again, the first time right now for half of what loading them took.
+                # Facts live as long as the process. The collector would scan these millions of tuples
+                # again and again, and its first scan would take half of the loading time.
                 gc.freeze()
             return found
 
     def put_many(self, parsed: Iterable[ParsedFile]) -> None:
-        """Keep what was parsed, in one transaction; where the disk refuses, the cache stays as it was, with a note."""
+        """Store parsed facts in one transaction.
+
+        If the disk refuses, the cache stays unchanged and gets a note.
+        """
         rows = (
             (
                 one.facts.path,
@@ -94,14 +98,14 @@ class FactsCache:
         self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
-        """Forget every other entry.
+        """Delete all other entries.
 
         Args:
-            keep: (path, content hash) of the files as they are now.
-            only: look at the entries of these paths alone.
+            keep: (path, content hash) of the current files.
+            only: consider the entries of these paths alone.
 
         Returns:
-            How many entries were forgotten.
+            How many entries were deleted.
         """
         kept = set(keep)
         try:
@@ -118,7 +122,7 @@ class FactsCache:
         return len(gone) if not gone or self._execute_many("DELETE FROM facts WHERE path = ? AND content_hash = ?", gone) else 0
 
     def _origin(self, language: str) -> bytes:
-        """What besides path and content an entry depends on, as a short hash."""
+        """Short hash of everything but path and content that decides an entry."""
         found = self._origins.get(language)
         if found is None:
             parts = f"{extraction_key(language)}\x1f{self.project}"
@@ -194,8 +198,8 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")  # only counts while the file is new
-    # No durability is needed: a lost transaction is parsed again.
+    connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")  # only has an effect on a new file
+    # Durability is not needed: files of a lost transaction are parsed again.
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = OFF")
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name IN ('facts', 'format') ORDER BY name").fetchall()

@@ -1,7 +1,7 @@
-"""Installed grammars and the query files of `grammars/`: loaded once a process, kept for ever.
+"""Installed grammars and the query files of `grammars/`, loaded once.
 
-The only place that knows which package a grammar comes from. A `Query` is compiled once and never freed:
-one release of the core crashed when queries were made again and again, and compiling costs milliseconds.
+They stay loaded until the process ends. Only this module knows the package of a grammar. A `Query` is compiled once and never
+freed: one release of the core crashed when queries were recreated repeatedly, and compiling takes milliseconds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphmem.parsing.terms import TermTable
 from graphmem.runtime.resources import data_root, digest
 
 QUERY_FILES: Final = ("definitions.scm", "imports.scm", "types.scm", "references.scm")
-"""In this order, so that for one node a definition is met before the bindings and references inside it."""
+"""Query files in order: for one node, definitions precede bindings and references."""
 
 CAPTURES: Final = frozenset(
     {
@@ -56,11 +56,17 @@ CAPTURES: Final = frozenset(
         *("reference.raise", "reference.jsx", "reference.implicit"),
     }
 )
-"""The whole vocabulary; `grammars/README.md` explains each. Names that begin with `_` serve predicates only."""
+"""The whole vocabulary; `grammars/README.md` explains each name.
+
+Names with a leading `_` serve predicates only.
+"""
 
 
 class Grammar(Syntax):
-    """A language ready for extraction: its syntax, query, helper and terms, and the version that keys caches."""
+    """A language ready for extraction.
+
+    It has the syntax, query, helper and terms, and the version that keys caches.
+    """
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
         super().__init__(spec, language)
@@ -79,10 +85,10 @@ class Grammar(Syntax):
 
 
 def query_text(name: str, file: str) -> str:
-    """The text of one query file, with what its `; inherits: a, b` lines name put in front.
+    """Text of a query file, after the files that its `; inherits: a, b` names.
 
     Raises:
-        GrammarError: the file is not there.
+        GrammarError: the file does not exist.
     """
     path = data_root() / "grammars" / name / file
     if not path.is_file():
@@ -93,10 +99,10 @@ def query_text(name: str, file: str) -> str:
 
 
 def compile_query(name: str, language: Language) -> Query:
-    """Compile the query files of a language as one.
+    """Compile the query files of a language as one query.
 
     Raises:
-        GrammarError: a node, field or capture is unknown; names the file and the line in it.
+        GrammarError: a node, field or capture is unknown; the error names the file and its line.
     """
     parts = {file: query_text(name, file) for file in QUERY_FILES}
     text = "\n".join(parts.values())
@@ -117,7 +123,7 @@ def compile_query(name: str, language: Language) -> Query:
 
 
 def _check_part(name: str, file: str, part: str, language: Language) -> None:
-    """Compile one file alone, to say where in it the error is."""
+    """Compile one file alone, to locate an error in it."""
     try:
         _keep.append(Query(language, part))
     except QueryError as error:
@@ -131,10 +137,10 @@ _keep: list[Query] = []  # queries are never freed, see the module's docstring
 
 @cache
 def load_grammar(name: str) -> Grammar:
-    """The grammar of a language, compiled on first use in this process.
+    """Grammar of a language, compiled on first use in this process.
 
     Raises:
-        UnsupportedLanguageError: no such folder.
+        UnsupportedLanguageError: the folder does not exist.
         GrammarError: the folder or the installed grammar is not usable.
     """
     spec = language_spec(name)
@@ -144,10 +150,12 @@ def load_grammar(name: str) -> Grammar:
 
 @cache
 def extraction_version(name: str) -> str:
-    """What besides its text decides the facts of a file of a language; costs no compiling.
+    """Version of everything but the text that decides a file's facts.
+
+    Nothing is compiled for it.
 
     Raises:
-        UnsupportedLanguageError: no such folder.
+        UnsupportedLanguageError: the folder does not exist.
         GrammarError: the installed grammar is not usable.
     """
     pack, core = _versions()
@@ -176,7 +184,7 @@ def _versions() -> tuple[str, str]:
     """Versions of the grammar pack and the parser core.
 
     Raises:
-        GrammarError: a version that is known not to work without network, or to crash.
+        GrammarError: a version is known to need a network, or to crash.
     """
     try:
         pack, core = version("tree-sitter-language-pack"), version("tree-sitter")

@@ -1,6 +1,7 @@
-"""What is left out, and which paths by their name: ignore files, vendored folders, caches, binaries, lock files.
+"""Rules for skipping paths by name.
 
-Names are looked at below the root only, so indexing a folder that itself lies in `site-packages` works.
+They cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is
+itself in `site-packages` can be indexed.
 """
 # ruff: noqa: SIM905
 
@@ -17,12 +18,12 @@ from pathspec import GitIgnoreSpec
 GRAPHMEM_IGNORE: Final = ".graphmemignore"
 GIT_IGNORE: Final = ".gitignore"
 
-# Never source, whoever asks: version control's own folders and what tools leave behind.
+# Never source: folders of version control and of tools.
 CACHE_FOLDERS: Final = frozenset(
     ".bzr .eggs .git .gradle .graphmem .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .parcel-cache .pnpm-store .pytest_cache "
     ".ruff_cache .svn .terraform .tox .yarn __pycache__".split()
 )
-# Other people's code kept in the tree.
+# Third-party code in the tree.
 VENDORED_FOLDERS: Final = frozenset(
     ".venv Carthage Pods _vendor _vendored bower_components jspm_packages node_modules site-packages third-party third_party "
     "thirdparty vendor venv virtualenv".split()
@@ -33,7 +34,7 @@ BINARY_SUFFIXES: Final = frozenset(
     "o obj odp ods odt ogg onnx opus otf p12 parquet pbm pdf pfx pickle pkl png ppt pptx psd pt pth pyc pyd pyo rar rpm safetensors shp "
     "shx so sqlite sqlite3 swf tar tgz tif tiff ttf wasm wav webm webp whl wma wmv woff woff2 xls xlsx xz z zip zst".split()
 )
-# Catalogues of translated sentences: hundreds of copies of one text, of no use to a question about code.
+# Catalogues of translated sentences: hundreds of copies of one text, useless for questions about code.
 TRANSLATION_SUFFIXES: Final = frozenset(("po", "pot", "xlf", "xliff"))
 LOCK_FILES: Final = frozenset(
     "Cargo.lock Gemfile.lock Pipfile.lock bun.lock composer.lock flake.lock go.sum gradle.lockfile mix.lock npm-shrinkwrap.json "
@@ -44,14 +45,14 @@ _MINIFIED_ENDINGS: Final = (".min.js", ".min.css", ".min.mjs", ".min.cjs", "-min
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryOptions:
-    """What to leave out.
+    """Rules for skipping files.
 
     Attributes:
         max_file_bytes: larger files are skipped; > 0.
-        include_vendored: index folders such as `vendor` and `node_modules` too.
-        include_generated: index generated and minified files too.
-        exclude: further patterns in gitignore's language, counted from the root.
-        use_git: ask git for the list where the root lies in a repository.
+        include_vendored: also index folders such as `vendor` and `node_modules`.
+        include_generated: also index generated and minified files.
+        exclude: further patterns in gitignore's syntax, relative to the root.
+        use_git: ask git for the list if the root is in a repository.
     """
 
     max_file_bytes: int = 1 << 20
@@ -62,7 +63,10 @@ class DiscoveryOptions:
 
 
 MAX_STARS: Final = 3
-"""Stars in one part of a pattern, and parts that are `**`: matching tries every place for each."""
+"""Most stars in a part of a pattern, and most parts that are `**`.
+
+Matching tries every position for each.
+"""
 
 
 def _is_endless(line: str) -> bool:
@@ -71,9 +75,9 @@ def _is_endless(line: str) -> bool:
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec | None:
-    """The patterns as one; None where one of them is none."""
+    """The patterns as one; None if one of them is invalid."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # `[[a]` means what it always meant
+        warnings.simplefilter("ignore", FutureWarning)  # `[[a]` keeps its old meaning
         try:
             return GitIgnoreSpec.from_lines(lines)
         except (ValueError, re.error):
@@ -84,20 +88,23 @@ _STARS: Final = re.compile(r"\*+")
 
 
 class IgnoreRules:
-    """Ignore files of a tree, each binding for what lies below it; the deepest one that speaks decides."""
+    """Ignore files of a tree, each for the paths below it.
+
+    The deepest file with a matching pattern decides.
+    """
 
     def __init__(self) -> None:
         self._specs: dict[str, GitIgnoreSpec] = {}
 
     def add(self, folder: str, lines: Iterable[str]) -> list[str]:
-        """Take in the patterns of an ignore file.
+        """Add the patterns of an ignore file.
 
         Args:
-            folder: where it lies, from the root, with '/'; "" for the root.
-            lines: its lines, in gitignore's language.
+            folder: its folder, from the root, with '/'; "" for the root.
+            lines: its lines, in gitignore's syntax.
 
         Returns:
-            The lines that are not patterns, or could take for ever to match.
+            The lines that are not patterns, or could take too long to match.
         """
         patterns = [line for line in lines if line and not line.startswith("#")]
         unusable = [line for line in patterns if _is_endless(line)]
@@ -113,7 +120,7 @@ class IgnoreRules:
         return unusable
 
     def decide(self, path: str) -> bool | None:
-        """True: left out. False: taken in by a `!` pattern. None: no pattern speaks of it.
+        """True: ignored. False: included by a `!` pattern. None: no match.
 
         Args:
             path: from the root, with '/'; folders end in '/'.
@@ -131,7 +138,10 @@ class IgnoreRules:
         return None
 
     def decide_below(self, path: str) -> bool | None:
-        """As `decide`, but a folder that is left out takes everything below it along, as git does."""
+        """Like `decide`, but an ignored folder excludes everything below it.
+
+        Git does the same.
+        """
         if not self._specs:
             return None
         position = path.find("/")
@@ -143,7 +153,10 @@ class IgnoreRules:
 
 
 def folder_reason(name: str) -> str:
-    """Why a folder of this name is left out: "cache", "vendored", "generated" or ""."""
+    """Why folders of this name are skipped, else "".
+
+    One of "cache", "vendored" and "generated".
+    """
     if name in CACHE_FOLDERS:
         return "cache"
     if name in VENDORED_FOLDERS:
@@ -152,7 +165,10 @@ def folder_reason(name: str) -> str:
 
 
 def file_reason(name: str) -> str:
-    """Why a file of this name is left out without reading it: "binary", "generated", "minified", "translation" or ""."""
+    """Why files of this name are skipped without reading them, else "".
+
+    One of "binary", "generated", "minified" and "translation".
+    """
     stem, _, suffix = name.lower().rpartition(".")
     if not stem:  # `lib`, `.db`
         suffix = ""

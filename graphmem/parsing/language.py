@@ -1,7 +1,7 @@
-"""What `grammars/<language>/language.toml` says: plain data, no parser needed to read it.
+"""Contents of `grammars/<language>/language.toml` as plain data.
 
-Discovery asks it which language a file is written in, extraction which node is which operator, and
-resolution which files and functions are tests and which decorators make entry points.
+No parser is needed. Discovery gets the language of a file from it, and extraction the operator of each node. Resolution gets test
+files, test functions and the decorators of entry points.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ from graphmem.errors import GrammarError, UnsupportedLanguageError
 from graphmem.runtime.resources import data_root
 
 Child = str | int
-"""A child of a node: the name of its field, or its position among the named children that are not comments."""
+"""A child of a node: field name, or position among named children.
+
+Comments do not count.
+"""
 
 Place = Child | list[Child]
-"""A child, or the steps that lead to a node further down."""
+"""A child, or the steps to a descendant."""
 
 
 class TermEntry(TypedDict, total=False):
-    """One row of a language's `[terms]`: the operator of a node type, and where its parts stand in the node."""
+    """A row of a language's `[terms]`: operator and parts of a node type."""
 
     op: Required[str]  # a key of `term_operators.OPERATORS`, or helper
     alone: list[str]  # attr: node types of a name that counts without its base
-    arguments: Place  # call: where the arguments stand
+    arguments: Place  # call: path to the arguments
     base: Place
-    blocks: list[str]  # lambda: node types of bodies that are not followed
+    blocks: list[str]  # lambda: node types of bodies that are ignored
     body: Place
     callee: Place
     content: list[str]  # string: node types of its text
@@ -44,8 +47,8 @@ class TermEntry(TypedDict, total=False):
     kind: str
     left: Place
     lists: list[str]  # call, dotted: node types of argument lists
-    lone_is_itself: bool  # tuple, list, set: a single item stands for itself
-    method: str  # helper: what `Helper.helper_term` is asked for
+    lone_is_itself: bool  # tuple, list, set: a single item is not wrapped
+    method: str  # helper: argument of `Helper.helper_term`
     name: Place
     of: Place
     pair_fields: list[Child]  # key and value of a pair
@@ -56,37 +59,37 @@ class TermEntry(TypedDict, total=False):
     sign: Place
     spread_keywords: list[str]  # call: node types of spread mappings
     start: list[str]  # string: node types of opening quotes with prefixes
-    text: str  # operator: its sign, where no node has it
+    text: str  # operator: its sign, if no node contains it
     value: Place
 
 
 class Written(NamedTuple):
-    """A decorator as it is written."""
+    """A decorator as in the source."""
 
     name: str  # `app.get`, without arguments
-    text: str | None = None  # the argument that may be a path or a name, when it is a literal text
+    text: str | None = None  # the argument that may be a path or a name, if it is a literal string
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPointRule:
-    """A way into the program that a framework or a convention names.
+    """An entry point that a framework or a convention defines.
 
-    A definition is an entry point when every field that is set matches. Patterns are shell patterns
-    (`*` also crosses dots); `decorator` is matched against the decorator as written, without its arguments.
-    A verb such as `*.get` says too little alone: with `begins` or `objects`, one of the two must match as well.
+    A definition is an entry point when every field that is set matches. Patterns are shell patterns (`*` also crosses dots).
+    `decorator` is matched against the decorator without its arguments. A pattern such as `*.get` is too general alone: with `begins`
+    or `objects`, one of the two must match as well.
     """
 
     kind: str  # main | route | command | test | fixture | export
-    decorator: tuple[str, ...] = ()  # patterns, of which one must match; a table may write one alone
-    begins: str = ""  # what the decorator's text begins with
-    objects: tuple[str, ...] = ()  # or what the name before the decorator's last dot is
-    name: tuple[str, ...] = ()  # patterns, as of `decorator`
-    within: str = ""  # name of the class around
+    decorator: tuple[str, ...] = ()  # patterns, of which one must match; a table may contain a single string
+    begins: str = ""  # prefix of the decorator's text
+    objects: tuple[str, ...] = ()  # or the name before the decorator's last dot
+    name: tuple[str, ...] = ()  # patterns, like `decorator`
+    within: str = ""  # name of the enclosing class
     path: str = ""
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """True when a definition with these properties is such an entry point."""
+        """Whether a definition with these properties is such an entry point."""
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))
@@ -108,15 +111,18 @@ class EntryPointRule:
 
 @dataclass(frozen=True, slots=True)
 class TestRule:
-    """How the tests of a language are recognised: by path, and inside such files by name."""
+    """Rules that recognise tests by path, and by name inside such files."""
 
     paths: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
-    decorators: tuple[str, ...] = ()  # of test doubles and test runners, which never make a way in
+    decorators: tuple[str, ...] = ()  # decorators of test doubles and test runners, which never make an entry point
 
     def is_test_path(self, path: str) -> bool:
-        """True for a file of tests or of helpers that only tests use. `path` is from the root, with '/'."""
+        """Whether a path is a file of tests or test helpers.
+
+        It is given from the root, with '/'.
+        """
         slashed = "/" + path
         return any(fnmatchcase(slashed, "*/" + pattern) for pattern in self.paths)
 
@@ -130,18 +136,18 @@ class LanguageSpec:
     extensions: tuple[str, ...]
     filenames: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
-    helper: str = ""  # module in graphmem/parsing/languages; "" when the tables suffice
-    rules: str = ""  # name of the resolution rules; "" when files of this language are not resolved across files
+    helper: str = ""  # module in graphmem/parsing/languages; "" if the tables suffice
+    rules: str = ""  # name of the resolution rules; "" if the language has no resolution across files
     terms: Mapping[str, TermEntry] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)  # node type of a target -> unpack | fields | splat | through
-    functions: tuple[str, ...] = ()  # node types of functions that may have no name: what is returned in one is not the scope's
-    exports_name: str = ""  # module variable that lists what `import *` binds
+    functions: tuple[str, ...] = ()  # functions that may be anonymous: their return values do not belong to the scope
+    exports_name: str = ""  # module variable that lists the names of `import *`
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""
-    words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver), where it is one
-    methods_apart: bool = False  # methods may stand outside of their type, in other files too
+    words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver)
+    methods_apart: bool = False  # methods may be outside of their type, also in other files
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
-    line_comment: str = ""  # what a comment to the end of the line begins with, where comments above a definition document it
+    line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages
     decorator_modifiers: Mapping[str, str] = field(default_factory=dict)
     tests: TestRule = field(default_factory=TestRule)
@@ -174,7 +180,7 @@ def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def languages() -> Mapping[str, LanguageSpec]:
-    """Every language that has a folder, by name, sorted.
+    """All languages with a folder, by name, sorted.
 
     Raises:
         GrammarError: a `language.toml` is not valid; the message names the file.
@@ -195,10 +201,10 @@ def languages() -> Mapping[str, LanguageSpec]:
 
 
 def language_spec(name: str) -> LanguageSpec:
-    """The language of that name.
+    """The language of this name.
 
     Raises:
-        UnsupportedLanguageError: there is no such folder in `grammars/`.
+        UnsupportedLanguageError: `grammars/` has no folder of this name.
     """
     try:
         return languages()[name]
@@ -218,7 +224,7 @@ def _by_suffix() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def language_of_path(path: str) -> str:
-    """The language a path's name claims, or "" when none does. Looks at the name only."""
+    """Language of a path by its name alone, or "" if unknown."""
     suffixes, names = _by_suffix()
     name = path.rpartition("/")[2]
     dot = name.rfind(".")

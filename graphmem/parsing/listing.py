@@ -1,4 +1,7 @@
-"""Which paths of a tree there are to look at: git's list or a walk, both by the same ignore rules."""
+"""Candidate paths of a tree, from git's list or a walk.
+
+Both apply the same ignore rules.
+"""
 # os.path on plain strings: pathlib would double the time of a run.
 # ruff: noqa: PTH110, PTH113, PTH118, PTH123
 
@@ -19,22 +22,22 @@ from graphmem.parsing.ignore import GIT_IGNORE, GRAPHMEM_IGNORE, DiscoveryOption
 from graphmem.runtime import git as _git
 from graphmem.runtime.limits import unless_refused
 
-GIT_S: Final = 600.0  # for the list of a tree, which git may have to read from a slow disk
-_NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # nobody would look for them in an index
-# What git says of a folder it may not read, in the language it is asked to speak.
+GIT_S: Final = 600.0  # timeout of the file list, which git may read from a slow disk
+_NOT_COUNTED: Final = frozenset({".git", ".graphmem"})  # people do not expect these in an index
+# Git's message about an unreadable folder, in the requested language.
 _CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)$", re.MULTILINE)
 
 
 class Listing:
-    """One list of the paths of one tree, and what was left out of it.
+    """Paths of one tree, and what was skipped.
 
     Args:
         root: the tree, without links in its path.
-        options: what to leave out.
+        options: rules for skipping files.
 
     Attributes:
-        skipped: how many files, or folders where a walk stopped, were left out for each reason.
-        diagnostics: what a person would miss.
+        skipped: number of skipped files, or folders where a walk stopped, for each reason.
+        diagnostics: skipped files that a person would expect in the index.
         rules: ignore files that were read so far.
     """
 
@@ -48,14 +51,17 @@ class Listing:
         self.virtual_environments: set[str] = set()
 
     def note(self, path: str, severity: str, code: str, message: str) -> None:
-        """Put something about a path among the diagnostics."""
+        """Add a diagnostic about a path."""
         printable = path.encode("utf-8", "backslashreplace").decode("utf-8")
         self.diagnostics.append(Diagnostic(printable, severity, code, message, 0))
 
     # git's list
 
     def git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
-        """Paths git names below a folder of the root, from the root, all or `only` these; None where git has no answer."""
+        """Paths that git lists below a folder, from the root; all or `only` these.
+
+        None if git does not answer.
+        """
         where = os.path.join(self.root, folder) if folder else self.root
         listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only)
         try:
@@ -68,13 +74,16 @@ class Listing:
                 self.note(folder, "note", "git", f"{refused}; the tree is walked by its .gitignore files instead")
             return None
         prefix = f"{folder}/" if folder else ""
-        for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git goes on without it
+        for closed, reason in _CLOSED.findall(os.fsdecode(answer.stderr)):  # git continues without it
             self.skipped["unreadable"] += 1
             self.note(prefix + closed, "warning", "unreadable", f"the folder could not be read: {reason}")
         return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
 
     def filtered(self, listed: list[str]) -> Iterator[str]:
-        """What git lists without what our own rules leave out; submodules and nested repositories opened."""
+        """Git's list without paths that our own rules skip.
+
+        Submodules and nested repositories are opened.
+        """
         for folder in sorted({path.rpartition("/")[0] for path in listed if path.endswith(GRAPHMEM_IGNORE)} | {""}):
             self._read_ignore_file(folder, GRAPHMEM_IGNORE)
         self.virtual_environments |= {path.rpartition("/")[0] for path in listed if path.endswith("/pyvenv.cfg")}
@@ -100,7 +109,7 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Why everything in a folder is left out, looking at every part of its path; "" when it is not."""
+        """Reason to skip everything in a folder, from its whole path; "" if none."""
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")
@@ -114,20 +123,23 @@ class Listing:
         return reason
 
     def mode(self, path: str) -> int:
-        """File type and rights of a path, links not followed; 0 when it cannot be looked at."""
+        """File type and permissions of a path; 0 if unavailable.
+
+        Links are not followed.
+        """
         try:
             return os.lstat(os.path.join(self.root, path)).st_mode
         except OSError:
-            return 0  # whoever reads it next says what is wrong with it
+            return 0  # the next reader reports the error
 
     def _said(self, path: str) -> str:
         try:
             return Path(path).read_text(encoding="utf-8", errors="replace")
-        except OSError:  # git says it again, and why
+        except OSError:  # git reports it again, with the reason
             return ""
 
     def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
-        """The files of a submodule or of a repository lying inside this one."""
+        """Files of a submodule or of a nested repository."""
         marker = os.path.join(self.root, folder, ".git")
         if not os.path.lexists(marker):
             if not self._left_out(folder + "/", verdicts):
@@ -159,11 +171,11 @@ class Listing:
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "pattern", f"this line is not used, as it is not a pattern: {line[:80]}")
 
     def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
-        """Paths below a folder by the ignore files on the way; links are handed out, not followed.
+        """Paths below a folder by the ignore files on the way.
 
-        Folders are appended to `entered`, when it is given.
+        Links are returned, not followed. Folders are appended to `entered`, if it is given.
         """
-        waiting = [start]  # a list of its own: trees can be deeper than Python's stack
+        waiting = [start]  # an explicit stack: trees can be deeper than Python's
         while waiting:
             folder = waiting.pop()
             try:
@@ -193,7 +205,7 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Those of the paths that `_walk` would come to."""
+        """Those of the paths that `_walk` would reach."""
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True
@@ -205,7 +217,10 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `_walk` enters a folder whose parent it entered; its ignore files count from now on."""
+        """Whether `_walk` enters a folder, given that it entered the parent.
+
+        The ignore files of the folder apply from now on.
+        """
         absolute = os.path.join(self.root, folder)
         if folder:
             environment = not self.options.include_vendored and os.path.lexists(os.path.join(absolute, "pyvenv.cfg"))
@@ -224,7 +239,10 @@ class Listing:
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """The folders a path lies in, from the root, which is "", inwards; others end in '/'."""
+    """Ancestor folders of a path, from the root inwards.
+
+    The root is ""; others end in '/'.
+    """
     yield ""
     position = path.find("/")
     while position >= 0:

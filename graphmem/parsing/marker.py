@@ -1,7 +1,7 @@
-"""Which file a process is parsing, said where the next process finds it: a source that ends a process does so once.
+"""Record the file being parsed, to find a source that ends the process.
 
-A few changed files are parsed in the process that indexes, since a worker takes longer to start than they take. Should one of them end
-it (a parser that runs out of stack ends the whole process), the file it was at is on disk, and from then on is left to workers.
+A few changed files are parsed in the indexing process, because a worker takes longer to start than they take. A parser that runs
+out of stack ends the whole process. The file that it was parsing is then on disk, and later processes leave it to workers.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.sqlite_file import PRIVATE
 
 FILE: Final = "parsing.json"
-MOST: Final = 200  # files that are remembered to have ended a process; the newest stay
+MOST: Final = 200  # most remembered files that ended a process; the newest stay
 
 _log = logging.getLogger(__name__)
 
 
 class Marker:
-    """Says what is being parsed.
+    """Records the file that is being parsed.
 
     Args:
-        descriptor: of the file, open for writing; None where it cannot be written to, and then nothing is said.
+        descriptor: of the marker file, open for writing; None if it is not writable, and then nothing is recorded.
         suspects: paths of files that have ended a process, oldest first.
     """
 
@@ -36,11 +36,14 @@ class Marker:
         self._known = frozenset(suspects)
 
     def is_suspect(self, path: str) -> bool:
-        """Whether a process has ended over this file."""
+        """Whether a process has ended while it parsed this file."""
         return path in self._known
 
     def at(self, path: str) -> None:
-        """Say that a file is being parsed now; "" for none. One write, so that a process that ends leaves this or the one before."""
+        """Record the file being parsed; "" for none.
+
+        One write, so after a crash the marker names this file or the previous one.
+        """
         if self._descriptor is not None:
             data = sealed_json({"at": path, "suspects": self._suspects})
             os.pwrite(self._descriptor, data, 0)
@@ -49,7 +52,10 @@ class Marker:
 
 @contextmanager
 def marking(file: Path | None) -> Iterator[Marker]:
-    """The marker in a file; without one, or where it cannot be written, it says nothing and suspects nobody."""
+    """Open the marker of a file.
+
+    Without a file, or if it is not writable, nothing is recorded and no file is suspect.
+    """
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE) if file is not None else None
     except OSError as error:
@@ -67,13 +73,13 @@ def marking(file: Path | None) -> Iterator[Marker]:
 
 
 def _suspects(descriptor: int) -> list[str]:
-    """Who was suspected before, and the file at which the last process ended."""
+    """Earlier suspects and the file at which the last process ended."""
     try:
         said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")
         listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]
         last = said.get("at", "")
     except (ValueError, AttributeError, TypeError):
-        return []  # it was cut short: the file it named is met again at most once
+        return []  # the marker was truncated: its file can end a process at most once more
     if isinstance(last, str) and last:
         _log.warning("a process ended while it parsed %s; from now on that file is parsed in a process of its own", last)
         listed = [*(one for one in listed if one != last), last]

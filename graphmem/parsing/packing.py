@@ -1,4 +1,4 @@
-"""A parsed file as bytes: what travels between processes and lies in the facts cache."""
+"""Serialised form of a parsed file, for pipes and the facts cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphmem.parsing.grammar import extraction_version
 from graphmem.runtime.compression import deflate, deflated, inflated
 from graphmem.runtime.resources import digest
 
-# Bytes made by another version of Python or with other fields are not read at all.
+# Bytes of another Python version or with other fields are not read.
 FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} " + " ".join(
     ",".join(kind._fields) for kind in (FileFacts, Definition, Parameter, Import, Binding, Reference, ChunkRow)
 )
@@ -37,9 +37,10 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Packed(NamedTuple):
-    """Facts and chunks of a file as bytes, apart, because an unchanged file's chunks are rarely wanted.
+    """Facts and chunks of a file as separate bytes.
 
-    The facts are compressed as a whole, of the chunks the texts are, each by itself, as they are kept from here on.
+    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. Of the chunks each text is compressed alone, in the
+    form in which the store keeps it.
     """
 
     facts: bytes
@@ -48,7 +49,7 @@ class Packed(NamedTuple):
 
 
 class ParsedFile:
-    """What parsing gives for one file. The chunks stay packed until they are wanted, which is when they are written."""
+    """Result of parsing one file. Chunks stay packed until they are written."""
 
     __slots__ = ("_chunks", "_packed", "facts")
 
@@ -59,7 +60,7 @@ class ParsedFile:
 
     @property
     def chunks(self) -> list[ChunkRow]:
-        """The chunks, unpacked at every call when they came packed."""
+        """The chunks; packed ones are unpacked at every call."""
         if self._chunks is not None:
             return self._chunks
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
@@ -71,19 +72,19 @@ class ParsedFile:
 
     @property
     def packed(self) -> Packed:
-        """Both as bytes, packed at every call when they did not come so."""
+        """Facts and chunks as bytes; objects are packed at every call."""
         return self._packed or pack(self.facts, self.chunks)
 
 
 @cache
 def extraction_key(language: str) -> str:
-    """Everything but the content that decides what parsing says about a file of this language."""
+    """Key of everything but the content that decides a file's facts."""
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 
 
 def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
-    """Make bytes of a file's facts and chunks."""
-    # marshal is several times faster than pickle but knows exact tuples only.
+    """Serialise a file's facts and chunks."""
+    # marshal is several times faster than pickle, but only supports exact tuples.
     after = _PARAMETERS + 1
     plain = (
         *facts[: _TERMS + 1],
@@ -98,7 +99,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
 
 
 def unpack_facts(data: bytes) -> FileFacts:
-    """The facts `pack` was given."""
+    """The facts given to `pack`."""
     plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
     after = _PARAMETERS + 1
     definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]
@@ -118,19 +119,22 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
-    """The chunks `pack` was given."""
+    """The chunks given to `pack`."""
     rows = packed_chunks(data)
     return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:
-    """The chunks `pack` was given, their texts as the store keeps them."""
+    """The chunks given to `pack`, with texts as the store keeps them."""
     return list(map(_chunk, marshal.loads(data)))  # noqa: S302 - as above
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No cyclic collection meanwhile: unpacking makes millions of tuples, none of them in a cycle."""
+    """Pause the cyclic collector.
+
+    Unpacking creates millions of tuples without cycles.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,8 @@
-"""Parsing many files on several processors, so that no file can take the others down.
+"""Parse many files in parallel; a crash affects one file only.
 
-Workers are programs of their own (`worker.py`) rather than a `multiprocessing` pool: nothing is forked
-while a database is open, a script that indexes at its top level is not imported again, and a worker
-that crashes or runs out of time costs the one file it was at. Batches are small and results are bytes
-until they are asked for, so memory does not grow with the repository.
+Workers are separate programs (`worker.py`) instead of a `multiprocessing` pool. So nothing is forked while a database is open, and
+a script that indexes at its top level is not imported again. A worker that crashes or times out costs only its current file.
+Batches are small and results stay bytes until they are read, so memory does not grow with the repository.
 """
 
 from __future__ import annotations
@@ -31,26 +30,35 @@ from graphmem.parsing.worker import READY, parse_file, receive, send, without_fa
 from graphmem.runtime.faults import RAISE
 
 BATCH: Final = 32
-"""Files a worker is given at a time; it always has one batch more waiting."""
+"""Files per message to a worker; one more batch is always waiting."""
 
 SMALL_SET: Final = 128
-"""Sets below this many files are parsed in this process, unless they are large for their number: a worker takes longer to start."""
+"""Smaller sets are parsed in this process, unless they are large in bytes.
+
+A worker takes longer to start.
+"""
 
 SMALL_SET_BYTES: Final = 1 << 20
 
 TIME_LIMIT_S: Final = 20.0
-"""Seconds one file may take. The parser gives up by itself after five; this is for everything else."""
+"""Seconds that one file may take.
+
+The parser itself gives up after five; this covers everything else.
+"""
 
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import main; "
     "main(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))"
 )
 _log = logging.getLogger(__name__)
-_POLL_S: Final = 0.1  # how often `cancelled` is asked while nothing arrives
+_POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
 
 
 def default_workers() -> int:
-    """Processes that parse: as many as there are processors to use, as this one only unpacks what they send (a tenth of their time)."""
+    """Number of parsing processes: one per available processor.
+
+    This process takes only a tenth of their time to unpack results.
+    """
     return max(1, len(os.sched_getaffinity(0)))
 
 
@@ -65,27 +73,27 @@ def parse_files(
     niceness: int = 0,
     marker: Path | None = None,
 ) -> Iterator[ParsedFile]:
-    """Facts and chunks of files, each as soon as it is there.
+    """Facts and chunks of files, each as soon as it is parsed.
 
     Closing the iterator, or an exception in its consumer's loop, ends the workers.
 
     Args:
-        files: what discovery found.
+        files: discovered files.
         project: part of the chunks' ids.
-        workers: processes to start; None takes `default_workers()`.
-        on_progress: told after every file, stage "parse".
-        cancelled: asked before every file and ten times a second.
-        time_limit_s: seconds one file may take in a worker.
-        niceness: added to that of the workers, 0 to 19: how far they step back when this process answers questions meanwhile.
-        marker: file in which is said what this process itself parses; see `parsing.marker`.
+        workers: processes to start; None uses `default_workers()`.
+        on_progress: called after every file, stage "parse".
+        cancelled: called before every file and ten times a second.
+        time_limit_s: seconds that one file may take in a worker.
+        niceness: added to that of the workers, 0 to 19, so this process can answer questions meanwhile.
+        marker: file in which this process records the file that it parses itself; see `parsing.marker`.
 
     Returns:
-        One result a file, in no particular order. A file that could not be parsed is an empty module with a
-        diagnostic of the code "unreadable", "crashed", "internal" or "timeout".
+        One result per file, in any order. A file that could not be parsed is an empty module with a diagnostic of the code
+        "unreadable", "crashed", "internal" or "timeout".
 
     Raises:
-        IndexCancelledError: `cancelled` said so.
-        IndexingError: workers cannot be started at all.
+        IndexCancelledError: `cancelled` returned true.
+        IndexingError: workers cannot be started.
     """
     ask = cancelled or (lambda: False)
     tell = on_progress or (lambda _: None)
@@ -105,7 +113,10 @@ def parse_files(
 def _here(
     files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool], marker: Path | None
 ) -> Iterator[ParsedFile]:
-    """In this process; but what does not parse at once could take its memory, and what ended a process could do it again: to a worker."""
+    """Parse in this process.
+
+    Files that do not parse at once go to a worker, because they could exhaust memory. So do files that have ended a process.
+    """
     left: list[FoundFile] = []
     with marking(marker) as said:
         for file in files:
@@ -123,7 +134,7 @@ def _here(
 
 
 class _Worker:
-    """One process, the files it has not answered yet, and where its complaints go."""
+    """One process, its unanswered files, and its error output."""
 
     def __init__(self, project: str, time_limit_s: float, niceness: int) -> None:
         import graphmem
@@ -131,12 +142,12 @@ class _Worker:
         self.complaints: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         package = str(Path(graphmem.__file__).resolve().parent.parent)
         self.process = subprocess.Popen(
-            # -P: a file named like a library in the working directory must not be imported.
+            # -P: do not import a file of the working directory that has the name of a library.
             [sys.executable, "-P", "-c", _BOOT, package, project, str(time_limit_s), str(niceness)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.complaints,
-            bufsize=0,  # a selector sees the pipe, not what a buffer would hold back
+            bufsize=0,  # a selector sees the pipe, not a buffer
             process_group=0,  # Ctrl-C is for this process, which then ends its workers
         )
         self.input = cast("IO[bytes]", self.process.stdin)
@@ -146,7 +157,7 @@ class _Worker:
 
     def give(self, batch: list[FoundFile]) -> None:
         self.pending.extend(batch)
-        with suppress(BrokenPipeError):  # it died; the end of its output is noticed next, and `pending` knows what it owes
+        with suppress(BrokenPipeError):  # it died; the end of its output shows that next, and `pending` lists its unanswered files
             send(self.input, marshal.dumps([tuple(file) for file in batch]))
 
     def answer(self) -> bytes | None:
@@ -160,7 +171,7 @@ class _Worker:
         return self.said().rpartition("\n")[2]
 
     def end(self) -> int:
-        """Kill and reap it; answers how it had ended."""
+        """Kill and reap it; returns how it had ended."""
         self.process.kill()
         code = self.process.wait()
         if said := self.said():
@@ -208,7 +219,7 @@ class _Pool:
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """Keep one batch waiting at the worker; end it when there is nothing left."""
+        """Keep one batch waiting at the worker; end the worker when none is left."""
         while self.waiting and len(worker.pending) <= BATCH:
             worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
         if not worker.pending:
@@ -233,14 +244,17 @@ class _Pool:
         return parsed
 
     def _buried(self, worker: _Worker) -> ParsedFile | None:
-        """A worker died: blame the file it was at, hand its others to a new one."""
+        """Handle a dead worker.
+
+        Its current file is blamed, and its other files go to a new worker.
+        """
         complaint = worker.complaint()
         was_ready = worker.is_ready
         self.living.remove(worker)
         self.selector.unregister(worker.output)
         code = worker.process.wait()
         worker.end()
-        if code == -signal.SIGINT:  # it was not in a group of its own yet when a terminal interrupted this one
+        if code == -signal.SIGINT:  # a terminal interrupted this process before the worker had its own group
             raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
         if not was_ready:
             raise IndexingError(f"A parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
@@ -251,7 +265,7 @@ class _Pool:
         if culprit is None:
             return None
         if code > 0 and os.environ.get(RAISE):
-            raise IndexingError(f"A parsing process ended on {culprit.path}: {complaint}; mend it", stage="parse")
+            raise IndexingError(f"A parsing process ended on {culprit.path}: {complaint}; fix the installation", stage="parse")
         if code == -signal.SIGALRM:
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"

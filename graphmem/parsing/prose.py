@@ -1,4 +1,7 @@
-"""Cutting what is not code: documentation by heading, data files up to a bound, everything else by lines."""
+"""Cut text that is not code into passages.
+
+Documentation is cut by heading, data files up to a bound, and other files by lines.
+"""
 # ruff: noqa: SIM905
 
 from __future__ import annotations
@@ -16,11 +19,11 @@ _PROSE_SUFFIXES: Final = frozenset("adoc asciidoc htm markdown md mdown mdx org 
 _HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
 _FENCE: Final = re.compile(r"[ \t]{0,3}(```+|~~~+)")
-_HEADING_LENGTH: Final = 80  # characters of a heading that are kept
+_HEADING_LENGTH: Final = 80  # most characters of a stored heading
 
 
 class Passage(NamedTuple):
-    """A span of a text and the heading it stands under ("" for none)."""
+    """A span of a text and its heading ("" for none)."""
 
     start: int
     end: int
@@ -28,18 +31,24 @@ class Passage(NamedTuple):
 
 
 def is_data(name: str) -> bool:
-    """True for file names of data: read by programs, bounded when chunked."""
+    """Whether a file name means data: read by programs, bounded when chunked."""
     return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
 
 
 def is_prose(name: str) -> bool:
-    """True for file names of text for people; names without an ending (README, LICENSE) in capitals count."""
+    """Whether a file name means text for people.
+
+    Names in capitals without an ending (README, LICENSE) count.
+    """
     stem, dot, suffix = name.rpartition(".")
     return suffix.lower() in _PROSE_SUFFIXES if dot and stem else name.isupper()
 
 
 def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: int, heading: str = "") -> list[Passage]:
-    """Spans of at most `limit` bytes and `max_lines` lines, cut at blank lines where there are some."""
+    """Spans of at most `limit` bytes and `max_lines` lines.
+
+    Cuts are at blank lines where possible.
+    """
     passages = []
     for a, b in line_pieces(source, start, end, limit):
         position = a
@@ -56,7 +65,7 @@ def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: i
 
 
 def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
-    """As `plain_passages`, of the first `bound` bytes only."""
+    """Like `plain_passages`, of the first `bound` bytes only."""
     end = len(source)
     if end > bound:
         newline = source.rfind(b"\n", 0, bound) + 1
@@ -67,7 +76,10 @@ def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list
 
 
 def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
-    """One passage a section; sections below `small` bytes go together with the next, those over `limit` are cut at paragraphs."""
+    """One passage per section.
+
+    Sections below `small` bytes join the next; those over `limit` bytes are cut at paragraphs.
+    """
     passages: list[Passage] = []
     start, heading = 0, ""
     sections = [*_sections(source), (len(source), "")]
@@ -85,9 +97,12 @@ def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> lis
 
 
 def _sections(source: bytes) -> list[tuple[int, str]]:
-    """Where sections begin and their headings with the ones above: "Guide > Install". Markdown's two styles and reStructuredText's."""
+    """Starts of sections and their headings: "Guide > Install".
+
+    Both styles of Markdown and that of reStructuredText are recognised.
+    """
     found: list[tuple[int, str]] = []
-    styles: list[str] = []  # underline characters by level, in order of appearance, as reStructuredText has it
+    styles: list[str] = []  # underline characters by level, in order of appearance, as in reStructuredText
     trail: list[tuple[int, str]] = []
     fence, has_hashes = "", False
     position = 0
@@ -107,7 +122,7 @@ def _sections(source: bytes) -> list[tuple[int, str]]:
             elif (match := _UNDERLINE.match(line)) and _is_underlined(above, line):
                 if match[1] not in styles:
                     styles.append(match[1])
-                # Markdown's underlines have fixed levels; a "#" heading tells that it is Markdown.
+                # Markdown's underlines have fixed levels; a "#" heading shows that the text is Markdown.
                 level = styles.index(match[1]) + 1 if not has_hashes else 1 + (match[1] == "-")
                 title, at = above, above_at
             if title:

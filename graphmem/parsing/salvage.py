@@ -1,8 +1,8 @@
-"""What can still be read of a file that the parser gave up on: it is parsed again, piece by piece.
+"""Parse a broken file again, piece by piece.
 
-One construct a grammar does not know can make the parser lose its place, and with it every declaration behind, which then lie in
-pieces below one error. A line that begins at the margin begins a statement in nearly all source, so what stands from one such
-line to the next is parsed alone, in its place in the file: bytes and lines are those of the whole.
+One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then in
+pieces below one error. In nearly all source, a line that begins at the left margin begins a statement. The text between two such
+lines is therefore parsed alone, at its place in the file: bytes and lines are those of the whole.
 """
 
 from __future__ import annotations
@@ -20,35 +20,38 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 MAX_JOINED: Final = 8
-"""Pieces that are tried as one when the first does not parse: a text over several lines may have lines at the margin."""
+"""Most pieces joined when the first does not parse.
+
+A text of several lines may have lines at the margin.
+"""
 
 _GOES_ON: Final = frozenset(b" \t\r\n)}]>*|&{(")
-"""First bytes of lines that go on with what stands above."""
+"""First bytes of lines that continue the line above."""
 
 _ABOVE: Final = (b"//", b"/*", b"*", b"#", b"@", b"--", b"[")
-"""How comments, decorators and attributes begin, which belong to what stands below."""
+"""Prefixes of comments, decorators and attributes, which belong to the line below."""
 
 
 class Part(NamedTuple):
-    """A tree, and from where to where it is believed: byte offsets of what is left out of it."""
+    """A tree, and the ranges of it that are ignored, as byte offsets."""
 
-    tree: Tree  # kept, so that the ids of its nodes stay theirs
+    tree: Tree  # kept, so that ids of its nodes stay valid
     without: tuple[tuple[int, int], ...]
 
 
 class Reading(NamedTuple):
-    """A file as it could be read."""
+    """The trees of a file and its errors."""
 
     parts: list[Part]  # the first is the whole file
-    errors: int  # places the parser could not read
-    line: int  # of the first; 0 for none
-    lost: int  # lines in these places: parts of them may be read all the same
+    errors: int  # places that could not be parsed
+    line: int  # of the first; 0 if there are none
+    lost: int  # lines in these places; parts of them may still be readable
 
 
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
-    """The tree of a file; where it has errors, of the file as its language's helper mends it, if that loses fewer lines.
+    """The tree of a file; None if parsing takes too long.
 
-    None when parsing takes too long.
+    After errors, the helper of the language rewrites the source. That tree is used if it loses fewer lines.
     """
     tree = grammar.parse(source, hasty=hasty)
     if tree is None or not tree.root_node.has_error:
@@ -59,10 +62,10 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
 
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
-    """The tree of a file, and where it is in pieces, trees of these pieces.
+    """The tree of a file, and trees of its pieces where the tree is broken.
 
-    What is read in pieces is believed only where that gives more definitions. All pieces together have the time
-    that one file has (`PARSE_TIMEOUT_MICROS`); what is not reached is counted as lost.
+    Pieces are used only if they give more definitions. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`).
+    Unparsed lines count as lost.
     """
     if not tree.root_node.has_error:
         return Reading([Part(tree, ())], 0, 0, 0)
@@ -87,7 +90,10 @@ def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
 
 
 def _starts(source: bytes) -> list[int]:
-    """Offsets of the lines that begin a statement at the margin, with the comments above it."""
+    """Offsets of lines that begin a statement at the margin.
+
+    Comments above a statement belong to it.
+    """
     found: list[int] = []
     is_above, offset = False, 0
     for line in source.splitlines(keepends=True):
@@ -102,7 +108,10 @@ def _starts(source: bytes) -> list[int]:
 
 
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """From where to where the top of a file lies in pieces; byte offsets, from the beginning of a statement to that of another."""
+    """Byte ranges in which the top level of a file is broken.
+
+    Each begins and ends at the beginning of a statement.
+    """
     end = 0
     for position, child in enumerate(root.children):
         if not child.is_error or child.start_byte < end:
@@ -110,7 +119,7 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
         first = max((start for start in starts if end <= start <= child.start_byte), default=-1)
         if first < 0:
             continue
-        if root.is_error:  # nothing behind it can be told from its pieces
+        if root.is_error:  # its pieces say nothing about the rest of the file
             yield first, len(source)
             return
         whole = (one.start_byte for one in root.children[position + 1 :] if one.is_named and not one.has_error and one.start_byte in starts)
@@ -119,7 +128,10 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 
 
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
-    """Trees of what stands between borders, of several together where only these are whole; ends at the deadline."""
+    """Trees of the text between borders; ends at the deadline.
+
+    Several pieces are joined if only the joined text parses.
+    """
     at = 0
     while at < len(borders) - 1 and time.monotonic() < deadline:
         alone: Tree | None = None
@@ -137,7 +149,7 @@ def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: f
 
 
 def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
-    """How many definitions the queries find that begin between two byte offsets."""
+    """Number of definitions that the queries find between two byte offsets."""
     cursor = QueryCursor(grammar.query)
     cursor.set_byte_range(first, last)
     found = {
@@ -152,7 +164,10 @@ def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
 
 
 def _lost(root: Node) -> set[int]:
-    """Rows that lie in errors; where the root itself is one, all that are in no child of several lines and none at the margin."""
+    """Rows in errors.
+
+    If the root itself is an error, all rows that are neither at the margin nor in a child of several lines.
+    """
     if root.is_error:
         rows = set(range(root.start_point.row, root.end_point.row + 1))
         for child in root.children:
@@ -173,15 +188,15 @@ def _lost(root: Node) -> set[int]:
 
 
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """The row of each place the parser could not read, -1 where the tree does not tell it.
+    """The row of each place that could not be parsed; -1 if unknown.
 
-    An ERROR or MISSING node is one, and so is a node that says it has an error none of its children has: a token was put in
-    there that the tree does not show, such as the end of a line between two statements.
+    ERROR and MISSING nodes count, and nodes with an error that none of their children has. There the parser inserted a token that the
+    tree does not show, such as the end of a line between two statements.
     """
     pending = [root]
     while pending:
         node = pending.pop()
-        if node.is_error and node.parent is None and without:  # the pieces of it are counted
+        if node.is_error and node.parent is None and without:  # its pieces are counted instead
             pending.extend(child for child in node.children if child.has_error or child.is_missing)
         elif node.is_error or node.is_missing:
             if not any(first <= node.start_byte < last for first, last in without):

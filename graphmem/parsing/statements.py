@@ -1,4 +1,7 @@
-"""Where an over-long span of code may be cut: between statements, then between lines, never inside a character."""
+"""Cut a long span of code between statements, or else between lines.
+
+Never inside a character.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,20 @@ from itertools import pairwise
 
 from tree_sitter import Node, Tree
 
-_MAX_DEPTH = 60  # deeper nesting is cut by lines; keeps the walk inside Python's stack
+_MAX_DEPTH = 60  # deeper nesting is cut by lines; keeps the walk within Python's stack
 
 
 def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """Cut a span into consecutive pieces of at most `limit` bytes, at the outermost boundaries that do.
+    """Cut a span into consecutive pieces of at most `limit` bytes.
+
+    The cuts are at the outermost boundaries possible.
 
     Args:
-        tree: the syntax tree of `source`; None cuts by lines alone.
+        tree: the syntax tree of `source`; None cuts by lines only.
         source: UTF-8 bytes of the whole file.
         start: first byte of the span.
         end: one past its last byte.
-        limit: bytes a piece may have; > 0.
+        limit: most bytes of a piece; > 0.
 
     Returns:
         Half-open byte ranges that together are exactly the span, in order.
@@ -25,7 +30,7 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
     if end - start <= limit:
         return [(start, end)]
     count = -(-(end - start) // limit)
-    limit = min(limit, (end - start) * 9 // (8 * count))  # pieces of about one size rather than a last one of a line
+    limit = min(limit, (end - start) * 9 // (8 * count))  # pieces of similar size instead of a short last one
     cuts = [start]
     if tree is not None:
         smallest = tree.root_node.descendant_for_byte_range(start, max(start, end - 1))
@@ -36,7 +41,10 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 
 
 class _Walk:
-    """Greedy packing of a node's children into pieces; a child too large for one is opened."""
+    """Greedy packing of a node's children into pieces.
+
+    A child too large for one piece is opened.
+    """
 
     def __init__(self, source: bytes, cuts: list[int], start: int, end: int, limit: int) -> None:
         self.source = source
@@ -54,7 +62,7 @@ class _Walk:
             if min(child.end_byte, self.end) - self.cuts[-1] <= self.limit:
                 continue
             boundary = _line_start(self.source, child.start_byte)
-            # A piece worth having ends before this child; a lone signature is not, so its body is opened instead.
+            # A useful piece ends before this child. A lone signature is not useful, so its body is opened instead.
             if boundary - self.cuts[-1] > self.limit // 3:
                 self.cuts.append(boundary)
             if min(child.end_byte, self.end) - self.cuts[-1] > self.limit and child.child_count and depth < _MAX_DEPTH:
@@ -62,13 +70,16 @@ class _Walk:
 
 
 def _line_start(source: bytes, position: int) -> int:
-    """The beginning of the line when only blanks stand before `position`, else -1."""
+    """Start of the line if only blanks precede `position`, else -1."""
     start = source.rfind(b"\n", 0, position) + 1
     return start if not source[start:position].strip() else -1
 
 
 def line_pieces(source: bytes, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """Cut a span at line ends, preferring blank lines in the last third; a line over the limit is cut between characters."""
+    """Cut a span at line ends, preferring blank lines in the last third.
+
+    A line over the limit is cut between characters.
+    """
     pieces = []
     while end - start > limit:
         cut = source.rfind(b"\n\n", start + limit * 2 // 3, start + limit) + 1

@@ -1,4 +1,4 @@
-"""The syntax of one language: its parsers and the node types of its grammar."""
+"""Parsers of one language and the node types of its grammar."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from tree_sitter import Language, Parser, Point, Range, Tree
 from graphmem.parsing.language import LanguageSpec
 
 PARSE_TIMEOUT_MICROS: Final = 5_000_000
-"""A file that takes longer is reported, not waited for. Typical source parses at 10 MB/s."""
+"""Timeout of parsing a file, which is then reported.
+
+Typical source parses at 10 MB/s.
+"""
 
 HASTE_MICROS: Final = 250_000
-"""After which a file is given to a process of its own: some sources of a few kilobytes make a parser ask for gigabytes within seconds."""
+"""Timeout after which a file goes to a process of its own.
+
+Some sources of a few kilobytes make a parser request gigabytes within seconds.
+"""
 
 
 class Syntax:
-    """What a language's grammar alone can do: parse, and number its node types."""
+    """Parsing and numbering of node types, from the grammar alone."""
 
     def __init__(self, spec: LanguageSpec, language: Language) -> None:
         self.spec = spec
@@ -28,16 +34,22 @@ class Syntax:
         self._part = _parser(language, HASTE_MICROS)
 
     def parse(self, source: bytes, *, hasty: bool = False) -> Tree | None:
-        """Parse UTF-8 bytes, or None when it takes longer than `PARSE_TIMEOUT_MICROS`, hasty than `HASTE_MICROS`."""
+        """Parse UTF-8 bytes; None after a timeout.
+
+        The timeout is `PARSE_TIMEOUT_MICROS`, or `HASTE_MICROS` if hasty.
+        """
         parser = self._hasty if hasty else self._parser
         try:
             return parser.parse(source)
-        except ValueError:  # the timeout; the parser would otherwise go on where it stopped
+        except ValueError:  # after a timeout; the parser would otherwise continue where it stopped
             parser.reset()
             return None
 
     def parse_part(self, source: bytes, start: int, end: int) -> Tree | None:
-        """Parse what lies between two byte offsets, where it lies; None when it takes longer than `HASTE_MICROS`."""
+        """Parse the text between two byte offsets, at its place in the file.
+
+        None if it takes longer than `HASTE_MICROS`.
+        """
         points = [Point(source.count(b"\n", 0, at), at - source.rfind(b"\n", 0, at) - 1) for at in (start, end)]
         self._part.included_ranges = [Range(points[0], points[1], start, end)]
         try:
@@ -47,7 +59,10 @@ class Syntax:
             return None
 
     def kind_ids(self, node_type: str) -> list[int]:
-        """Every id the grammar uses for a visible node type; aliases give some types several. `"this"` with quotes is a token."""
+        """All ids of a visible node type in the grammar.
+
+        Aliases give some types several ids. `"this"` with quotes is a token.
+        """
         count: int = self.language.node_kind_count
         is_named, plain = not node_type.startswith('"'), node_type.strip('"')
         return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]

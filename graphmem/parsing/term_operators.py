@@ -1,4 +1,7 @@
-"""What each operator of the term table does with a node: one function of the table's entry, made once a grammar."""
+"""Operators of the term table.
+
+Each makes a function of a table entry, once per grammar; the function converts a node to a term.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_STRING: Final = 200
-"""Characters of a string literal that are kept: enough for names of routes, events and settings."""
+"""Most characters of a string literal: enough for routes, events and settings."""
 
 Pick = Callable[["Node"], "Node | None"]
 
@@ -55,7 +58,7 @@ def _children(node: Node) -> list[Node]:
 
 
 def _pick(syntax: Syntax, where: Place) -> Pick:
-    """A child by field name, or by position among the named children that are no comments."""
+    """A child by field name, or by position among named non-comment children."""
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)
         if field is None:
@@ -168,7 +171,7 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
-    """What is called where the receiver and the name are parts of the call itself."""
+    """Callee of a call whose receiver and name are parts of the call itself."""
     if member is None:
         return builder.unknown
     name = builder.text(member)
@@ -186,7 +189,7 @@ def _index(syntax: Syntax, entry: TermEntry) -> Build:
             return builder.add((INDEX, builder.term(base(node)), builder.term(single(node))))
         if field is not None:
             keys = node.children_by_field_id(field)
-        elif node.named_child_count > 1:  # the keys stand in a list of their own, after the base
+        elif node.named_child_count > 1:  # the keys are in a list of their own, after the base
             keys = [key for child in _children(node)[1:] for key in _children(child)]
         else:
             keys = []
@@ -212,7 +215,7 @@ def _string(syntax: Syntax, entry: TermEntry) -> Build:
             elif kind in holes:
                 if not text.isidentifier():
                     return builder.add((LITERAL, "template"))
-                # The begin of a name, as in f"visit_{kind}": what is computed is one of the names that begin so.
+                # Prefix of a name, as in f"visit_{kind}": the computed name is one of those with this prefix.
                 return builder.add((OPERATOR, "+", builder.add((STRING, text[:MAX_STRING])), builder.unknown))
             elif kind in start:
                 if "b" in builder.text(child).lower():
@@ -335,7 +338,7 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
-    """A type that is written with signs instead of a name: `[]T` as if it were `[]<T>`."""
+    """A type with signs instead of a name: `[]T` as if it were `[]<T>`."""
     name = str(entry["name"])
     of = entry["of"]
     picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
@@ -402,7 +405,7 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """What the helper of a language does with a node."""
+    """Term of a node from the helper of its language."""
     method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:

@@ -1,4 +1,4 @@
-"""The term table of a grammar, compiled: which function makes a term of which node."""
+"""Compiled term table of a grammar: the function that converts each node."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from graphmem.parsing.terms import Build, TermTable
 
 
 def compiled_terms(syntax: Syntax, helper: Helper) -> TermTable:
-    """The term table of a language as one function for each node id.
+    """Compile the term table of a language: one function per node id.
 
     Raises:
-        GrammarError: the table names an operator or a node type that does not exist.
+        GrammarError: the table names an unknown operator or node type.
     """
     builds: dict[int, Build] = {}
     names: set[int] = set()

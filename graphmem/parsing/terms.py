@@ -1,7 +1,7 @@
-"""Expressions of any language as terms (see `facts`): syntax nodes in, hash-consed tuples out.
+"""Convert expressions of any language to hash-consed terms (see `facts`).
 
-Which node type is which operator is a table in `language.toml`; it is compiled once a grammar into one
-function for each node type, so the inner loop is a dictionary look-up and a call.
+A table in `language.toml` maps node types to operators. It is compiled once per grammar into one function for each node type, so
+the inner loop is a dictionary look-up and a call.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_DEPTH: Final = 100
-"""Nesting below which an expression is not followed; generated code nests thousands deep."""
+"""Deepest nesting that is read; generated code nests thousands deep."""
 
 
 MAX_ITEMS: Final = 64
-"""Items of a literal container that are kept; element types of longer ones do not get better."""
+"""Most items of a literal container that are kept; more do not improve its type."""
 
 Build = Callable[["TermBuilder", "Node"], TermIndex]
-"""Makes the term of a node."""
+"""Function that makes the term of a node."""
 
 
 class TermTable(NamedTuple):
-    """Which node makes which term, by the ids of node types."""
+    """Functions that make terms, by the ids of node types."""
 
     builds: Mapping[int, Build]
-    names: frozenset[int]  # the nodes that are a plain name
+    names: frozenset[int]  # nodes that are a plain name
 
 
 class TermBuilder:
-    """The terms of one file.
+    """Terms of one file.
 
     Args:
         syntax: the language.
         table: its term table, compiled.
-        source: the bytes the nodes were parsed from.
+        source: the bytes that the nodes were parsed from.
         shared: another builder of the same file whose terms to extend; used for code inside strings.
     """
 
@@ -66,11 +66,11 @@ class TermBuilder:
         self._depth = 0
         self._quiet = 0
         self._telling = 0
-        self.told: set[int] = set()  # ids of nodes of types that a declaration's annotation tells of: its definition or binding uses them
+        self.told: set[int] = set()  # ids of type nodes in a declaration's annotation; its definition or binding uses them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
         for word, meaning in () if shared else syntax.spec.words.items():
-            # Every later use of that name finds the other term instead.
+            # Every later use of that name gets the other term instead.
             found = self.add((SUPER,) if meaning == "super" else (SELF,))
             self._index[(NAME, word)] = self.add((ATTR, found, "__class__")) if meaning == "class" else found
 
@@ -85,7 +85,7 @@ class TermBuilder:
         return self.source[start:end].decode("utf-8", "replace")
 
     def add(self, term: Term) -> TermIndex:
-        """Index of a term, the same for equal ones."""
+        """Index of a term; equal terms share one."""
         found = self._index.get(term)
         if found is None:
             found = self._index[term] = TermIndex(len(self.terms))
@@ -93,11 +93,11 @@ class TermBuilder:
         return found
 
     def term(self, node: Node | None) -> TermIndex:
-        """Index of the term of an expression; `UNKNOWN` for what the table does not name."""
+        """Index of an expression's term; `UNKNOWN` if the table does not list it."""
         if node is None:
             return self.unknown
         kind = node.kind_id
-        if kind in self._names:  # two in three nodes: worth no memo
+        if kind in self._names:  # two in three nodes: not worth caching
             if self._telling:
                 self.told.add(node.id)
             start, end, text = node.start_byte, node.end_byte, self.ascii
@@ -117,7 +117,10 @@ class TermBuilder:
         return found
 
     def annotation(self, node: Node | None) -> OptionalTerm:
-        """Index of the term of a type annotation, -1 for none. Nothing inside is a read; quoted types are unquoted."""
+        """Index of the term of a type annotation; -1 for none.
+
+        Names inside are not reads, and quoted types are unquoted.
+        """
         if node is None:
             return NO_TERM
         self._quiet += 1
@@ -127,7 +130,7 @@ class TermBuilder:
             self._quiet -= 1
 
     def declaration(self, node: Node | None) -> OptionalTerm:
-        """The same for the annotation of a declaration, which tells by itself of the types in it."""
+        """Like `annotation`, for a declaration, which records its own types."""
         self._telling += 1
         try:
             return self.annotation(node)
@@ -135,7 +138,7 @@ class TermBuilder:
             self._telling -= 1
 
     def quoted_type(self, text: str) -> TermIndex | None:
-        """The term of an annotation written as a string; None when it is no single expression."""
+        """Term of an annotation in a string; None if it is not one expression."""
         stripped = text.strip()
         if stripped.isidentifier():
             return self.add((NAME, stripped))
@@ -143,7 +146,7 @@ class TermBuilder:
         tree = self.syntax.parse(source)
         if not stripped or tree is None or tree.root_node.has_error or tree.root_node.named_child_count != 1:
             return None
-        builder = TermBuilder(self.syntax, self._table, source, self)  # its own memo: nodes of another tree have ids of their own
+        builder = TermBuilder(self.syntax, self._table, source, self)  # its own cache: nodes of another tree have other ids
         builder._quiet = 1
         builder._depth = self._depth + 1
         expression = tree.root_node.named_children[0]

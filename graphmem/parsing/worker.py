@@ -1,9 +1,8 @@
-"""One file from bytes to facts and chunks, and the process that does it for many.
+"""Parse files in a worker process: bytes to facts and chunks.
 
-A worker reads batches from its standard input and answers one message a file, in order, on its standard
-output; so the first file without an answer is the one a dead worker was at. It knows nothing of the
-database and is started as a new program, never forked. Its life ends with its input, and an alarm
-that nothing handles ends it when a file takes too long, even inside the parser.
+A worker reads batches from standard input and writes one message per file, in order, to standard output. The first unanswered file
+is thus the one that a dead worker was parsing. It does not use the database, and is started as a new program, never forked. It
+ends with its input. An alarm without a handler ends it when a file takes too long, even inside the parser.
 """
 
 from __future__ import annotations
@@ -36,25 +35,27 @@ _LENGTH: Final = struct.Struct("<I")
 
 
 MEMORY_BYTES: Final = 3 << 30
-"""Address space of a worker. A parser that wants more ends it, and with it the look at this one file."""
+"""Address space of a worker.
+
+A parser that needs more ends the worker, and only its current file is lost.
+"""
 
 
 def parse_file(file: FoundFile, project: str, *, hasty: bool = False) -> ParsedFile:
-    """Read a file and say everything about it; never raises for what is in the file.
+    """Read and parse a file; never raises because of its content.
 
-    Hasty, a file that does not parse at once has a diagnostic of the code "timeout": it is one for a process of its own.
-
-    The facts carry the hash of the bytes that were read now, in case the file changed since discovery.
+    If hasty, a file that does not parse at once gets a diagnostic of the code "timeout": it needs a process of its own. The facts have
+    the hash of the bytes read now, in case the file changed since discovery.
     """
     try:
         return _parsed(file, Path(file.absolute).read_bytes(), project, hasty)
     except OSError as error:
         unless_refused(error, f"reading {file.path}", file.absolute)
-        # Its hash stays unknown, so that the next look takes whatever is there then for a change.
+        # An unknown hash makes the next look treat the file as changed.
         return without_facts(file._replace(content_hash=""), "unreadable", f"it could not be read: {error.strerror}")
     except GraphMemError:
-        raise  # a grammar that does not load concerns every file
-    except MemoryError:  # of this process alone: there may be more of it next time, and a parser that wants too much is ended
+        raise  # a grammar that does not load affects every file
+    except MemoryError:  # of this process alone: more memory may be free next time, and a parser that needs too much is ended
         return without_facts(file._replace(content_hash=""), "crashed", "there was not enough memory to read it")
     except Exception as error:  # noqa: BLE001 - whatever one strange file brings about stays with that file, and is shown
         return without_facts(file, CODE, fault(error, "reading it", file.path))
@@ -80,7 +81,10 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
-    """What stands for a file that could not be parsed: an empty module at its path, and one diagnostic."""
+    """Result for a file that could not be parsed.
+
+    It is an empty module at its path, with one diagnostic.
+    """
     if file.language == "text":
         facts = _text_facts(file, file.content_hash, b"")
     else:
@@ -95,13 +99,16 @@ def _text_facts(file: FoundFile, hashed: str, source: bytes) -> FileFacts:
 
 
 def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message with its length in front."""
+    """Write one message, preceded by its length."""
     stream.write(_LENGTH.pack(len(message)) + message)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """The next message, or None at the end of the stream, also when it ends inside a message."""
+    """The next message, or None at the end of the stream.
+
+    A stream that ends inside a message also gives None.
+    """
     head = _exactly(stream, _LENGTH.size)
     return None if head is None else _exactly(stream, _LENGTH.unpack(head)[0])
 
@@ -109,7 +116,7 @@ def receive(stream: IO[bytes]) -> bytes | None:
 def _exactly(stream: IO[bytes], size: int) -> bytes | None:
     parts = []
     while size:
-        part = stream.read(size)  # a pipe gives what it has, not what was asked for
+        part = stream.read(size)  # a pipe returns the available bytes, not the requested number
         if not part:
             return None
         parts.append(part)
@@ -124,10 +131,10 @@ def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MEMORY_BYTES, most), most))
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=1 << 16)
-    os.dup2(2, 1)  # whatever a library prints must not end up between the messages
-    logging.basicConfig(level=logging.DEBUG)  # to the file that the process which started this one reads at its end
+    os.dup2(2, 1)  # keeps output of libraries out of the messages
+    logging.basicConfig(level=logging.DEBUG)  # to the file that the parent process reads at the end
     gc.freeze()
-    gc.disable()  # nothing here makes cycles but an exception now and then
+    gc.disable()  # nothing here makes cycles except an occasional exception
     send(sink, READY)
     while (message := receive(source)) is not None:
         for row in marshal.loads(message):  # noqa: S302 - from the process that started this one

@@ -42,7 +42,6 @@ api
 cli
 maintenance
 memory
-parsing
 projection
 resolution
 store

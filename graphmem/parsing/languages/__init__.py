@@ -1,4 +1,4 @@
-"""One small helper a language, for what a query or a table cannot say."""
+"""One small helper per language, for facts beyond queries and tables."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Narrowing(NamedTuple):
 
 
 def comment_text(text: str, marker: str) -> str:
-    """What a comment says: without the signs that make it one, and without the tags (`@param …`) at its end.
+    """Text of a comment without its signs and closing tags (`@param …`).
 
     Args:
         text: a block comment, or lines that each begin with `marker`.
-        marker: what a comment to the end of the line begins with.
+        marker: prefix of a comment to the end of the line.
     """
     found: list[str] = []
     for line in text.removeprefix("/*").removesuffix("*/").splitlines():
@@ -45,7 +45,10 @@ def comment_text(text: str, marker: str) -> str:
 
 
 class Helper:
-    """The default helper: nothing special. Subclass it in `parsing/languages/<name>.py` as `HELPER`."""
+    """The default helper, without special rules.
+
+    Subclass it in `parsing/languages/<name>.py` as `HELPER`.
+    """
 
     def docstring(self, text: str) -> str:
         """First paragraph of a documentation text, on one line."""
@@ -53,50 +56,62 @@ class Helper:
         return " ".join(paragraph.split())
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Terms of the types a comment declares.
+        """Terms of the types that a comment declares.
 
-        Keys: the name of a parameter, or `#0`, `#1`, … by its place; `return`; "" for what is documented itself; any other
-        text that is no name defines an alias of that name, and `<T>` a type parameter T.
+        Keys: the name of a parameter, or `#0`, `#1`, … by its position; `return`; "" for the documented definition. Any other text that is
+        not a name defines an alias of that name, and `<T>` a type parameter T.
         """
         return {}
 
     def mended(self, source: bytes) -> bytes:
-        """The source with what the grammar does not know rewritten, every byte and line in its place; asked where parsing failed."""
+        """The source with unsupported syntax rewritten, after a failed parse.
+
+        Every byte and line keeps its place.
+        """
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """The facts one import match stands for; most languages keep it as it is."""
+        """Facts of one import match; most languages return it unchanged."""
         return (found,)
 
     def module(self, text: str) -> str:
-        """What an import names, from how it is written."""
+        """The imported module, from the source text."""
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """The name of a definition as it stands in qualified names, which divide at dots."""
+        """Name of a definition in qualified names, which are divided at dots."""
         return text
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """What a target that takes an object apart takes from it: (attribute, target) for each; see `[patterns]`."""
+        """(attribute, target) for each part of a destructured object.
+
+        See `[patterns]`.
+        """
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """False for a parameter of a function inside a header: of a function type, or of a default."""
+        """False for a parameter of a function inside a header.
+
+        Such a function is a function type or a default.
+        """
         return True
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """The term of what a function without a name gets for a parameter (`@binding.local` without a value); -1 where nothing says."""
+        """Term of the value that an anonymous function gets for a parameter.
+
+        The parameter is a `@binding.local` without a value. -1 if the value is unknown.
+        """
         return NO_TERM
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """What the condition `node` (captured as `@condition`) tells about names in the lines after it."""
+        """Types that the condition `node` (`@condition`) implies for later lines."""
         return ()
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """The term of a node whose table entry is `{op = "helper", method = "<what>"}`.
+        """Term of a node with the entry `{op = "helper", method = "<what>"}`.
 
         Raises:
-            NotImplementedError: the table names something the helper does not know; a test compiles every table.
+            NotImplementedError: the helper does not know the name; a test compiles every table.
         """
         raise NotImplementedError(f"{type(self).__name__} does not know the term {what!r}")
 

@@ -1,4 +1,4 @@
-"""JavaScript, TypeScript and TSX: what their queries cannot say."""
+"""Helper for JavaScript, TypeScript and TSX."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ _STATEMENTS: Final = frozenset(
         "with_statement",
     }
 )
-"""Where a `return` of the same function may stand."""
+"""Statements that may contain a `return` of the same function."""
 
 MAX_RESULTS: Final = 8
-"""`return` statements of a function without a name that are looked at."""
+"""Most `return` statements of an anonymous function that are read."""
 
 _LEAVES: Final = frozenset({"return_statement", "throw_statement", "continue_statement", "break_statement"})
 _CAST: Final = re.compile(r"^/\*\*\s*@type\s*\{(.*)\}\s*\*/$", re.DOTALL)
@@ -92,19 +92,19 @@ class EcmascriptHelper(Helper):
         return super().docstring(plain[: tag.start()] if tag else plain)
 
     def mended(self, source: bytes) -> bytes:
-        """The source with the semicolons that TypeScript does without."""
+        """The source with the semicolons that TypeScript allows to omit."""
         return mended(source)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """The types documentation declares, where the language itself has none."""
+        """Types from documentation, for plain JavaScript."""
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
-        """Titles of tests may hold dots and line ends."""
+        """A name without dots and line ends, which titles of tests may contain."""
         return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import x from` takes the name "default"; `export { x }` exports under the name it takes."""
+        """`import x from` takes "default"; `export { x as y }` exports `y`."""
         if found.kind == "from" and not found.name:
             return (found._replace(name="default"),)
         if found.kind == "require" and found.name and not found.alias:
@@ -116,18 +116,18 @@ class EcmascriptHelper(Helper):
         return (found,)
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """`{ a, b: c, d = 1, ...rest }`; what is left over is no attribute."""
+        """`{ a, b: c, d = 1, ...rest }`; the rest is not an attribute."""
         return tuple(_fields(node))
 
     def is_parameter(self, node: Node) -> bool:
-        """Function types and defaults have parameters of their own."""
+        """False for parameters of function types and defaults."""
         owner = node.parent.parent if node.parent is not None else None
         if owner is None or owner.type in _FUNCTION_TYPES:
             return False
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """What a call, or a component of JSX, hands to the function it is given."""
+        """Value that a call, or a JSX component, passes to its function argument."""
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
         outer = around.parent if around is not None else None
@@ -145,7 +145,10 @@ class EcmascriptHelper(Helper):
         return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """`x instanceof C`: where it holds, and after an `if (!(x instanceof C))` that leaves."""
+        """Types from `x instanceof C`.
+
+        They hold in the branch, and after an `if (!(x instanceof C))` that leaves.
+        """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
             return ()
@@ -199,7 +202,10 @@ class EcmascriptHelper(Helper):
 
 
 def _parameter_index(node: Node, target: Node) -> int:
-    """Which parameter of a function a target is, or is part of; -1 for none, and for the rest of them."""
+    """Position of the parameter that a target is, or is part of.
+
+    -1 if it is not a parameter, and for a rest parameter.
+    """
     if node.type not in _FUNCTIONS:
         return -1
     parameters = node.child_by_field_name("parameters")
@@ -283,7 +289,10 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """`a || b` is either; `a && b` is b or nothing; no other operator can be overloaded."""
+    """`a || b` is either; `a && b` is b or nothing.
+
+    Classes cannot overload other operators.
+    """
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -293,7 +302,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _cast(builder: TermBuilder, node: Node) -> TermIndex:
-    """`x as C` is an instance of C; of a type that says nothing it stays x."""
+    """`x as C` is an instance of C, or x if the type gives no information."""
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
         children = children[::-1]
@@ -305,7 +314,7 @@ def _cast(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
-    """`(x)`, and `/** @type {C} */ (x)`, which is how plain JavaScript casts."""
+    """`(x)`, and `/** @type {C} */ (x)`, the cast of plain JavaScript."""
     value = builder.term(_first(node))
     if b"@type" not in builder.source:
         return value
@@ -342,7 +351,10 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """What a function without a name gives: its expression, or what its own `return` statements give; -1 for nothing."""
+    """Result of an anonymous function; -1 if it returns nothing.
+
+    It is the body expression or the values of its own `return` statements.
+    """
     body = node.child_by_field_name("body")
     if body is None:
         return NO_TERM
@@ -362,7 +374,7 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """False for the `this` of a function without a name, which is whatever its caller says."""
+    """False for `this` in an anonymous function, which the caller decides."""
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
         around = around.parent
@@ -373,13 +385,16 @@ def _has_receiver(node: Node) -> bool:
         return True
     if outer.type != "arguments":
         return outer.type == "export_statement"
-    # const name = wrap(function () {…}) is a definition; after a function, `this` may be handed on.
+    # const name = wrap(function () {…}) is a definition; an argument after a function may be its `this`.
     holder = outer.parent.parent if outer.parent is not None else None
     return (holder is not None and holder.type in _NAMING) or any(child.type == "this" for child in outer.named_children)
 
 
 def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """`{ name: Type; method(): Result }`; one that only says what any key holds is a record."""
+    """`{ name: Type; method(): Result }`.
+
+    With an index signature only, it is a record.
+    """
     keys: list[str] = []
     values: list[TermIndex] = []
     held = NO_TERM
@@ -406,7 +421,7 @@ def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
-    """The `instanceof` tests that must have held, or failed, for a condition to be as `truth` says."""
+    """`instanceof` tests that make a condition equal `truth`."""
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], truth)
     elif node.type == "unary_expression":

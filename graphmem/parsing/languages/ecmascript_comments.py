@@ -1,4 +1,7 @@
-"""Types that plain JavaScript declares in its documentation: `@param {Type} name`, `@returns {Type}`, `@type {Type}`, `@typedef`."""
+"""Types that plain JavaScript declares in documentation comments.
+
+The tags are `@param {Type} name`, `@returns {Type}`, `@type {Type}` and `@typedef`.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +33,11 @@ _IMPORT: Final = re.compile(
 )
 _LEADING: Final = re.compile(r"^(?:\.\.\.|[?!])+")
 _MAX_TYPE: Final = 600
-"""Characters of a type that are read."""
+"""Most characters of a type that are read."""
 
 
 def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-    """Terms of the types a comment declares; keys as `Helper.documented` says."""
+    """Terms of the types a comment declares; keys as in `Helper.documented`."""
     if not text.startswith("/**") or "@" not in text:
         return {}
     found: dict[str, TermIndex] = {}
@@ -68,7 +71,10 @@ def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
 
 
 def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]]:
-    """Aliases for `@import Default, { Name as other } from "module"` and `@import * as all from "module"`."""
+    """Aliases from `@import` tags.
+
+    Their forms are `@import Default, { Name as other } from "module"` and `@import * as all from "module"`.
+    """
     if "@import" not in text:
         return
     plain = " ".join(line.strip().lstrip("*") for line in text.removesuffix("*/").splitlines())
@@ -85,7 +91,7 @@ def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]
 
 
 def _tags(text: str) -> Iterator[tuple[str, str, str]]:
-    """(tag, type in braces or "", name behind it or "") of a comment, in order."""
+    """(tag, type in braces or "", name after it or "") of a comment, in order."""
     for match in _TAG.finditer(text):
         position = match.end()
         written = ""
@@ -99,7 +105,7 @@ def _tags(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Position of the brace that closes the one at `start`; -1 for none."""
+    """Position of the brace that closes the one at `start`, or -1."""
     depth = 0
     for position in range(start, min(len(text), start + _MAX_TYPE)):
         if text[position] == "{":
@@ -112,7 +118,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def declared_type(builder: TermBuilder, written: str) -> TermIndex:
-    """The term of a type as documentation writes it; -1 for one that cannot be read or says nothing."""
+    """Term of a type in documentation; -1 if invalid or uninformative."""
     text = " ".join(line.strip().removeprefix("*") for line in written.splitlines()).strip()
     text = _LEADING.sub("", text).removesuffix("=").replace(".<", "<").strip()
     if not text or text in ("*", "any", "unknown", "object", "Object", "function", "Function"):
@@ -133,6 +139,9 @@ def _source(text: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _type_tree(text: str) -> Tree | None:
-    """The syntax tree of a type; None where it is none. The same few types are written all over a project."""
+    """Syntax tree of a type; None if it is not a type.
+
+    Results are cached, because a project repeats the same few types.
+    """
     tree = load_grammar("typescript").parse(_source(text))
     return None if tree is None or tree.root_node.has_error else tree

@@ -1,8 +1,10 @@
-"""TypeScript that its grammar does not know, rewritten so that it does; every byte and every end of a line stays in its place.
+"""Rewrite TypeScript that its grammar does not support.
 
-- Between two members of an interface or of an object type the end of a line is enough. The grammar wants a semicolon where the
-  next member begins with `(`, `<` or `[` (a call signature, a generic one, an index signature), or is named `in`. Without one it
-  takes the line for more of the type above, loses its place, and with it often the rest of the file.
+Every byte and every end of a line stays in its place.
+
+- Between two members of an interface or an object type, the end of a line is enough. The grammar needs a semicolon if the next
+  member begins with `(`, `<` or `[` (a call signature, a generic one, an index signature), or is named `in`. Otherwise it reads
+  the line as part of the type above, and often fails for the rest of the file.
 - `export type * from` is a re-export of types.
 """
 
@@ -25,15 +27,15 @@ def _words(text: str) -> frozenset[bytes]:
 
 
 _STATEMENT: Final = _words("abstract async class const declare enum export function import interface let module namespace type var")
-"""Words at the margin with which a statement begins, whatever stands open above it."""
+"""Words that begin a statement at the left margin, whatever is open above."""
 
 _GOES_ON: Final = _words("abstract as asserts extends get in infer instanceof is keyof new readonly set typeof unique") | _STATEMENT
-"""Words with which neither a type nor a member ends."""
+"""Words that cannot end a type or a member."""
 
 _MODIFIERS: Final = _words("export declare default")
 _BEFORE_TYPE: Final = _words(": | & <")
 _MEMBER: Final = _words("( < [ in instanceof")
-"""What the grammar takes for more of the line above."""
+"""Tokens that the grammar reads as part of the line above."""
 
 _OPEN: Final = _words("( [ {")
 _CLOSE: Final = _words(") ] }")
@@ -42,7 +44,10 @@ _SEMICOLON: Final = ord(";")
 
 
 def mended(source: bytes) -> bytes:
-    """The source as the grammar can read it, as long as before; the source itself where nothing has to be put in."""
+    """The source in a form that the grammar can read, of the same length.
+
+    Without a place to change, the source itself.
+    """
     found = _Members(source).blanks()
     if found:
         rewritten = bytearray(source)
@@ -53,14 +58,14 @@ def mended(source: bytes) -> bytes:
 
 
 class _Members:
-    """One walk over the tokens of a file, which finds the members of types that need a semicolon in front."""
+    """A walk over the tokens that finds members in need of a semicolon."""
 
     def __init__(self, source: bytes) -> None:
         self.source = source
-        self.types: list[bool] = []  # of each open bracket: whether members of a type stand in it
-        self.header = b""  # `interface` or `type` while its body is to come
-        self.angles = 0  # type parameters that are open in the header
-        self.before = b""  # the last sign or word
+        self.types: list[bool] = []  # of each open bracket: whether it contains members of a type
+        self.header = b""  # `interface` or `type` before its body
+        self.angles = 0  # open type parameters of the header
+        self.before = b""  # the previous sign or word
         self.ends = False  # whether a member can end with it
 
     def blanks(self) -> list[int]:

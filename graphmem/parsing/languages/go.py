@@ -1,4 +1,4 @@
-"""Go: what its queries cannot say."""
+"""Helper for Go."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
 
 
 def package_name(path: str) -> str:
-    """The name an import binds when it does not say: by custom the last part of the path, without versions and `go-`."""
+    """Name that an import binds by default.
+
+    By convention it is the last part of the path, without versions and `go-`.
+    """
     parts = path.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else _VERSION.sub("", parts[-1])
     return last.removeprefix("go-").removesuffix("-go").removesuffix(".go").replace("-", "_")
@@ -37,14 +40,14 @@ class GoHelper(Helper):
     """Names of packages, literals of types, pointers, type switches."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """An import without a name binds that of the package; `_` binds none."""
+        """An unnamed import binds the name of the package; `_` binds none."""
         if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)
         alias = "" if found.alias == "_" else found.alias or package_name(found.module)
         return (found._replace(alias=alias),)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """`switch name := value.(type) { case Type: … }`: what `name` is in the case."""
+        """Types of `name` in the cases of `switch name := value.(type)`."""
         switch = node.parent
         alias = switch.child_by_field_name("alias") if switch is not None else None
         if alias is None or not alias.named_children:

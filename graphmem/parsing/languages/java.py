@@ -1,4 +1,4 @@
-"""Java: what its queries cannot say."""
+"""Helper for Java."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 CONSTRUCTOR: Final = "<init>"
-"""The name under which constructors are found: what `Type::new` names."""
+"""Name of constructors, as in `Type::new`."""
 
 
 class JavaHelper(Helper):
-    """Imports of one name, constructors that call each other, sums of strings."""
+    """Imports of one name, constructors that call each other, concatenation."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """`import a.b.Name` takes `Name` from `a.b`."""

@@ -1,4 +1,4 @@
-"""Python: what its queries cannot say."""
+"""Helper for Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PythonHelper(Helper):
     """Dotted imports and type tests."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import a.b` binds `a` and loads `a.b`; `import a.b as c` binds what it loads."""
+        """`import a.b` binds `a` and loads `a.b`; `import a.b as c` binds `a.b`."""
         if found.kind != "import" or found.alias:
             return (found,)
         top = found.module.partition(".")[0]
@@ -29,7 +29,10 @@ class PythonHelper(Helper):
         return (bound,) if top == found.module else (bound, found)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """`isinstance` in a condition: where it holds, in the branch, after an early exit, in the condition's own lines."""
+        """Types from `isinstance` in a condition.
+
+        They hold in the branch, after an early exit, and in the lines of the condition.
+        """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
             return ()
@@ -48,7 +51,10 @@ class PythonHelper(Helper):
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """What holds when the condition is false: in `else`, and after an `if` whose branch leaves."""
+    """Types if the condition is false.
+
+    They hold in `else`, or after a branch that leaves.
+    """
     tests = list(_tests(node, False))
     alternatives = statement.children_by_field_name("alternative")
     for test in tests:
@@ -68,7 +74,7 @@ def _end_of_block(statement: Node) -> int:
 
 
 def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
-    """`(name, type)` of every `isinstance` that must have been true when the condition was `wanted`."""
+    """`(name, type)` of every `isinstance` that makes the result `wanted`."""
     if node.type == "parenthesized_expression":
         for child in node.named_children:
             yield from _tests(child, wanted)

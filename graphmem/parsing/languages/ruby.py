@@ -1,4 +1,4 @@
-"""Ruby: what its queries cannot say."""
+"""Helper for Ruby."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class RubyHelper(Helper):
-    """`super`, which calls the method of the same name, and instance variables, which are attributes."""
+    """Rules for `super` and instance variables.
+
+    `super` calls the method of the same name. Instance variables are attributes.
+    """
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Terms that depend on more than the type of their node."""

@@ -1,4 +1,4 @@
-"""Rust: what its queries cannot say."""
+"""Helper for Rust."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 MAX_NESTED: Final = 50
-"""Braces in braces of one `use` that are opened."""
+"""Most nested braces of one `use` that are read."""
 
 
 class RustHelper(Helper):
-    """Trees of imports, macros, patterns, blocks as values."""
+    """Import trees, macros, patterns, and blocks as values."""
 
     def module(self, text: str) -> str:
         """The tree of a `use`, on one line."""
         return " ".join(text.split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`use a::{b, c as d, e::*}` takes `b` and `c` from `a`, and everything from `a::e`."""
+        """`use a::{b, c as d, e::*}` takes `b`, `c` from `a`, and all of `a::e`."""
         if found.kind == "import":
             is_module = found.alias == found.module
             return (found._replace(module=f"self::{found.module}" if is_module else found.module, alias=found.alias or found.module),)
@@ -47,7 +47,7 @@ class RustHelper(Helper):
         )
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """`Some(x)` takes what the variant holds, `Name { x, y: z }` the fields."""
+        """`Some(x)` takes the variant's content, `Name { x, y: z }` the fields."""
         if node.type == "tuple_struct_pattern":
             variant = node.child_by_field_name("type")
             inner = [child for child in node.named_children if child != variant and not child.is_extra]
@@ -85,7 +85,7 @@ class RustHelper(Helper):
 
 
 def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """(path, name, alias) of every name a `use` brings."""
+    """(path, name, alias) of every name that a `use` binds."""
     text = text.strip()
     if not text or depth > MAX_NESTED:
         return
@@ -132,7 +132,7 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """The expression that ends with a token inside a macro: a name, a path, a call of either."""
+    """The name, path or call that ends with a token inside a macro."""
     if depth > 20:
         return None
     if node.type == "token_tree":
@@ -163,11 +163,14 @@ _TRAITS: Final = {
     "E": "UpperExp",
     "p": "Pointer",
 }
-"""By the last letter of what a place in a formatted text says; without one it is `Display`."""
+"""Trait by the last letter of a placeholder; `Display` without a letter."""
 
 
 def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
-    """What a macro formats, as (OPERATOR, "{Trait}", value, -1), and what `assert_eq!` and `assert_ne!` compare."""
+    """Operations of a macro.
+
+    A formatted value is (OPERATOR, "{Trait}", value, -1). `assert_eq!` and `assert_ne!` give a comparison.
+    """
     tree = next((child for child in node.children if child.type == "token_tree"), None)
     if tree is None:
         return
@@ -192,14 +195,14 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 
 
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
-    """The values of a formatted text, each with its trait."""
+    """Values of a formatted text, each with its trait."""
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
     for found in _PLACE.finditer(text):
         if found[1] is None:
             continue
         what, how = found[1].strip(), (found[2] or "").strip()
-        following += ".*" in how  # the length comes first
+        following += ".*" in how  # the length is the first argument
         if not what:
             what = str(following)
             following += 1
@@ -212,7 +215,7 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 
 
 def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
-    """The expression some tokens make, when it is a name, a path or a call, perhaps behind `&`."""
+    """Expression of some tokens: a name, a path or a call, perhaps after `&`."""
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
     return _tokens(builder, inner[-1], 0) if inner and known else None

@@ -1,4 +1,4 @@
-"""Scala: what its queries cannot say."""
+"""Helper for Scala."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ScalaHelper(Helper):
         return " ".join(text.removeprefix("import ").split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import a.{B, C => D, _}` takes `B` and `C` from `a`, and everything."""
+        """`import a.{B, C => D, _}` takes `B`, `C` and everything else from `a`."""
         if found.kind == "package":
             return (found._replace(module=found.module.replace(" ", "")),)
         path, _, braces = found.module.partition("{")
@@ -31,7 +31,7 @@ class ScalaHelper(Helper):
 
 
 def _taken(found: Import, module: str, part: str) -> Import:
-    """One name, or everything, of a package."""
+    """One name, or all names, of a package."""
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
     name, *renamed = _RENAMED.split(part)
