@@ -1,12 +1,11 @@
-"""Second stage: the facts of all files in, edges with reasons out, again only where something changed.
+"""Resolution: convert the facts of all files to edges, incrementally.
 
     resolver = Resolver("project", layout)
     for path in resolver.update(changed, removed):
         resolution = resolver.resolve(path)
 
-The edges of a file depend on its own facts and on inputs read from others (see `project`). `update` answers
-exactly which files have to be resolved again, so that after any sequence of updates the edges are those a
-fresh resolver would give.
+The edges of a file depend on its own facts and on inputs from other files (see `project`). `update` returns exactly the files to
+resolve again. After any sequence of updates the edges thus equal those of a new resolver.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
 
 RECURSION_LIMIT: Final = 12_000
-"""Python frames that `solver.MAX_STACK` open questions, each with nested terms, can need."""
+"""Python frames for `solver.MAX_STACK` open questions with nested terms."""
 
 FEW_GROUPS: Final = 100_000
-"""Groups of inputs that are kept without asking whether anybody still needs them."""
+"""Number of groups of inputs that are kept without a check for use."""
 
 
 class Resolver:
@@ -44,7 +43,7 @@ class Resolver:
 
     Args:
         project: name of the project, part of every id.
-        layout: what its configuration files say.
+        layout: contents of its configuration files.
     """
 
     def __init__(self, project: str, layout: Layout | None = None) -> None:
@@ -54,7 +53,7 @@ class Resolver:
         self._project = Project(project, self._rules_of)
         self._inference = Evaluation(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
-        self._inputs: dict[str, frozenset[int]] = {}  # path -> what its edges were made from: inputs and groups
+        self._inputs: dict[str, frozenset[int]] = {}  # path -> inputs and groups of its edges
         self._answers = AnswersOf()
         self._started = False
         self._groups_kept = FEW_GROUPS
@@ -67,7 +66,10 @@ class Resolver:
         return self._rules[language]
 
     def _made(self, rules: type[Rules], spec: LanguageSpec) -> Rules:
-        """The rules of a language; configuration files that bring about an error nobody foresaw are left out."""
+        """The rules of a language.
+
+        Configuration files that cause an unexpected error are ignored.
+        """
         try:
             return rules.of_language(self.layout, spec)
         except Exception as error:  # noqa: BLE001 - which file it is, is found below, and said
@@ -88,14 +90,14 @@ class Resolver:
         return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
-        """Take new facts in.
+        """Add new facts.
 
         Args:
             changed: facts of new and changed files by path; files of languages without rules are ignored.
-            removed: paths that are gone; unknown ones are ignored.
+            removed: removed paths; unknown ones are ignored.
 
         Returns:
-            The files whose edges may now be different, changed ones included: `resolve` each of them.
+            The files whose edges may have changed, including the changed ones: `resolve` each of them.
         """
         _allow_recursion()
         for path in changed:
@@ -118,7 +120,10 @@ class Resolver:
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 
     def _forget(self, stale: set[int]) -> None:
-        """Drop the answers that were made from stale inputs; the groups with one of them in become stale too."""
+        """Drop answers made from stale inputs.
+
+        Groups that contain one of these inputs become stale too.
+        """
         groups = self._project.solver.groups
         if not stale:
             return
@@ -138,10 +143,10 @@ class Resolver:
             self._groups_kept = max(len(groups), FEW_GROUPS)
 
     def resolve(self, path: str) -> FileResolution:
-        """The edges that begin in a file, what they lead to outside, and the sites that lead nowhere.
+        """Edges that begin in a file, external targets and unresolved sites.
 
         Raises:
-            KeyError: `update` never brought that file, or its language has no rules.
+            KeyError: `update` never got that file, or its language has no rules.
         """
         _allow_recursion()
         entry = self._project.files[path]
@@ -155,7 +160,7 @@ class Resolver:
                 resolution = definitions_alone(self._inference, self._hierarchy, entry, said)
         self._inputs[path] = frozenset(reads)
         solver.listen()
-        # What single calls give is seldom asked again: two thirds of all answers.
+        # Results of single calls are rarely asked for again; they are two thirds of all answers.
         entry.memo = {key: answer for key, answer in entry.memo.items() if key[0] != "t"}
         entry.meanings.clear()
         return resolution
@@ -164,7 +169,7 @@ class Resolver:
         """The definitions of a file, the module first, in source order.
 
         Raises:
-            KeyError: `update` never brought that file, or its language has no rules.
+            KeyError: `update` never got that file, or its language has no rules.
         """
         entry = self._project.files[path]
         try:
@@ -174,56 +179,56 @@ class Resolver:
             return plain_rows(entry)
 
     def is_left_out(self, path: str) -> bool:
-        """True for a file of which only the module is known, because of an error nobody foresaw."""
+        """Whether an unexpected error left only the module of a file."""
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Why a file is in the graph in part only, if that is an error nobody foresaw; ""."""
+        """Unexpected error because of which a file is partly in the graph; or ""."""
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
-        """What a file says; None when `update` never brought it, or its language has no rules."""
+        """Facts of a file; None if unknown, or if its language has no rules."""
         entry = self._project.files.get(path)
         return entry.facts if entry is not None else None
 
     def paths(self) -> Iterable[str]:
-        """Files of which something is known."""
+        """Paths of all known files."""
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:
-        """The name under which other files import a file; "" when they cannot."""
+        """Name under which other files import a file; "" if they cannot."""
         entry = self._project.files.get(path)
         names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
     def dependencies(self, paths: Iterable[str] | None = None) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
-        """Every input by its number, and for each resolved file, or for these, the numbers of those its edges were made from.
+        """Number of each input, and the inputs of each resolved file's edges.
 
-        Numbers stay as they are for the life of a resolver; new inputs get the next ones.
+        With `paths`, only of these files. Numbers stay fixed for the life of a resolver; new inputs get the next ones.
         """
         groups = self._project.solver.groups
         wanted = self._inputs if paths is None else paths
         return self._project.keys(), {path: groups.inputs(self._inputs[path]) for path in wanted}
 
     def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
-        """Take over the `dependencies` of an earlier resolver; to be called first of all.
+        """Restore `dependencies` of an earlier resolver, before any other call.
 
-        The first `update` then has to bring the very facts that one knew last, and what it answers need not be
-        resolved, as those edges are known; every later one answers what an unbroken resolver would.
+        The first `update` must then contain the same facts as the earlier one's last state. The files it returns need not be resolved,
+        because their edges are known. Later updates return what an uninterrupted resolver would.
         """
         self._project.number(keys)
         self._inputs = dict(inputs)
 
     def forget_answers(self) -> None:
-        """Free the memory of remembered answers; they are found again when needed."""
+        """Free the memory of cached answers, which are recomputed when needed."""
         for entry in self._project.files.values():
             entry.memo.clear()
         self._project.solver.forget_interned()
 
     def let_go(self) -> None:
-        """Free everything at once; there is no answer after it.
+        """Free everything at once; the resolver is unusable afterwards.
 
-        Left to the cyclic collector, a million objects would be looked at for nothing.
+        Otherwise the cyclic collector would scan a million objects in vain.
         """
         for entry in self._project.files.values():
             vars(entry).clear()
@@ -232,6 +237,6 @@ class Resolver:
 
 
 def _allow_recursion() -> None:
-    """Inference recurses in Python only, which takes heap and no C stack."""
+    """Raise the limit of Python's recursion, which takes heap and no C stack."""
     if sys.getrecursionlimit() < RECURSION_LIMIT:
         sys.setrecursionlimit(RECURSION_LIMIT)

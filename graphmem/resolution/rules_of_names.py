@@ -1,4 +1,4 @@
-"""What names mean in a language: modules, imports, scopes, annotations."""
+"""Rules of a language for names: modules, imports, scopes, annotations."""
 
 from __future__ import annotations
 
@@ -24,74 +24,92 @@ if TYPE_CHECKING:
 
 
 class NameRules:
-    """Names: lexical scopes, no modules, nothing declared."""
+    """Default rules: lexical scopes, no modules, no declarations."""
 
     class_scope_is_visible: bool = False
-    """True where code inside a method sees the names of its class without a prefix."""
+    """Whether a method sees the names of its class without a prefix."""
 
     this_is_implied: bool = False
-    """True where code inside a class sees the members of the class, inherited ones too, without a prefix."""
+    """Whether code inside a class sees its members without a prefix.
+
+    Inherited members count.
+    """
 
     own_names_are_below: bool = True
-    """True where what a file takes from itself is a module below it (`from . import x` in a package)."""
+    """Whether an import from the file itself names a module below it.
+
+    An example is `from . import x` in a package.
+    """
 
     builtin_package: str = "builtins"
-    """Package of the names every file sees."""
+    """Package of the names that every file sees."""
 
     def module_names(self, path: str) -> Sequence[str]:
-        """Every dotted (or slashed) name under which other files may import the file at a path; the best first."""
+        """Names by which other files may import the file at a path, best first.
+
+        They have dots or slashes.
+        """
         return ()
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """The same as `module_names`, for languages whose files say what they belong to."""
+        """Like `module_names`, for languages whose files declare their package."""
         return self.module_names(facts.path)
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
-        """Names of a file that other files of the same module name see; see `shared`."""
+        """Names of a file that files of the same module name see; see `shared`."""
         return ()
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """What a name the file does not bind means, because files of one package share their names."""
+        """Meaning of an unbound name that files of one package share."""
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """`MODULE` atoms of the files of a `NAMESPACE` that bind a name; of all that importers see for ""."""
+        """`MODULE` atoms of the files of a `NAMESPACE` that bind a name.
+
+        For "" all files that importers see.
+        """
         return []
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """True of an enum whose members are names of the scope around it."""
+        """Whether the members of an enum are names of the scope around it."""
         return False
 
     def type_names(self, name: str) -> Sequence[str]:
-        """The names under which a scope keeps what a name means as a type."""
+        """Names under which a scope stores the type meaning of a name."""
         return (name,)
 
     def parts_of_type(self, inference: Inference, entry: FileEntry, scope: int, found: Term) -> Iterable[int]:
-        """Of a term of an annotation that is no name, the terms in which types can be named; of a call what it is given."""
+        """Terms in which a term of an annotation can name types.
+
+        The term is not a name. For a call these are its arguments.
+        """
         return found[2] if found[0] == CALL else children(found)
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """What stands before a dot in an annotation, of the value it would be elsewhere."""
+        """The owner before a dot in an annotation, as an ordinary value."""
         return value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
-        """The value whose type a term of an annotation asks for (`typeof value`); -1 for none."""
+        """Value whose type an annotation takes (`typeof value`); -1 for none."""
         return -1
 
     def is_type_variable(self, entry: FileEntry, position: int) -> bool:
-        """True of a binding by which a variable stands for a type (`Alias = dict[str, int]`)."""
+        """Whether a binding defines a type alias (`Alias = dict[str, int]`)."""
         return False
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """True of an import by which a file gives one name to others: they may import it from here."""
+        """Whether an import re-exports a name, so that others may import it here."""
         return False
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """By what a file gives a name to others: names of its own, and imports, of which the first that leads anywhere counts."""
+        """Sources of a name that a file exports.
+
+        These are own names, and imports, of which the first with a target counts.
+        """
         return (name,), ()
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """The module an import statement names, before any name is taken from it.
+        """The module that an import statement names, without names taken from it.
 
         `MODULE`, `NAMESPACE` and `EXT` atoms; look-ups through `inference.project` only.
         """
@@ -102,66 +120,78 @@ class NameRules:
         return EMPTY
 
     def exported(self, entry: FileEntry, name: str) -> bool:
-        """True when importing everything from this file brings this name."""
+        """Whether a star import of this file brings this name."""
         return not name.startswith("_")
 
     def module_value(self, inference: Inference, module: FileEntry, name: str) -> Type | None:
-        """What a module gives to others under a name, where that is not simply the name's value; None where it is."""
+        """Value that a module exports under a name.
+
+        None if it is the value of that name.
+        """
         return None
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """What an import takes from a module under a name."""
+        """Value that an import takes from a module under a name."""
         return inference.module_member(module, name)
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """What a name is bound to that stands for a whole module."""
+        """Value of a name that is bound to a whole module."""
         return frozenset((module,))
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """The scope in which a definition is found, and the name by which."""
+        """Scope and name under which a definition is found."""
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Of each definition of a file the scope it is written in; -1 for the module."""
+        """Enclosing scope of each definition of a file; -1 for the module."""
         return [definition.parent for definition in definitions]
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """True where code inside a scope sees the names it binds without a prefix."""
+        """Whether code inside a scope sees its names without a prefix."""
         return self.class_scope_is_visible or entry.definitions[scope].kind not in ("class", "interface", "enum")
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Members of a class that are defined outside of it, in its own file or in others."""
+        """Members of a class that are defined outside of it, in any file."""
         return ()
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """The value of a variable, from the value of the expression it is given."""
+        """Value of a variable, from its initial expression."""
         return value
 
     def builtin(self, name: str) -> Type:
-        """The value of a name no scope of the project defines."""
+        """Value of a name that the project does not define."""
         return EMPTY
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """The value of a name no scope defines, where that depends on the file."""
+        """Value of a name without a scope, if it depends on the file."""
         return self.builtin(name)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """The type an annotation names; with `UNTYPED` in it when it leaves something open."""
+        """Type of an annotation, with `UNTYPED` if part of it is open."""
         return EMPTY
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
-        """The class whose members a scope sees without a prefix, where it is one or stands apart from one."""
+        """Class whose members a scope sees without a prefix.
+
+        The scope is that class, or a method defined outside of it.
+        """
         return entry.symbols[scope] if entry.definitions[scope].kind in CLASS_KINDS else None
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Names in a file that configuration files call commands or plug-ins, with the kind of entry point; "" is the file itself."""
+        """Names in a file that configuration files use as commands or plug-ins.
+
+        Each has a kind of entry point; "" is the file itself.
+        """
         return {}
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """True when a name that nothing in sight defines may still be one that another file defines."""
+        """Whether an undefined name may be a global of another file."""
         return True
 
     def is_common_name(self, name: str) -> bool:
-        """True for method names of the language's own types, which say nothing about who is meant."""
+        """Whether built-in types have a method of this name.
+
+        Such a name does not identify a target.
+        """
         return False

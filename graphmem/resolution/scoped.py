@@ -1,6 +1,6 @@
-"""The rules of languages of the second rank: scopes, packages or paths, declared types where there are some.
+"""Rules of languages that need only a table: scopes, packages, types.
 
-One class for all of them; what differs stands in `[resolution]` of their `language.toml`, see `grammars/README.md`.
+One class serves them all. Differences are in `[resolution]` of their `language.toml`, see `grammars/README.md`.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _KEYS: Final = frozenset(
 )
 CONSTRUCTOR: Final = "<init>"
 MAX_SUFFIX: Final = 8
-"""Parts of a path by which an import may name it."""
+"""Most parts of a path by which an import may name it."""
 
 
 class ScopedRules(PackageRules):
-    """Any language whose table says enough.
+    """Rules of a language from its table.
 
     Args:
-        layout: what the project's configuration files say.
+        layout: contents of the project's configuration files.
         spec: the language.
 
     Raises:
-        GrammarError: `[resolution]` has a key that is not known.
+        GrammarError: `[resolution]` has an unknown key.
     """
 
     def __init__(self, layout: Layout, spec: LanguageSpec) -> None:
@@ -89,17 +89,20 @@ class ScopedRules(PackageRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> ScopedRules:
-        """The rules a language's table describes."""
+        """Rules from the table of a language."""
         return cls(layout, spec)
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """`enum Color { RED }`: RED is a name of the scope around; that of an `enum class` is not."""
+        """`enum Color { RED }` defines RED in the scope around it.
+
+        The members of an `enum class` stay inside.
+        """
         return self._open_enums and not definition.signature.startswith(("enum class", "enum struct"))
 
     # modules and imports
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """First the name whose files share theirs, then those an import may use."""
+        """The name whose files share their names, then names for imports."""
         packages = dict.fromkeys(found.module.replace(self._separator, ".") for found in facts.imports if found.kind == "package")
         names = list(packages)
         if self._shares == "project":
@@ -159,7 +162,7 @@ class ScopedRules(PackageRules):
         return found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Packages by their first word, then what the language brings."""
+        """Packages by their first word, then names of the language."""
         known = self.builtin(name)
         for package in () if known or self._by_path else self.names_of(entry.facts):
             parts = package.split(".")
@@ -176,7 +179,7 @@ class ScopedRules(PackageRules):
         return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """A file that gives what it returns, where files do."""
+        """Value returned by a file, in languages whose files return one."""
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -186,7 +189,10 @@ class ScopedRules(PackageRules):
         return join(frozenset((module,)), inference.expanded(join_all(given)))
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the package; where a whole project shares names, those that are told apart."""
+        """Names of the package.
+
+        If the whole project shares names, those that can be told apart.
+        """
         if self._shares != "project":
             return super().shared(inference, entry, name)
         found = [place for place in self.package_places(inference, self._group, name, entry) if not _is_private(place)]
@@ -203,7 +209,7 @@ class ScopedRules(PackageRules):
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Constructors that are written under the name of their class are found as one name."""
+        """Constructors with the name of their class share one name."""
         definition = entry.definitions[position]
         scope, slot = super().definition_slot(entry, position)
         owner = slot.rpartition(".")[0] or entry.definitions[scope].name
@@ -212,7 +218,7 @@ class ScopedRules(PackageRules):
         return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Methods outside of their class; where a class may be written in several pieces, members of the others."""
+        """Methods outside of their class, and members of its other pieces."""
         found = list(super().members_elsewhere(inference, owner, name))
         if not self._reopened:
             return found
@@ -228,12 +234,12 @@ class ScopedRules(PackageRules):
         return found
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """The method of a class that makes its objects, where that is one."""
+        """The method of a class that creates its objects."""
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As `PackageRules`; any number where the language does not mind."""
+        """As in `PackageRules`, or any number if the language does not check."""
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def is_common_name(self, name: str) -> bool:
@@ -243,7 +249,7 @@ class ScopedRules(PackageRules):
     # values
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """A container of which nobody says what it holds holds what is not known."""
+        """Declared type; a container without element types has unknown elements."""
         found = entry.terms[term]
         known = self._containers.get(found[1]) if found[0] == NAME else None
         if known is None or any(atom[0] == CLASS for atom in self.objects(inference, entry, scope, term)):
@@ -262,7 +268,7 @@ class ScopedRules(PackageRules):
         return super().generic(inference, entry, scope, base, key)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods that give an element, or the container again."""
+        """Methods that return an element, or the container."""
         if container[0] != BOX:
             return EMPTY
         if name in self._element:
@@ -282,7 +288,7 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
 
 
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
-    """The paths that share most folders with the importer, when one does."""
+    """The path that shares most folders with the importer, if only one does."""
     here = importer.split("/")
 
     def closeness(path: str) -> int:

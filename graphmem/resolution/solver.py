@@ -1,14 +1,13 @@
-"""Memoised, recursive questions with fixpoints and recorded dependencies: the engine under inference.
+"""Memoised recursive questions with fixpoints and recorded dependencies.
 
-A question is a key in the memo of one file. Asking it while it is being answered gives the best answer so far
-(nothing, at first); when the outermost question of such a cycle is done, the cycle is asked again until no
-answer in it changes. Answers only grow, so the result is the least fixpoint: it does not depend on which
-question came first, and that is what makes an incremental index equal to a fresh one.
+Inference is built on it. A question is a key in the memo of one file. A question that is asked while it is being answered gets the
+best answer so far, which is empty at first. When the outermost question of such a cycle is done, the cycle is repeated until no
+answer changes. Answers only grow, so the result is the least fixpoint and does not depend on the order of questions. An incremental
+index thus equals a new one.
 
-Every answer carries what it was made from as one integer: an input (see `project.Project.key`), or a group of
-inputs and of other groups. A group has a negative number, lower than those of the groups in it, so the groups made
-of something are found in one pass (`dependents`), and an answer costs what it read itself and not what its parts
-read.
+Every answer has one integer for its inputs: an input (see `project.Project.key`), or a group of inputs and other groups. A group
+has a negative number, lower than those of the groups inside. So one pass finds all groups that depend on something (`dependents`),
+and an answer stores its own reads only, not those of its parts.
 """
 
 from __future__ import annotations
@@ -20,10 +19,16 @@ from graphmem.resolution.dependents import GroupsOf
 from graphmem.resolution.types import EMPTY, TOP
 
 MAX_STACK: Final = 150
-"""Questions open at once; a deeper one is answered first, alone, and the outer ones are asked again."""
+"""Most open questions.
+
+A deeper question is answered first, alone, and the outer ones are then repeated.
+"""
 
 MAX_PASSES: Final = 60
-"""Times a cycle is asked again; never reached by types of bounded height, a guard against a rule that shrinks."""
+"""Most passes over a cycle.
+
+Types of bounded height never reach it; it guards against a rule that shrinks answers.
+"""
 
 NOTHING: Final = -1
 """The group without inputs."""
@@ -38,14 +43,14 @@ class Groups:
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {(): NOTHING}
-        self._members: list[tuple[int, ...] | None] = [()]  # of the groups NOTHING, NOTHING - 1, …; None: nobody needs it any more
+        self._members: list[tuple[int, ...] | None] = [()]  # of the groups NOTHING, NOTHING - 1, …; None: unused
         self._containing = GroupsOf()
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """The number that stands for everything in a set: of its only member, or of the group."""
+        """Number of a set: that of its only member, or of its group."""
         reads.discard(NOTHING)
         if len(reads) == 1:
             return next(iter(reads))
@@ -58,11 +63,11 @@ class Groups:
         return found
 
     def spread(self, stale: set[int]) -> None:
-        """Add to some inputs every group that has one of them in it, however deep."""
+        """Add every group that contains one of these inputs, at any depth."""
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """The inputs some numbers stand for."""
+        """The inputs that some numbers represent."""
         members = self._members
         seen = set(numbers)
         pending = [number for number in seen if number < NOTHING]
@@ -75,7 +80,7 @@ class Groups:
         return frozenset(number for number in seen if number > NOTHING)
 
     def keep(self, used: set[int]) -> None:
-        """Forget the groups that are neither used nor part of one that is."""
+        """Delete groups that are neither used nor part of a used one."""
         kept = {NOTHING} | used
         for members, number in reversed(self._numbers.items()):
             if number in kept:
@@ -86,7 +91,7 @@ class Groups:
 
 
 def _number(position: int) -> int:
-    """Of the group at a position."""
+    """Number of the group at a position."""
     return NOTHING - position
 
 
@@ -94,11 +99,11 @@ Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
 Memo = dict[Any, Any]
-"""Question -> (answer, number of what it was made from); while it is being answered, a `_Question`."""
+"""Question -> (answer, number of its inputs), or an open `_Question`."""
 
 
 class _TooDeepError(Exception):
-    """Unwinds to the outermost question, which then answers the deep one first."""
+    """Unwinds to the outermost question, which first answers the deep one."""
 
     def __init__(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         super().__init__()
@@ -114,12 +119,12 @@ class _Question:
         self.memo = memo
         self.key = key
         self.state = _OPEN
-        self.guess: Any = EMPTY  # what the previous pass over its cycle found
-        self.value: Any = EMPTY  # what this pass found, once it waits
+        self.guess: Any = EMPTY  # answer of the previous pass over its cycle
+        self.value: Any = EMPTY  # answer of this pass, while it waits
         self.reads: set[int] = set()
         self.position = 0  # on the stack
-        self.low = 0  # lowest stack position an answer inside depended on
-        self.is_head = False  # somebody inside asked this very question
+        self.low = 0  # lowest stack position on which an answer inside depended
+        self.is_head = False  # a question inside asked this very question
         self.members: list[_Question] = []  # questions inside whose answers wait for this one
         self.again: list[_Question] = []  # those of earlier passes
 
@@ -135,18 +140,18 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """A new set, which from now on holds the inputs and groups that are read outside of questions."""
+        """Start a set that records inputs and groups read outside of questions."""
         self.reads = set()
         return self.reads
 
     def touch(self, key: int) -> None:
-        """Record that the answer being made read this input."""
+        """Record that the current answer read this input."""
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
-        """The answer `compute(*arguments)` gives, remembered in `memo` under `key`.
+        """Answer of `compute(*arguments)`, stored in `memo` under `key`.
 
-        `compute` must read tracked inputs and other questions only. Answers are compared with `==`; the first
+        `compute` must only read tracked inputs and other questions. Answers are compared with `==`; the first
         guess in a cycle is `EMPTY`.
         """
         known = memo.get(key)
@@ -172,24 +177,26 @@ class Solver:
         return waiting
 
     def forget_interned(self) -> None:
-        """Let go of shared sets; to be called when memos were dropped."""
+        """Release shared sets, after memos were dropped."""
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """An outermost question, with those that lie too deep under it answered before."""
+        """Answer an outermost question, after those too deep below it."""
         outside = self.reads
         attempts = [(memo, key, compute, arguments)]
-        lost: set[int] = set()  # read by questions that were given up, for what an error was made from
+        lost: set[int] = set()  # read by abandoned questions, for the inputs of an error
         try:
             while True:
                 try:
                     known = attempts[-1][0].get(attempts[-1][1])
-                    value = known[0] if type(known) is tuple else self._answer(*attempts[-1])  # a tuple: answered with what lay under it
+                    value = (
+                        known[0] if type(known) is tuple else self._answer(*attempts[-1])
+                    )  # a tuple: it was answered together with questions below it
                 except _TooDeepError as deep:
                     lost |= self._abandon(outside)
                     identity = (id(deep.question[0]), deep.question[1])
                     if any((id(asked[0]), asked[1]) == identity for asked in attempts):
-                        self._cut.add(identity)  # a cycle longer than the stack: it is cut here
+                        self._cut.add(identity)  # a cycle longer than the stack is cut here
                     else:
                         attempts.append(deep.question)
                     continue
@@ -206,7 +213,7 @@ class Solver:
                 self._cut.clear()
 
     def _abandon(self, outside: set[int]) -> set[int]:
-        """Leave no question open; what they had read."""
+        """Close all open questions and return what they had read."""
         read: set[int] = set()
         for question in self._stack:
             read |= question.reads
@@ -227,7 +234,7 @@ class Solver:
         question = memo.get(key)
         if question is None:
             question = memo[key] = _Question(memo, key)
-        else:  # of an earlier pass
+        else:  # it belongs to an earlier pass
             question.state = _OPEN
             question.is_head = False
             question.reads = set()
@@ -256,7 +263,10 @@ class Solver:
         return value
 
     def _grew(self, question: _Question, value: Any) -> bool:
-        """After a pass over a cycle: True, with its answers kept as guesses, when another pass may find more."""
+        """Whether another pass over a cycle may find more.
+
+        If so, its answers are kept as guesses.
+        """
         members = question.members
         if question.guess == value and all(member.guess == member.value for member in members):
             return False
@@ -269,14 +279,14 @@ class Solver:
         return True
 
     def _close(self, question: _Question, value: Any) -> int:
-        """A question, and the cycle it is the head of, have their final answers."""
+        """Store the final answers of a question and of the cycle that it heads."""
         number = self.groups.number(question.reads)
-        if type(value) is frozenset:  # few types are many answers, and an empty set takes 200 bytes
+        if type(value) is frozenset:  # many answers have the same few types, and an empty set takes 200 bytes
             value = self._interned.setdefault(value, value)
         question.memo[question.key] = (value, number)
         for member in question.members:
             member.memo[member.key] = (member.value, number)
         for member in question.again:
-            if member.memo.get(member.key) is member:  # the last pass did not come by it
+            if member.memo.get(member.key) is member:  # the last pass did not reach it
                 del member.memo[member.key]
         return number

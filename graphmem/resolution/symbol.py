@@ -1,4 +1,4 @@
-"""A definition as other files know it."""
+"""Symbols: definitions as other files know them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 
 
 class Symbol:
-    """A definition as other files know it: stays the same object while the file is edited around it."""
+    """A definition as other files know it.
+
+    It stays the same object while the file is edited around it.
+    """
 
     __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")
 
@@ -20,13 +23,13 @@ class Symbol:
         self.name = qualname.rpartition(".")[2]
         self.kind = kind
         self.ordinal = ordinal
-        self.key = key  # input that changes when what it says to other files does
-        self.index = -1  # in its file's definitions; -1 while it does not exist
+        self.key = key  # input that changes with the facts that other files can see
+        self.index = -1  # position in its file's definitions; -1 while it does not exist
 
     def __repr__(self) -> str:
         return f"{self.path}:{self.qualname}#{self.ordinal}"
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Sort key that does not depend on anything but the source."""
+        """Sort key from the source alone."""
         return (self.path, self.qualname, self.kind, self.ordinal)

@@ -1,4 +1,4 @@
-"""Facts to symbol rows: definitions with their ids, and what the language's table says about them."""
+"""Convert facts to rows of symbols, with ids, tests and entry points."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 
 _NOTHING: Final = re.compile(r"(?!)")
-PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # by which a route is told its path
-WAYS_IN: Final = ("route", "command", "event", "task", "export")  # what a test never is, however it is decorated
+PATH_ARGUMENTS: Final = ("rule", "route", "path", "prefix", "pattern")  # names of arguments that contain the path of a route
+WAYS_IN: Final = ("route", "command", "event", "task", "export")  # kinds that a test never has, whatever its decorators
 
 
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
-    """One row for each definition of a file, the module first, in source order."""
+    """One row per definition of a file, the module first, in source order."""
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
@@ -40,7 +40,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """As `symbol_rows`, without what the language's table says."""
+    """Like `symbol_rows`, without rules from the language's table."""
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
 
@@ -80,13 +80,16 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
 
 @cache
 def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    # Remembered by pattern, never by name: a name that outlives its file keeps the memory around it.
+    # Cached by pattern, never by name: a name that outlives its file keeps the memory around it.
     return re.compile("|".join(map(translate, patterns)))
 
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """The rules that ask for no decorator, and what a decorator has to look like for any of the others to be looked at."""
+    """Rules of entry points, divided by their need of a decorator.
+
+    Returns the rules without one, and a pattern of decorators that the others may match.
+    """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
     return tuple(rule for rule in rules if not rule.decorator), _any_of(decorators) if decorators else _NOTHING
@@ -105,7 +108,7 @@ def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition) -
 def entry_rule(
     rules: Iterable[EntryPointRule], facts: FileFacts, definition: Definition, decorators: Sequence[Written]
 ) -> EntryPointRule | None:
-    """The first of the rules that makes a definition with these decorators an entry point."""
+    """First rule by which these decorators make a definition an entry point."""
     within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
     for rule in rules:
         if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers, within=within):
@@ -114,13 +117,16 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """A decorator as rules of entry points compare it; None for one of a test double or a test runner."""
+    """A decorator in the form that rules compare.
+
+    None for one of a test double or a test runner.
+    """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))
 
 
 def _first_text(terms: list[Term], call: Term) -> str | None:
-    """The text of a call's first argument, or of a named one that may be a path."""
+    """Text of a call's first argument, or of a named one that may be a path."""
     if call[0] not in (CALL, NEW):
         return None
     _, _, positional, keywords = call
@@ -129,7 +135,7 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
 
 
 def dotted(terms: list[Term], index: int) -> str:
-    """`a.b` for a term that is a name, attributes of one, or a call of those; "" for anything else."""
+    """`a.b` of names, attributes and their calls; "" for other terms."""
     term = terms[index]
     if term[0] in (CALL, NEW):
         _, callee, _, _ = term

@@ -1,4 +1,4 @@
-"""What readers ask of a term (see `parsing.facts`): its children, the parts of a call, the last name."""
+"""Readers of terms (see `parsing.facts`): children, call parts, last name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def call_at(terms: Sequence[Term], index: int) -> Call:
     """The call at an index, such as that of a reference of the kind `call`.
 
     Raises:
-        TypeError: the term is something else.
+        TypeError: the term is not a call.
     """
     term = terms[index]
     if term[0] == CALL or term[0] == NEW:
@@ -72,7 +72,10 @@ def string_of(term: Term) -> str:
 
 
 def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
-    """The items of a tuple; any other term alone. `Base[A, B]` has its arguments as a tuple, `Base[A]` has one alone."""
+    """Items of a tuple; any other term alone.
+
+    `Base[A, B]` has its arguments as a tuple, `Base[A]` has one alone.
+    """
     term = terms[index]
     if term[0] == TUPLE:
         _, items = term
@@ -81,7 +84,7 @@ def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
 
 
 def children(term: Term) -> Sequence[TermIndex]:
-    """Indices of the terms a term is made of; missing ones (-1) left out."""
+    """Indices of the terms inside a term, without missing ones (-1)."""
     if term[0] == ATTR:
         _, base, _ = term
         return (base,) if base >= 0 else ()

@@ -1,8 +1,8 @@
-"""What an expression may be, as far as resolution cares: small sets of atoms, joined and bounded.
+"""Types of expressions for resolution: small, bounded sets of atoms.
 
-A `Type` is a frozenset of atoms, an atom is a tuple whose first item is its tag. The empty set means
-"nothing is known"; `TOP` means "too many things". Joining is monotone and the height is bounded (at most
-`MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep), so fixpoints exist, are unique, and end.
+A `Type` is a frozenset of atoms. An atom is a tuple whose first item is its tag. The empty set means "nothing is known"; `TOP`
+means "too many things". Joining is monotone and the height is bounded (at most `MAX_ATOMS` atoms, containers nested at most
+`MAX_DEPTH` deep). Fixpoints therefore exist and are unique, and the iteration ends.
 """
 
 from __future__ import annotations
@@ -34,76 +34,92 @@ MADE: Final = 18
 ANYTHING: Final = 99
 
 Class = tuple[Literal[0], Symbol, bool]
-"""A class of the project: the class; True where it or one below is meant, as with `cls` and `type[...]`."""
+"""A class of the project.
+
+True if it or a subclass is meant, as with `cls` and `type[...]`.
+"""
 
 Instance = tuple[Literal[1], Symbol, bool]
-"""An instance of a class of the project: the class; True where it is of no subclass."""
+"""An instance of a class of the project; True if not of a subclass."""
 
 Func = tuple[Literal[2], Symbol, "Atom | None"]
-"""A function: its definition; the receiver it is bound to."""
+"""A function: its definition and its bound receiver."""
 
 Module = tuple[Literal[3], str]
 """A file of the project: its path."""
 
 Namespace = tuple[Literal[4], str, str]
-"""A folder that only holds modules: its dotted name; the language."""
+"""A folder that contains only modules: its dotted name; the language."""
 
 Ext = tuple[Literal[5], str, str, "Symbol | None"]
-"""Something outside: the package; the dotted name in it, "" for the package itself; the class it was given, see `ExtInstance`."""
+"""An external name: package, dotted name, and the class it was given.
+
+The name is "" for the package itself. For the class see `ExtInstance`.
+"""
 
 ExtInstance = tuple[Literal[6], str, str, "Symbol | None"]
-"""An instance, or a call's result, of something outside: package; dotted name; a class of the project that the call was given.
+"""An instance of an external class, or the result of an external call.
 
-Beside one with a class there is always the same without.
+It has the package, the dotted name, and a class of the project passed to the call. An atom with a class always accompanies the same
+atom without one.
 """
 
 Box = tuple[Literal[7], str, tuple["Type", ...], int]
-"""A container or a wrapper: list set tuple iter dict await enter callable; what is inside; how deep it is nested."""
+"""A container or a wrapper: list set tuple iter dict await enter callable.
+
+It has the contents and the nesting depth.
+"""
 
 Tup = tuple[Literal[8], tuple["Type", ...], int]
-"""A tuple of known length: its items; how deep it is nested."""
+"""A tuple of known length: its items; its nesting depth."""
 
 Lam = tuple[Literal[9], "Type", int]
-"""A function without a name: what it gives; how deep it is nested."""
+"""An anonymous function: its result; its nesting depth."""
 
 SuperObject = tuple[Literal[10], Symbol, "Class | Instance"]
-"""`super()`: the class whose method says it; the receiver."""
+"""`super()`: the class of the method around it; the receiver."""
 
 Param = tuple[Literal[11], Symbol, int]
-"""A parameter, not yet looked into: the function; the parameter's position."""
+"""A parameter without a known value: the function; its position."""
 
 Builtin = tuple[Literal[12], "Container", str]
-"""A method that the language's library gives to a value: the value; the method's name."""
+"""A built-in method of a value: the value; the method's name."""
 
 Obj = tuple[Literal[13], tuple[tuple[str, "Type"], ...], int]
-"""An object literal: its fields; how deep it is nested."""
+"""An object literal: its fields; its nesting depth."""
 
 TypeVariable = tuple[Literal[14], str]
 """A type parameter of a signature: its name."""
 
 Partial = tuple[Literal[15], "Type", int]
-"""A call that still waits for arguments: the function; how deep it is nested."""
+"""A call that still waits for arguments: the function; its nesting depth."""
 
 SelfType = tuple[Literal[16]]
 """The receiver's own type, in a signature."""
 
 Untyped = tuple[Literal[17]]
-"""An annotation that says nothing: Any, object, Callable."""
+"""An uninformative annotation: Any, object, Callable."""
 
 Made = tuple[Literal[18], Symbol, int]
-"""A new object of the class that a parameter is, or is an instance of: the function; the parameter's position."""
+"""A new object of the class that a parameter is, or is an instance of.
+
+It has the function and the position of the parameter.
+"""
 
 Anything = tuple[Literal[99]]
 """The only atom of `TOP`."""
 
 Container = Box | Tup | Class | Instance
-"""What has methods of the language's library. Rust gives some of them to every class and object."""
+"""Values with methods of the language's library.
+
+In Rust some of them belong to every class and object.
+"""
 
 Outside = Ext | ExtInstance
-"""What is not of the project."""
+"""External values."""
 
 Receiver = Class | Instance
-"""What an attribute of the project is taken from."""
+"""Owner of an attribute of the project."""
 
 Atom = (
     Class
@@ -127,20 +143,20 @@ Atom = (
     | Made
     | Anything
 )
-"""One thing a value may be: a tuple whose first part is its tag, so that reading the tag tells the other parts."""
+"""One possible value: a tuple whose tag determines the other parts."""
 
 Type = frozenset[Atom]
 Base = Symbol | Ext
-"""What a class derives from: a class of the project, or something outside."""
+"""Base of a class: a class of the project, or an external one."""
 
 EMPTY: Final[Type] = frozenset()
 TOP: Final[Type] = frozenset({(ANYTHING,)})
 
 MAX_ATOMS: Final = 64
-"""Alternatives beyond which a value is TOP: nobody can use a longer list."""
+"""Most alternatives of a value; beyond them it is TOP."""
 
 MAX_DEPTH: Final = 3
-"""How deep containers of containers are followed."""
+"""Deepest nesting of containers that is followed."""
 
 
 def one(atom: Atom) -> Type:
@@ -149,7 +165,7 @@ def one(atom: Atom) -> Type:
 
 
 def join(left: Type, right: Type) -> Type:
-    """Either of two; containers of one kind become one container of the joined elements."""
+    """Union of two types; containers of one kind become one."""
     if left is right or not right:
         return left
     if not left:
@@ -165,7 +181,7 @@ def join(left: Type, right: Type) -> Type:
 
 
 def join_all(types: Iterable[Type]) -> Type:
-    """Either of many."""
+    """Union of many types."""
     found = EMPTY
     for one_type in types:
         found = join(found, one_type)
@@ -173,15 +189,15 @@ def join_all(types: Iterable[Type]) -> Type:
 
 
 _CONTAINERS: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
-"""Tags of what is merged with others of its kind."""
+"""Tags of atoms that are merged with others of their kind."""
 
 
 _NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
-"""Tags of what holds types: it is merged with others of its kind."""
+"""Tags of atoms that contain types, merged with others of their kind."""
 
 
 def _normal(atoms: Type) -> Type:
-    """The same atoms, with those of one kind of container merged into one; too many are `TOP`."""
+    """The same atoms with containers of one kind merged; too many are `TOP`."""
     nesting = [atom for atom in atoms if atom[0] in _NESTING]
     if len(nesting) > 1:
         atoms = _merged(atoms, nesting)
@@ -239,7 +255,7 @@ def _merged_objects(group: Sequence[Obj]) -> Type:
 
 
 def depth(value: Type) -> int:
-    """How deep containers are nested in a type."""
+    """Nesting depth of containers in a type."""
     found = 0
     for atom in value:
         if atom[0] in _NESTING:
@@ -256,28 +272,29 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type) -> Type:
-    """The value, without what lies deeper than a container inside may hold."""
+    """The value with the contents of too deep containers removed."""
     if depth(value) < MAX_DEPTH:
         return value
     return frozenset(atom for atom in value if depth(frozenset((atom,))) < MAX_DEPTH)
 
 
 def anonymous(result: Type) -> Type:
-    """A function without a name that gives this."""
+    """An anonymous function with this result."""
     kept = _shallow(result)
     return one((LAM, kept, 1 + depth(kept)))
 
 
 def partial(function: Type) -> Type:
-    """A function some of whose arguments are given already."""
+    """A function with some arguments already bound."""
     kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
     return one((PARTIAL, kept, 1 + depth(kept)))
 
 
 def box(kind: str, *elements: Type) -> Type:
-    """A container: `list`, `set`, `tuple`, `iter` of one element type, `dict` of keys and values, or a wrapper.
+    """A container or a wrapper.
 
-    Wrappers give their content back when awaited, entered or called: `await`, `enter`, `callable`.
+    `list`, `set`, `tuple` and `iter` have one element type, `dict` has keys and values. Wrappers return their content when awaited,
+    entered or called: `await`, `enter`, `callable`.
     """
     kept = tuple(_shallow(element) for element in elements)
     return one((BOX, kind, kept, 1 + max(map(depth, kept), default=0)))
@@ -296,42 +313,45 @@ def object_of(fields: dict[str, Type]) -> Type:
 
 
 def order(atom: Atom) -> str:
-    """A sort key that does not depend on addresses or hashes, for everything that is shown."""
+    """Sort key for everything that is shown, without addresses or hashes."""
     return repr(atom)
 
 
 def ordered(value: Type) -> Iterable[Atom]:
-    """The atoms of a type in an order that does not depend on addresses or hashes."""
+    """Atoms of a type in an order without addresses or hashes."""
     return value if len(value) < 2 else sorted(value, key=order)
 
 
 def bottom_for(value: Type) -> Type:
-    """What to begin with when taking something from each atom of a type: from too many things come too many."""
+    """Start value for collecting from each atom of a type; `TOP` for `TOP`."""
     return TOP if value is TOP else EMPTY
 
 
 OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
-"""What an annotation leaves to be found out elsewhere."""
+"""Tags for parts of an annotation that are left to inference."""
 
 
 def is_open(declared: Type) -> bool:
-    """True when an annotation leaves something to be found out elsewhere."""
+    """Whether an annotation leaves part of the type to inference."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
 def closed(declared: Type) -> Type:
-    """The part of an annotation that says something."""
+    """The informative part of an annotation."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 
 def class_of(instance: Instance) -> Class:
-    """The class of an instance of the project."""
+    """Class of an instance of the project."""
     _, symbol, exact = instance
     return (CLASS, symbol, not exact)
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """A class of the project that a library was given before it gave this: it may be an object of that class."""
+    """Class of the project that was passed to the library with this result.
+
+    The result may be an object of that class.
+    """
     if atom[0] != EXTI:
         return None
     _, _, dotted, given = atom
@@ -339,5 +359,5 @@ def handed_back(atom: Atom) -> Symbol | None:
 
 
 def made(value: Type) -> Type:
-    """New objects of the classes a type stands for, or is an instance of."""
+    """New objects of the classes that a type is, or is an instance of."""
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

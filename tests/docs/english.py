@@ -43,7 +43,6 @@ cli
 maintenance
 memory
 projection
-resolution
 store
 __init__.py
 glossary.md

@@ -1,1 +1,1 @@
-"""From the references of one file to its edges."""
+"""Convert the references of one file to edges."""

@@ -1,8 +1,7 @@
-"""Names that are neither called nor read: in annotations, and in imports by which a file gives others what it did not define.
+"""Edges for names in annotations and in re-exporting imports.
 
-What an annotation *is* (`Inference.declared`) has no aliases left in it, and nothing of what a function type takes. What it
-*names* has: whoever changes `Handler = Callable[[Request], str]` must hear of the functions that are declared with `Handler`, and
-of the package that offers it.
+The type of an annotation (`Inference.declared`) contains no aliases, and no parameters of a function type. The names in it do: a
+change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the package that re-exports it.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 
 
 class NamedSites(ReadSites):
-    """One file being resolved: its annotations, and what it passes on, beside its calls and reads."""
+    """A file being resolved: its annotations and re-exports."""
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
-        """Types an annotation comes to, and those it names.
+        """Add edges to the types that an annotation means and names.
 
         Args:
-            src: what the annotation belongs to.
-            scope: in which its names are looked up.
+            src: the symbol with the annotation.
+            scope: scope of its names.
             term: the annotation; -1 for none.
-            line: where it stands.
+            line: its line.
         """
         if term < 0:
             return
@@ -43,7 +42,10 @@ class NamedSites(ReadSites):
                 edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
 
     def named_type(self, reference: Reference) -> None:
-        """A type that a header or an expression names (a cast, a test, an argument of a generic type); a value whose type is asked for."""
+        """Add edges to a type named by a header or an expression.
+
+        Examples are a cast, a test, an argument of a generic type, or a value whose type is taken.
+        """
         value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
             self.read(reference._replace(kind="read", term=TermIndex(value)))
@@ -51,7 +53,7 @@ class NamedSites(ReadSites):
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
-        """What an alias stands for."""
+        """Add edges from an alias to its meaning."""
         definition = self.entry.definitions[symbol.index]
         for slot in self.entry.names(definition.parent).get(definition.name, ()):
             if slot.kind == "binding":
@@ -60,14 +62,14 @@ class NamedSites(ReadSites):
                     self.type_use(symbol, definition.parent, binding.value, definition.name_line)
 
     def pass_on(self, found: Import) -> None:
-        """An import that gives a name to others."""
+        """Add edges of an import that re-exports a name."""
         module = self.entry.symbols[0]
         for symbol in definitions.imported(self.inference, self.entry, found, anything=True):
             if symbol.path != self.entry.path:
                 self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
     def _named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
-        """Every type that is named in an annotation."""
+        """Every type that an annotation names."""
         pending = [term]
         while pending:
             current = pending.pop()
@@ -89,7 +91,7 @@ class NamedSites(ReadSites):
         return symbols
 
     def _is_parameter(self, scope: int, name: str, line: int) -> bool:
-        """True where a parameter of a type hides what has its name elsewhere."""
+        """Whether a type parameter shadows this name."""
         while scope >= 0:
             for position in self.entry.locals.get((scope, name), ()):
                 binding = self.entry.facts.bindings[position]

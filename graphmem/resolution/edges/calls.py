@@ -1,4 +1,7 @@
-"""Calls, and what runs as if it were called: who can be meant at a site, by which rule, or why nobody can be told."""
+"""Edges for calls and implicit calls.
+
+Each site gets its possible targets with a rule, or a reason why they are unknown.
+"""
 
 from __future__ import annotations
 
@@ -36,11 +39,14 @@ from graphmem.resolution.types import (
 )
 
 MAX_VALUES: Final = 60
-"""Functions a called value may be; of more, none is believed: every path through such a call would meet."""
+"""Most functions that a called value may be.
+
+With more, none is used: all paths through such calls would meet.
+"""
 
 
 class CallSites:
-    """One file being resolved: its calls."""
+    """A file being resolved: its calls."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -51,17 +57,17 @@ class CallSites:
         self.targets = Targets(inference, hierarchy, entry)
         self.evidence = Evidence(self.project.name, entry.path)
         self.handing = Handing(inference, entry, self.evidence)
-        self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, where the line does not matter
-        self.hows: dict[tuple[int, int], str] = {}  # the rules by which these were found
+        self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, if the line does not matter
+        self.hows: dict[tuple[int, int], str] = {}  # rules that found these
         self.named_types: dict[tuple[int, str], frozenset[Symbol]] = {}  # by scope and name
-        self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # by receiver's type, name and rule, for any caller
+        self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
 
     def caller(self, reference: Reference) -> Symbol:
-        """The symbol a site is written in."""
+        """The symbol that contains a site."""
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
-        """What a term is where a site stands."""
+        """The value of a term at a site."""
         key = (reference.scope, term)
         found = self.steady.get(key)
         if found is None:
@@ -103,7 +109,10 @@ class CallSites:
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
-        """What is called, without the types it is given in brackets; `handlers[i](…)` calls an element, and stays what it is."""
+        """The callee without type arguments in brackets.
+
+        `handlers[i](…)` calls an element, and is returned unchanged.
+        """
         found = self.terms[callee]
         if found[0] != INDEX or not rules_of(self.entry).functions_take_types:
             return callee
@@ -112,7 +121,7 @@ class CallSites:
         return base if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
-        """Whom a bare name calls."""
+        """Targets of a call of a bare name."""
         entry = self.entry
         value = self.value(reference, index)
         places = self.inference.lookup(entry, reference.scope, name, reference.line)
@@ -129,7 +138,10 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """A member of a class around the site, or of what such a class derives from, called without a prefix."""
+        """Targets of an unprefixed call of a member.
+
+        The member belongs to a class around the site, or to one of its bases.
+        """
         here = reference.scope
         while here > 0:
             symbol = rules_of(self.entry).implied_class(self.inference, self.entry, here)
@@ -140,7 +152,7 @@ class CallSites:
         return []
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Whom `receiver.name()` calls."""
+        """Targets of `receiver.name()`."""
         base = self.value(reference, receiver)
         elsewhere = self.handing.run_by(reference, receiver, name)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
@@ -156,14 +168,14 @@ class CallSites:
         return found + elsewhere
 
     def is_anything(self, base: Type) -> bool:
-        """True for what an unknown function of a library gave."""
+        """Whether a value is the result of an unknown library function."""
         rules = rules_of(self.entry)
         return rules.libraries_give_anything and all(
             atom[0] == EXTI and "(" in atom[2] and atom[1] != rules.builtin_package for atom in base
         )
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
-        """`Targets.receiver_rule`, once for all lines where that is enough."""
+        """`Targets.receiver_rule`, cached if the line does not matter."""
         key = (reference.scope, receiver)
         if key not in self.steady:
             return self.targets.receiver_rule(reference, receiver)
@@ -173,7 +185,7 @@ class CallSites:
         return how
 
     def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Where calling a method of any of these leads."""
+        """Targets of a method call on any of these receivers."""
         key = (base, name, how)
         found = self.methods.get(key)
         if found is None:
@@ -183,30 +195,33 @@ class CallSites:
         return found
 
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """The same for one caller, found anew."""
+        """Like `method`, for one caller and without the cache."""
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
-        """True for a name nobody in the project binds, where names are declared: a class some import of everything brings."""
+        """Whether a star import must bring this name.
+
+        This needs a language with declared names, and a name that the project does not bind.
+        """
         term = self.terms[receiver]
         if not rules_of(self.entry).types_are_declared or term[0] != NAME:
             return False
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
-        """Count a site as unresolved, unless what is known says that nothing of the project is called."""
+        """Count a site as unresolved, unless its target is outside the project."""
         if value is TOP:
             self.give_up(reference, "too_many_candidates")
         elif not any(atom[0] in (LAM, BOX, TUP, BUILTIN) for atom in value):
             self.give_up(reference, reason)
 
     def give_up(self, reference: Reference, reason: str) -> None:
-        """Count a call that leads nowhere, with the reason."""
+        """Count a call without targets, with the reason."""
         name = _called_text(self.terms, reference.term)
         self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
 
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
-        """Edges to targets; calling a class runs its constructors."""
+        """Add edges to targets; calling a class runs its constructors."""
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
         targets = list(targets)
         if sum(target.symbol is not None and target.rule == "function_value" for target in targets) > MAX_VALUES:
@@ -228,13 +243,13 @@ class CallSites:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
     def decorate(self, reference: Reference) -> None:
-        """The language calls a decorator with what it decorates."""
+        """Add the call of a decorator with the decorated definition."""
         value = self.value(reference, reference.term)
         rule = "scope" if self.terms[reference.term][0] in (NAME, ATTR) else "function_value"
         self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
 
     def rendered(self, reference: Reference) -> None:
-        """`<Name …>` has the framework call the component of that name."""
+        """Add the framework's call of a component: `<Name …>`."""
         value = self.value(reference, reference.term)
         term = self.terms[reference.term]
         places = self.inference.lookup(self.entry, reference.scope, term[1], reference.line) if term[0] == NAME else None
@@ -242,7 +257,7 @@ class CallSites:
         self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
 
     def raised(self, reference: Reference) -> None:
-        """`raise Class` calls the class."""
+        """Add the call of the class in `raise Class`."""
         for atom in ordered(self.value(reference, reference.term)):
             if atom[0] == CLASS:
                 self.add_calls(reference, [Target(atom[1], None, "implicit")])
@@ -250,18 +265,27 @@ class CallSites:
                 self.refer(reference, frozenset((atom,)), "external")
 
     def operation(self, reference: Reference) -> None:
-        """An operator, a subscript, a loop or a block: the classes of the operands may say what it does."""
+        """Add the calls of an operator, a subscript, a loop or a block.
+
+        The classes of the operands decide.
+        """
         for operand, name in rules_of(self.entry).operations(self.entry, reference.term):
             self.run_special(reference, operand, name)
         self.add_implied(reference)
 
     def add_implied(self, reference: Reference) -> None:
-        """What the language runs besides, where its rules say who; of several that one was meant of, they share the belief."""
+        """Add calls that the language's rules imply.
+
+        If only one of several targets is meant, they share the confidence.
+        """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_special(self, reference: Reference, operand: int, name: str) -> None:
-        """The language calls a special method of a term's class, and the next step of an iteration."""
+        """Add the call of a special method of a term's class.
+
+        For an iteration the next step is added too.
+        """
         for atom in ordered(self.value(reference, operand)):
             if atom[0] != INST:
                 continue
@@ -273,7 +297,7 @@ class CallSites:
                         self.special(reference, iterator, following)
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """The language calls the first of these methods that a term's class has."""
+        """Add the call of the first of these methods that a term's class has."""
         if not names:
             return
         for atom in ordered(self.value(reference, operand)):
@@ -284,14 +308,14 @@ class CallSites:
                         break
 
     def special(self, reference: Reference, receiver: Receiver, name: str) -> None:
-        """One method of one object is called by the language."""
+        """Add the implicit call of one method of one object."""
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit") for symbol in self.inference.functions(owner, name)]
             self.add_calls(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
-        """A function or a class is mentioned without being called."""
+        """Add references to a function or class that is not called."""
         src, evidence = self.caller(reference).id, self.evidence
         for atom in ordered(self.inference.expanded(value)):
             if atom[0] in (FUNC, CLASS) and atom[1].id != src:
@@ -301,7 +325,7 @@ class CallSites:
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:
-    """Name of what a site calls, "()" where it has none."""
+    """Name of a site's callee, "()" if it has none."""
     term = terms[index]
     callee = terms[term[1]] if term[0] in (CALL, NEW) else term
     return last_name(callee) or "()"

@@ -1,4 +1,7 @@
-"""From uses to edges: each site of a file is resolved, or counted with the reason why it is not."""
+"""Resolve the uses of a file to edges.
+
+Each site is resolved, or counted with the reason why it is not.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,19 @@ from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, Atom, order
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:
-    """Every edge that begins in a file, and every call in it that leads nowhere."""
+    """All edges that begin in a file, and all of its unresolved calls."""
     return _Resolving(inference, hierarchy, entry).run()
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """What stands for a file that could not be resolved: that it defines what it defines."""
+    """Result for a file that could not be resolved: only its definitions."""
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
     return resolving.evidence.rows()._replace(fault=fault)
 
 
 class _Resolving(NamedSites):
-    """One file being resolved: what it defines, imports, inherits and names as types, then every site."""
+    """A file being resolved: definitions, imports, bases, types, then sites."""
 
     def run(self) -> FileResolution:
         """Definitions, imports, classes, types, then every site."""
@@ -53,7 +56,7 @@ class _Resolving(NamedSites):
                 self.assigned(binding)
         for reference in self.entry.facts.references:
             resolve = _SITES.get(reference.kind)
-            if resolve is not None:  # `inherit` is said by definitions
+            if resolve is not None:  # definitions handle `inherit`
                 resolve(self, reference)
         self.handing.scripts()
         return self.evidence.rows()
@@ -66,7 +69,7 @@ class _Resolving(NamedSites):
                 edge(EdgeKind.DEFINES, entry.symbols[definition.parent].id, symbol.id, "definition", definition.name_line)
 
     def imports(self) -> None:
-        """File to file, and file to package."""
+        """Add edges from file to file, and from file to package."""
         entry, edge = self.entry, self.evidence.edge
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
@@ -84,7 +87,7 @@ class _Resolving(NamedSites):
                 if atom[0] == NAMESPACE:
                     modules += rules_of(entry).package_files(self.inference, atom, found.name)
                 for module in modules:
-                    # Rules may name a file that a manifest promises and the project lacks.
+                    # A rule may name a file that a manifest declares but the project lacks.
                     if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
@@ -101,14 +104,14 @@ class _Resolving(NamedSites):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
-        """The types that stand before a definition."""
+        """Add the types before a definition."""
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:
             term = self.entry.terms[decorator]
             self.type_use(symbol, definition.parent, term[1] if term[0] == CALL else decorator, definition.start_line)
 
     def function(self, symbol: Symbol) -> None:
-        """Overrides, declared types and what a framework runs for a function."""
+        """Add overrides, declared types and implicit calls of a function."""
         entry = self.entry
         definition = entry.definitions[symbol.index]
         parent = entry.symbols[definition.parent]

@@ -1,7 +1,7 @@
-"""The names under which frameworks know functions: the path of a route, an event, a command, a task.
+"""Framework keys of functions: routes, events, commands, tasks.
 
-A name counts where it is written as a text (`path("x/", view)`, `@app.route("/x")`, `@task(name="mail.send")`) or is the event
-itself (`saved.connect(f)`, `@receiver(saved)`). What is computed has no name here.
+A key counts if it is a literal (`path("x/", view)`, `@app.route("/x")`, `@task(name="mail.send")`) or the event itself
+(`saved.connect(f)`, `@receiver(saved)`). Computed keys are not recorded.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ NAMED_BY: Final = {
     "event": ("event", "event_type", "name"),
     "task": ("name",),
 }
-"""Kinds of keys, and the arguments that may bring their name instead of the first one."""
+"""Kinds of keys, with the arguments that may contain the key.
+
+By default it is the first argument.
+"""
 
 
 def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
-    """The name a call gives to the functions it hands over; "" for none."""
+    """Key under which a call registers functions; "" for none."""
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 
 
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
-    """(kind, name, framework) of the names the decorators of a function give it."""
+    """(kind, key, framework) of each key that decorators give a function."""
     terms = entry.terms
     definition = entry.definitions[symbol.index]
     spec = language_spec(entry.facts.language)
@@ -54,7 +57,7 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
-    """The framework whose event a decorator is of."""
+    """Framework of a decorator that connects an event."""
     name = last_name(entry.terms[decorator[1]] if decorator[0] == CALL else decorator)
     event = entry.frameworks.decorating.get(name) or entry.frameworks.connecting.get(name)
     return event.framework if event is not None else ""

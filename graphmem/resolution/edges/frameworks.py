@@ -1,8 +1,8 @@
-"""Functions in the hands of frameworks: the edges that the tables of `frameworks` give one file.
+"""Edges for functions registered with a framework, from its tables.
 
-Whoever hands a function over refers to it, by the rule that says for what; such a function is an entry point. Who sends
-a signal, queues a task or has a value injected calls the function. Everything is read through inference, so that what an
-edge was made from is known.
+The code that registers a function refers to it, with a rule that names the purpose. Such a function is an entry point. Code that
+sends a signal, queues a task or requests an injected value calls the function. All values come through inference, so the inputs of
+an edge are recorded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Identity = tuple[object, ...]
 
 
 class Handing:
-    """What the frameworks' tables say of the sites of one file."""
+    """A file being resolved: its uses of frameworks."""
 
     def __init__(self, inference: Inference, entry: FileEntry, evidence: Evidence) -> None:
         self.inference = inference
@@ -39,12 +39,12 @@ class Handing:
         self.entry = entry
         self.evidence = evidence
         self.tables = entry.frameworks
-        self.known: dict[tuple[str, str], Sequence[HandsOver]] = {}  # rows of what lies outside
+        self.known: dict[tuple[str, str], Sequence[HandsOver]] = {}  # rows for external names
 
-    # handed over
+    # registered
 
     def hand_over(self, reference: Reference, call: Call, targets: Sequence[Target]) -> None:
-        """Edges to the functions a call gives to a framework."""
+        """Add edges to the functions that a call registers with a framework."""
         terms = self.entry.terms
         _, called, positional, keywords = call
         callee = terms[called]
@@ -70,7 +70,7 @@ class Handing:
                         self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
 
     def connect(self, reference: Reference, call: Call) -> None:
-        """The names of the events a call connects a function with."""
+        """Record the events to which a call connects a function."""
         terms = self.entry.terms
         _, called, arguments, _ = call
         callee = terms[called]
@@ -84,7 +84,7 @@ class Handing:
                     self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
 
     def named(self, symbol: Symbol) -> None:
-        """The names a function's decorators give it."""
+        """Record the keys that decorators give a function."""
         definition = self.entry.definitions[symbol.index]
         for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
             self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)
@@ -95,7 +95,7 @@ class Handing:
             self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
 
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
-        """The functions and classes an argument stands for, those in lists and objects too."""
+        """Functions and classes of an argument, also in lists and objects."""
         terms = self.entry.terms
         found = terms[term]
         if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR:
@@ -133,7 +133,7 @@ class Handing:
                     yield from self._of_value(self.inference.expanded(part), row)
 
     def _named(self, text: str) -> Iterator[Symbol]:
-        """What a dotted text names: a module, or a function or class in one."""
+        """Module, function or class of a dotted name in a string."""
         module, _, name = text.rpartition(".")
         for path in self.project.modules(text):
             yield self.project.files[path].symbols[0]
@@ -144,7 +144,10 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Functions that configuration files name as commands or plug-ins by a module which only passes them on."""
+        """Functions that configuration files name through a re-exporting module.
+
+        They are commands or plug-ins.
+        """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
             if not name:
@@ -160,7 +163,7 @@ class Handing:
     # run at other places
 
     def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """The functions that run because a signal is sent or a task is queued."""
+        """Functions that run because a signal is sent or a task is queued."""
         event = self.tables.sending.get(name)
         found = list(self._receivers(reference, receiver, event)) if event is not None else []
         rows = self.tables.queueing.get(name)
@@ -186,7 +189,7 @@ class Handing:
         sent = self._identities(self.entry, reference.scope, receiver, reference.line, event)
         for site in sites:
             other = self.project.files[site.path]
-            if other.in_tests and not self.entry.in_tests:  # what tests connect is for themselves
+            if other.in_tests and not self.entry.in_tests:  # connections in tests affect tests only
                 continue
             self.project.touch("passed", site.path, other.definitions[site.scope].qualname, EVENT + name)
             for symbol in self._connected(other, site, name, sent, event):
@@ -195,13 +198,13 @@ class Handing:
             self.evidence.give_up(self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates")
 
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
-        """What an event is called where it is sent or connected: the last name of the object, or the text."""
+        """Name of an event at a site: last name of the object, or the string."""
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
         return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
-        """The functions a place connects with the very event that is sent."""
+        """Functions that a place connects to exactly the sent event."""
         terms = entry.terms
         found = terms[site.term]
         arguments = arguments_of(found)
@@ -226,7 +229,10 @@ class Handing:
                 yield from self.inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
-        """True when both are the same variable, or what has the events is of one class, or one of the other's."""
+        """Whether two events are the same.
+
+        They are one variable, or their owners have the same class or related ones.
+        """
         if sent & connected:
             return True
         mine = [one[1] for one in sent if isinstance(one[1], Symbol) and one[0] == "class"]
@@ -234,7 +240,10 @@ class Handing:
         return any(a in self.inference.project_classes(b) or b in self.inference.project_classes(a) for a in mine for b in theirs)
 
     def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
-        """What tells an event, or what has events, from others: the variable or the attribute that holds it, or its class."""
+        """Identities of an event or its owner.
+
+        They are the variable or attribute that holds it, or its class.
+        """
         found = set(self._held(entry, scope, term, line))
         if event.is_text:
             value = self.inference.expanded(self.inference.term(entry, scope, term, line))
@@ -262,7 +271,7 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
-        """The variable a name stands for, through the files that pass it on."""
+        """Original variable of a name, through re-exports."""
         entry, scope, slot = place
         if slot.kind == "binding":
             target = entry.terms[entry.facts.bindings[slot.index].target]
@@ -278,7 +287,7 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{found.name}" if atom[2] else found.name)
 
     def injected(self, symbol: Symbol) -> Iterator[Symbol]:
-        """The functions a framework calls for the parameters of a function."""
+        """Functions that a framework calls for the parameters of a function."""
         if not self.tables.injections or symbol.kind not in FUNCTION_KINDS:
             return
         entry = self.entry
@@ -322,7 +331,7 @@ class Handing:
 
 
 def _given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """The arguments of a call that a row says are functions, or its receiver."""
+    """Function arguments of a call by a table row, or its receiver."""
     for which in row.functions:
         if isinstance(which, int):
             yield from positional[which : which + 1]

@@ -1,4 +1,7 @@
-"""Reads and writes of names and attributes: functions that are handed on, variables of other modules, properties and descriptors."""
+"""Edges for reads and writes of names and attributes.
+
+They lead to functions used as values, variables of other modules, properties and descriptors.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPER
 
 
 class ReadSites(VariableSites):
-    """One file being resolved: its reads and writes beside its calls."""
+    """A file being resolved: its reads and writes."""
 
     def read(self, reference: Reference) -> None:
-        """A name or an attribute whose value is used."""
+        """Add edges for a name or attribute whose value is used."""
         term = self.terms[reference.term]
         if term[0] == NAME:
             self.read_name(reference, term[1])
@@ -24,7 +27,7 @@ class ReadSites(VariableSites):
             self.read_attribute(reference, term)
 
     def read_name(self, reference: Reference, name: str) -> None:
-        """A name whose value is used."""
+        """Add edges for a name whose value is used."""
         for place in self.inference.lookup(self.entry, reference.scope, name, reference.line) or ():
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
@@ -34,7 +37,7 @@ class ReadSites(VariableSites):
                     self.read_imported_variable(reference, place, frozenset())
 
     def read_variable(self, reference: Reference, place: Place, name: str) -> None:
-        """A module's or a class's variable."""
+        """Add an edge to a variable of a module or class."""
         symbol = place.entry.variables.get((place.scope, name))
         if symbol is not None:
             self.use_variable(reference, symbol)
@@ -43,7 +46,7 @@ class ReadSites(VariableSites):
                 self.use_variable(reference, found)
 
     def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
-        """A variable an import names, through files that pass it on."""
+        """Add an edge to an imported variable, through re-exports."""
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
             for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
@@ -51,7 +54,7 @@ class ReadSites(VariableSites):
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
     def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
-        """A variable of another module, or one that it passes on."""
+        """Add an edge to a variable of another module, or a re-exported one."""
         for place in self.inference.module_places(path, name) or ():
             if place.slot.kind == "binding":
                 self.read_variable(reference, place, name)
@@ -59,7 +62,10 @@ class ReadSites(VariableSites):
                 self.read_imported_variable(reference, place, seen)
 
     def read_attribute(self, reference: Reference, term: Attr) -> None:
-        """An attribute that is read: a property runs, a method or a class is mentioned."""
+        """Add edges for a read attribute.
+
+        A property runs; a method or a class is referenced.
+        """
         _, base, name = term
         self.receive(reference, base)
         for atom in ordered(self.value(reference, base)):
@@ -74,7 +80,7 @@ class ReadSites(VariableSites):
                 self.use_member(reference, atom, name)
 
     def write(self, reference: Reference) -> None:
-        """`receiver.name = …`, `receiver[key] = …`."""
+        """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
             for name in rules_of(self.entry).item_setters:
@@ -90,7 +96,7 @@ class ReadSites(VariableSites):
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
-        """A member of a class is read or written through an object."""
+        """Add edges for a class member that is read or written through an object."""
         self.use_member_variable(reference, atom, name)
         inference = self.inference
         owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
@@ -121,7 +127,10 @@ class ReadSites(VariableSites):
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def use_descriptor(self, reference: Reference, owner: Symbol, name: str) -> None:
-        """A class attribute whose own class says what reading and writing it through an object does."""
+        """Add calls of the descriptor in a class attribute.
+
+        The attribute is used through an object.
+        """
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         if not method:
             return

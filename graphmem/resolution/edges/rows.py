@@ -1,4 +1,4 @@
-"""The rows a file's resolution collects: one edge for each pair and kind, its sites united."""
+"""Edge rows of a file: one per pair and kind, with all sites."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from graphmem.resolution.rules import RULES
 if TYPE_CHECKING:
     from graphmem.resolution.symbol import Symbol
 
-_new_tuple: Final = tuple.__new__  # twice as quick as calling the class, for what every project has hundreds of thousands of
+_new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every project creates hundreds of thousands
 
 
 class FileResolution(NamedTuple):
-    """What resolving one file gives; rows sorted."""
+    """Result of resolving one file, as sorted rows."""
 
     edges: list[EdgeRow]
     externals: list[ExternalRow]
     unresolved: list[UnresolvedRow]
     call_sites: int
     handles: Sequence[HandlesRow] = ()  # distinct, ascending
-    fault: str = ""  # why there are no edges but those to its own definitions: an error nobody foresaw
+    fault: str = ""  # the unexpected error that left only edges to the file's own definitions
 
 
 class Evidence:
@@ -38,7 +38,10 @@ class Evidence:
         self._handles: set[HandlesRow] = set()
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add a site to an edge; of several rules the one believed most is kept, with its first line. Confidence 0 means the rule's own."""
+        """Add a site to an edge.
+
+        Of several rules the most confident one is kept, with its first line. Confidence 0 means the default of the rule.
+        """
         confidence = confidence or RULES[rule].confidence
         key = (kind, src, dst)
         known = self._edges.get(key)
@@ -51,19 +54,19 @@ class Evidence:
             self._edges[key] = (confidence, rule, lines, line)
 
     def outside(self, package: str, name: str) -> str:
-        """Id of something outside the project, with its row."""
+        """Id of an external symbol; its row is added."""
         found = self._externals.get((package, name))
         if found is None:
             found = self._externals[package, name] = ExternalRow(external_id(self.project, package, name), package, name)
         return found.id
 
     def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
-        """A framework knows a function by this name."""
+        """Record that a framework knows a function by this key."""
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
     def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
-        """Count a call that leads nowhere."""
+        """Count a call without targets."""
         id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 

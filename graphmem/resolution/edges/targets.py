@@ -1,4 +1,4 @@
-"""Where a call leads: from what the callee is to the definitions that can run, each by a rule."""
+"""Targets of a call: definitions that can run, each with a rule."""
 
 from __future__ import annotations
 
@@ -36,26 +36,29 @@ from graphmem.resolution.types import (
 )
 
 FEW_OVERRIDES: Final = 4
-"""Overrides that a call on any receiver may mean.
+"""Most overrides that a call on any receiver may mean.
 
-With more of them, those of a method with a body of its own, or that the language calls by itself, are meant on the object
-itself only: for other receivers the OVERRIDES edges tell.
+If there are more, overrides of a method with a body of its own, or of one that the language calls, count for `self` only. For
+other receivers the OVERRIDES edges record them.
 """
 
 UNLIKELY_OVERRIDE: Final = 0.7
-"""Belief in an override where the class that is named has a body of its own for the method."""
+"""Confidence in an override if the named class has its own body."""
 
 HANDED_BACK: Final = 0.7
-"""Belief in the method of a class that a library was given, where the library's result is called: it may give something else."""
+"""Confidence in the method of a class that was passed to a library.
+
+The library's result is called, which may be an object of another class.
+"""
 
 
 class Target(NamedTuple):
-    """One end a site leads to: a symbol, or something outside as (package, name)."""
+    """A target of a site: a symbol, or an external name as (package, name)."""
 
     symbol: Symbol | None
     outside: tuple[str, str] | None
     rule: str
-    confidence: float = 0.0  # 0: that of the rule
+    confidence: float = 0.0  # 0: the default of the rule
     kind: str = EdgeKind.CALLS
 
 
@@ -73,7 +76,10 @@ class Targets:
     # from values
 
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
-        """Where calling a value leads; a function under another name than the one written came as a value."""
+        """Targets of calling a value.
+
+        A function whose name differs from the one at the site was passed as a value.
+        """
         rules = rules_of(self.entry)
         for atom in ordered(value):
             if atom[0] == FUNC:
@@ -82,7 +88,7 @@ class Targets:
             elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
             elif atom[0] in (EXT, EXTI) and atom[3] is not None:
-                continue  # the same without the class is there, too
+                continue  # the same atom without the class is also present
             elif atom[0] == EXT:
                 yield Target(None, (atom[1], atom[2]), "builtin" if atom[1] == rules.builtin_package else "external")
             elif atom[0] == EXTI:
@@ -110,13 +116,13 @@ class Targets:
                     yield Target(function, None, "super")
             elif owner is not None:
                 yield Target(None, (owner[1], owner[2]), "external")
-            else:  # the one the language makes
+            else:  # of the implicit constructor
                 line = self.inference.mro(symbol)
                 following = line[line.index(after) + 1 :] if after in line else ()
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
-        """Where calling an attribute of one thing leads. `how` says how the thing itself was found."""
+        """Targets of calling an attribute. `how` is the rule of its owner."""
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         if atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
@@ -136,10 +142,10 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
-        """What a class has for a call on one of its objects, and what subclasses put in its place.
+        """Targets of a call on an object of a class, with overrides in subclasses.
 
-        A method that only says that subclasses must have it is referred to and not called where they do, and so is
-        one that all classes override of which there are objects.
+        A method that only requires subclasses to have it is referenced, not called, if they have it. The same holds for a method that all
+        instantiated classes override.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -166,7 +172,10 @@ class Targets:
             yield Target(symbol, None, "override", likely)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """True when nobody makes objects of a class, or of one below, that run the method of its owner."""
+        """Whether no object of a class runs the method of its owner.
+
+        Subclasses that inherit the method count.
+        """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
         return may_be and not self.hierarchy.runs(symbol, owner, name)
@@ -175,7 +184,10 @@ class Targets:
         return "abstract" in self.project.definition(symbol).modifiers
 
     def stands_in(self, scope: int, function: Symbol) -> bool:
-        """True in the body of what decorators put in the place of a function: a wrapper, or an object that is called."""
+        """Whether a decorator's replacement of a function contains this site.
+
+        It is a wrapper, or an object that is called.
+        """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
             return False
         places = {atom[1] for atom in self.inference.expanded(self.inference.defined(function)) if atom[0] in (FUNC, INST)}
@@ -194,9 +206,9 @@ class Targets:
                 yield from self.inference.functions(owner, name)
 
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
-        """Of functions of one name and class those that take the arguments of a call.
+        """Functions of one name and class that accept the arguments of a call.
 
-        Where the nearest class has none that does, one further up may.
+        If the nearest class has none, one further up may.
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
@@ -216,14 +228,17 @@ class Targets:
         return found
 
     def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """True when a function takes as many arguments as a call gives."""
+        """Whether a function accepts the number of arguments of a call."""
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
 
     def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
-        """Those that take the arguments most exactly; where several are left, they share the belief."""
+        """Functions that accept the arguments most exactly.
+
+        Several of equal rank share the confidence.
+        """
         if len(targets) < 2:
             return targets
         scores = [self._score(reference, target.symbol) for target in targets]
@@ -233,9 +248,9 @@ class Targets:
         return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
 
     def _score(self, reference: Reference, symbol: Symbol | None) -> int:
-        """How many arguments are exactly of the type that is declared, -1 when the call cannot be meant.
+        """Number of arguments with exactly the declared type.
 
-        Doubled, and one less for a function that takes any number: it comes after those that do not.
+        -1 if the call cannot mean the function. The score is doubled, and reduced by one for a function of any number of arguments.
         """
         if symbol is None or not self._fits(reference, symbol):
             return -1
@@ -260,7 +275,7 @@ class Targets:
         return 2 * exact + 1 - has_rest
 
     def _further_up(self, reference: Reference, target: Target) -> list[Target]:
-        """Functions of the name, in classes the target's class derives from, that take the arguments."""
+        """Functions of the name in bases of the target's class that fit."""
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
         entry = self.project.entry(symbol)
@@ -278,7 +293,7 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Definitions of a bare name that a call with these arguments can mean, when they are few."""
+        """Definitions of a bare name that a call can mean, if they are few."""
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
         _, _, arguments, named = call_at(self.terms, reference.term)
@@ -291,13 +306,16 @@ class Targets:
         return found
 
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
-        """The same for any call in this file with so many arguments; -1: nobody knows how many."""
+        """The same for any call in this file with this number of arguments.
+
+        -1 means that the number is unknown.
+        """
         found = []
         for symbol in self.project.named(name):
             if symbol.kind in CLASS_KINDS or bound != (symbol.kind == "method"):
                 continue
             other = self.project.files[symbol.path]
-            if other.in_tests and other is not self.entry:  # what a test file defines is for itself, unless it is imported
+            if other.in_tests and other is not self.entry:  # definitions in a test file count there only, unless they are imported
                 continue
             if positional < 0 or rules_of(other).takes(other.definitions[symbol.index], positional, keywords, bound=bound):
                 found.append(symbol)
@@ -308,14 +326,14 @@ class Targets:
         return [Target(symbol, None, "ambiguous_name", round(0.5 / len(found), 3)) for symbol in found]
 
     def rule_of(self, places: Sequence[Place]) -> str:
-        """How a name that has these meanings is found."""
+        """Rule that finds a name with these meanings."""
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
             return "scope" if all(place.entry is self.entry for place in places) else "import"
         return "import" if kinds <= {"definition", "import"} else "function_value"
 
     def receiver_rule(self, reference: Reference, term: int) -> str:
-        """What is known about how the receiver of a call got its type."""
+        """Rule for how the receiver of a call got its type."""
         entry, inference = self.entry, self.inference
         found = self.terms[term]
         if found[0] == SELF or entry.rules.receiver_class(entry, reference.scope, term) >= 0:
@@ -335,7 +353,10 @@ class Targets:
         return "inferred_type"
 
     def _attribute_rule(self, reference: Reference, base: int, name: str) -> str:
-        """The same for a receiver that is an attribute: of a module, or of the object itself with a plain type."""
+        """Rule for a receiver that is an attribute.
+
+        It belongs to a module, or is an attribute of the object itself with a plain type.
+        """
         entry = self.entry
         value = self.inference.term(entry, reference.scope, base, reference.line)
         if value and all(atom[0] in (MODULE, NAMESPACE, EXT) for atom in value):
@@ -352,7 +373,10 @@ class Targets:
         return "inferred_type"
 
     def _is_declared(self, place: Place) -> bool:
-        """True when a name's type stands in the source: an annotation, or a constructor call."""
+        """Whether the source states a name's type.
+
+        An annotation or a constructor call does.
+        """
         entry, scope, slot = place
         if slot.kind == "parameter":
             return entry.definitions[scope].parameters[slot.index].annotation >= 0
@@ -365,7 +389,7 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """True for a binding with an annotation, or with a call of something that is named like a class."""
+    """Whether a binding has an annotation or calls a class, by its name."""
     if annotation >= 0:
         return True
     term = entry.terms[value] if value >= 0 else None

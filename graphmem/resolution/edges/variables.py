@@ -1,6 +1,7 @@
-"""Variables of modules and classes where they are used: read, assigned, or named as that whose member is meant.
+"""Edges for uses of variables of modules and classes.
 
-Whoever renames `Color.RED`, `config.URL` or a field, or gives it another meaning, must hear of everybody who says it.
+A variable may be read, assigned, or named to reach a member. A change of `Color.RED`, `config.URL` or a field affects all code that
+names it.
 """
 
 from __future__ import annotations
@@ -21,19 +22,22 @@ from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import CLASS, INST, SUPEROBJ, Receiver, SuperObject
 
 ASSIGNED: Final = frozenset({"set", "augment"})
-"""Bindings that declare nothing where a language has declarations: the name may be that of a scope further out."""
+"""Bindings that do not declare a name in languages with declarations.
+
+The name may belong to an outer scope.
+"""
 
 
 class VariableSites(CallSites):
-    """One file being resolved: its variables beside its calls."""
+    """A file being resolved: its variables."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         super().__init__(inference, hierarchy, entry)
-        self.receivers: dict[tuple[int, int], frozenset[Symbol]] = {}  # what their names mean, by scope and term
+        self.receivers: dict[tuple[int, int], frozenset[Symbol]] = {}  # meanings of their names, by scope and term
         self.fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
 
     def call(self, reference: Reference) -> None:
-        """A call, what its receiver is a name of, and the field whose value is called."""
+        """Add a call, the name of its receiver, and a called field."""
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
         callee = self.terms[called]
@@ -45,7 +49,7 @@ class VariableSites(CallSites):
                     self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
-        """A variable or a class by whose name a member is meant."""
+        """Add the variable or class through which a member is reached."""
         term = self.terms[receiver]
         if term[0] != NAME:
             return
@@ -66,19 +70,20 @@ class VariableSites(CallSites):
                 yield from self.outer(place.scope, name)
 
     def use_variable(self, reference: Reference, symbol: Symbol) -> None:
-        """Whoever a site is in uses it."""
+        """Add a use of a variable by the symbol around the site."""
         caller = self.caller(reference)
         if symbol is not caller:
             self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """The rule by which a name comes to a symbol."""
+        """Rule that leads from a name to a symbol."""
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
-        """A field, a constant or an enum's member that is read or written through an object or its class.
+        """Add a use of a field, constant or enum member.
 
-        That of the first class in line that has one, unless a method or a property of that name comes before it.
+        It is reached through an object or its class. The first class in look-up order that has it counts, unless a method or property of
+        that name precedes it.
         """
         symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
         if symbol is not None:
@@ -86,7 +91,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """The variable of that name of a class or of the first in its look-up order that has one."""
+        """First variable of this name in a class's look-up order."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)
@@ -102,7 +107,7 @@ class VariableSites(CallSites):
         return None
 
     def assigned(self, binding: Binding) -> None:
-        """`name = value` in a function, where the name is a variable of a scope further out."""
+        """Add `name = value` in a function, where an outer scope owns the name."""
         target = self.terms[binding.target]
         if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
             for symbol in self.outer(binding.scope, target[1]):
@@ -111,7 +116,7 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """The variable that a name means in a function that assigns it and does not declare it."""
+        """Outer variable of a name that a function assigns without declaring it."""
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):
             return
@@ -131,6 +136,9 @@ class VariableSites(CallSites):
 
 
 def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
-    """True where every meaning a scope gives a name is an assignment that declares nothing; also where it gives it none."""
+    """Whether all bindings of a name in a scope are plain assignments.
+
+    True also without bindings.
+    """
     bindings = entry.facts.bindings
     return all(slot.kind == "binding" and bindings[slot.index].op in ASSIGNED for slot in entry.names(scope).get(name, ()))
