@@ -69,12 +69,15 @@ class Bindings(Extraction):
             self.bind(target, op, given, annotation, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
-        """Lines of a block of which no other code has a part: the first and the last one go with what is around it."""
+        """First and last line of a block without lines shared with other code."""
         first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """True where a block of one line has on its left a name of the same text, as in `r.Get(func(r *R) {})`: that one is meant."""
+        """Whether the same name precedes the target on the line of its block.
+
+        In `r.Get(func(r *R) {})` the first `r` is the other one.
+        """
         if self.line(target.start_byte) != line:
             return False
         left = self.builder.slice(self.line_starts[line - 1], target.start_byte)

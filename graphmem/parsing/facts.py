@@ -202,7 +202,7 @@ class Import(NamedTuple):
     level: int  # leading dots of a relative Python import; 0 elsewhere
     name: str  # the imported name; "" when the module itself is bound; "*" for all
     alias: str  # the bound local name; "" if there is none (side effect, star, re-export only)
-    kind: str  # import | from | require | dynamic | reexport | type | augment (of a declaration in it) | package (the file's own) | constraint
+    kind: str  # import | from | require | dynamic | reexport | type | augment | package (the file's own) | constraint
     exported_as: str  # name of the re-export; "" if there is none
     line: int
 

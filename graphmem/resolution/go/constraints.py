@@ -61,7 +61,10 @@ def _constraint(path: str, line: str) -> str:
 
 
 def _parsed(text: str, tags: set[str]) -> Condition | None:
-    """Return the condition that an expression states, and collect its tags; None for what is no expression."""
+    """Parse an expression to a condition, and collect its tags.
+
+    None if the text is not an expression.
+    """
     words = _WORD.findall(text)
     if "".join(words) != re.sub(r"\s", "", text):
         return None
