@@ -1,4 +1,5 @@
-"""The GraphQL door and its HTTP server: parse a request, call one verb, render the answer.
+"""The GraphQL interface and its HTTP server.
 
-`app.build_app` makes the ASGI application, `serve.run` serves it; nothing here knows a database.
+A request is parsed, calls one operation for each root field, and its answer is rendered. `app.build_app` makes the ASGI application and
+`serve.run` serves it. This package does not import the database.
 """

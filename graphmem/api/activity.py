@@ -1,4 +1,7 @@
-"""When the server was last asked something: what an owner that ends itself when idle goes by."""
+"""Measures how long the server has been idle.
+
+An owner process that ends itself when idle reads it.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +13,34 @@ if TYPE_CHECKING:
 
 
 class Activity:
-    """Requests under way, and when the last one ended. A subscription is under way as long as somebody listens."""
+    """Number of open requests, and when the last one ended.
+
+    A subscription is open as long as a client listens.
+    """
 
     def __init__(self) -> None:
         self._open = 0
         self._last = time.monotonic()
 
     def idle_seconds(self) -> float:
-        """Seconds since the last request ended; 0 while there is one."""
+        """Seconds since the last request ended; 0 while one is open."""
         return 0.0 if self._open else time.monotonic() - self._last
 
     def begin(self) -> None:
-        """A request has come."""
+        """Record that a request arrived."""
         self._open += 1
 
     def end(self) -> None:
-        """It has been answered."""
+        """Record that a request was answered."""
         self._open -= 1
         self._last = time.monotonic()
 
 
 class NoteActivity:
-    """Counts requests; those that only ask whether the server is alive do not keep it alive."""
+    """ASGI middleware that counts open requests.
+
+    Requests that only ask whether the server is alive are not counted, so they do not keep it alive.
+    """
 
     def __init__(self, app: ASGIApp, activity: Activity, unless: tuple[str, ...]) -> None:
         self._app = app

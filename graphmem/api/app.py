@@ -1,4 +1,4 @@
-"""Puts the door together: routes, checks in their order, and what lives as long as the server."""
+"""Builds the ASGI application: routes, checks in order, shared state."""
 
 from __future__ import annotations
 
@@ -46,34 +46,37 @@ MCP_PATH = "/mcp"
 
 
 class Mounted(Protocol):
-    """Another door's application, served at a path of this one and behind the same checks."""
+    """The application of another interface, served under the same checks.
+
+    It has a path of its own.
+    """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request."""
 
     async def close(self) -> None:
-        """End what is under way."""
+        """End its open requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How a server is to be guarded."""
+    """Settings of a server that concern access and limits."""
 
-    token: str = field(default="", repr=False)  # what clients must present; empty: nothing, unless named tokens were made
-    own_token: str = field(default="", repr=False)  # a secret of this server, for its owner's other processes
+    token: str = field(default="", repr=False)  # what clients must present; empty: no token is needed unless named tokens exist
+    own_token: str = field(default="", repr=False)  # a secret of this server, for other processes of the same user
     tokens: Path | None = None  # file of the index's named tokens
-    token_required: bool = False  # also before any token was made
+    token_required: bool = False  # also while no token exists
     allowed_hosts: tuple[str, ...] = ()  # names in `Host` besides localhost and bare addresses
-    allowed_origins: tuple[str, ...] = ()  # sites whose pages may use the server: "https://ide.example.com"
-    persisted_only: bool = False  # serve the operations of queries/operations and no others
+    allowed_origins: tuple[str, ...] = ()  # sites whose pages may use the server, e.g. "https://ide.example.com"
+    persisted_only: bool = False  # serve only the operations of queries/operations
     limits: ServerLimits = field(default_factory=ServerLimits)
 
     def __post_init__(self) -> None:
         for origin in self.allowed_origins:
             if normalize_origin(origin) != origin or origin in ("http://*", "https://*"):
                 raise SettingsError(
-                    f"{origin!r} is no origin; write scheme, host and port as browsers send them, https://ide.example.com, or "
-                    "vscode-webview://* for all of a scheme that is not the web's",
+                    f"{origin!r} is not an origin; write scheme, host and port as browsers send them (https://ide.example.com), or "
+                    "scheme://* for all pages of a scheme other than http and https (vscode-webview://*)",
                     setting="allowed_origins",
                     value=origin,
                     origin="",
@@ -81,18 +84,21 @@ class ServerOptions:
 
     @property
     def socket_origins(self) -> tuple[str, ...]:
-        """For what looks at the handshakes of WebSockets once more, and knows no schemes: `OriginCheck` has looked before."""
+        """Origins for the WebSocket library's own check of handshakes.
+
+        That check does not support `scheme://*`, so such a list becomes `*`. `OriginCheck` has checked the origin before.
+        """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
 
 def build_app(service: Service, options: ServerOptions | None = None, mcp: Mounted | None = None) -> Starlette:
     """The ASGI application over an open service.
 
-    The service stays the caller's: it is not closed with the application.
+    The caller keeps the service: closing the application does not close it.
 
     Args:
-        service: the verbs.
-        options: how it is guarded.
+        service: the operations.
+        options: access and limits.
         mcp: the application for agents, at `/mcp`.
     """
     options = options or ServerOptions()
@@ -154,14 +160,17 @@ def build_app(service: Service, options: ServerOptions | None = None, mcp: Mount
 
 
 def is_page(path: str) -> bool:
-    """Whether a path leads to a page that people open, which is the same for everybody and says nothing of the project."""
+    """Whether a path is a page for browsers.
+
+    Such a page is the same for everybody and contains no data of the project.
+    """
     path = path.rstrip("/")
     inside = path.startswith(explorer.EXPLORER_PATH + "/") and not path.startswith(explorer.ASSETS_PATH)
     return inside or path in ("", explorer.EXPLORER_PATH, GRAPHQL_PATH)
 
 
 class GraphQLOrPage:
-    """GET is a person with a browser, POST a program."""
+    """Answers GET with the query page and POST with the operation's answer."""
 
     def __init__(self, view: GraphQLView) -> None:
         self._view = view
@@ -176,23 +185,26 @@ class GraphQLOrPage:
 
 
 async def not_found(request: Request, error: Exception) -> Response:
-    """Every address that is none."""
-    return _json(payload("NOT_FOUND", f"There is nothing at {request.url.path}; GraphQL is at {GRAPHQL_PATH}"), 404)
+    """Answer a request for an unknown address."""
+    return _json(payload("NOT_FOUND", f"{request.url.path} was not found; GraphQL is at {GRAPHQL_PATH}"), 404)
 
 
 async def not_allowed(request: Request, error: Exception) -> Response:
-    """A method a route does not have."""
+    """Answer a request whose method the route does not support."""
     return _not_allowed((getattr(error, "headers", None) or {}).get("Allow", "GET"))
 
 
 async def internal(request: Request, error: Exception) -> Response:
-    """What no one foresaw, outside an operation; inside one `failures.shape` has it."""
+    """Answer an unexpected error outside an operation.
+
+    Inside an operation `failures.shape` handles it.
+    """
     shaped = shape(GraphQLError("", original_error=error))
     return _json({"errors": [shaped.formatted]}, STATUS[(shaped.extensions or {}).get("code", "INTERNAL")])
 
 
 def _not_allowed(allow: str) -> Response:
-    response = _json(payload("BAD_INPUT", f"Only {allow} is understood here"), 405)
+    response = _json(payload("BAD_INPUT", f"The method is not supported here; use {allow}"), 405)
     response.headers["allow"] = allow
     return response
 

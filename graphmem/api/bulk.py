@@ -1,4 +1,7 @@
-"""`POST /import`: a document of memories that is larger than one GraphQL request may be. Checked like every other request."""
+"""`POST /import`: imports a document of memories.
+
+The document may be larger than a GraphQL request. The request is checked like every other request.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,24 @@ from graphmem.errors import BadInputError, GraphMemError
 from graphmem.security.access import ACCESS, guarded
 
 IMPORT_PATH: Final = "/import"
-IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the longest kind with their links; more is imported in parts
+IMPORT_BYTES: Final = 256 << 20  # 100,000 memories of the maximum length with their links; import more in parts
 ACTOR: Final = "graphql"
 
 
 async def import_memories(request: Request) -> Response:
-    """`{"content", "path", "format"}` as JSON; answers `{"importMemories": …}` or a refusal in the form of GraphQL."""
+    """Import memories; the answer has the form of GraphQL.
+
+    The body is the JSON object `{"content", "path", "format"}`. The answer is `{"data": {"importMemories": …}}`, or errors.
+    """
     door: Door = request.app.state.door
     try:
-        verb = guarded(door.service, request.scope[ACCESS]).import_memories  # whoever may not is told before the body is read
+        operation = guarded(door.service, request.scope[ACCESS]).import_memories  # a missing permission is reported before the body is read
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise BadInputError("an import is JSON; send it as application/json", argument="content-type")
+            raise BadInputError(
+                "the content type of an import must be application/json; set the header Content-Type", argument="content-type"
+            )
         given = _given(await request.body())
-        answer = await door.runner.run_long(verb, given["content"], given["path"], given["format"], actor=ACTOR)
+        answer = await door.runner.run_long(operation, given["content"], given["path"], given["format"], actor=ACTOR)
     except GraphMemError as error:
         return refusal(error)
     except ClientDisconnect:
@@ -39,11 +47,11 @@ def _given(body: bytes) -> dict[str, str]:
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise BadInputError(f"the body is no JSON ({error}); send content, path and format", argument="body") from error
-    content = found.get("content", found.get("text")) if isinstance(found, dict) else None  # `text` was its name before
+        raise BadInputError(f"the body is not JSON ({error}); send content, path and format", argument="body") from error
+    content = found.get("content", found.get("text")) if isinstance(found, dict) else None  # older clients send `text`
     if not isinstance(content, str):
         raise BadInputError("the body has no content; send content, path and format", argument="content")
     given = {"content": content, "path": found.get("path", ""), "format": found.get("format", "")}
     if not all(isinstance(value, str) for value in given.values()):
-        raise BadInputError("path and format are texts", argument="path")
+        raise BadInputError("path and format must be strings; correct the body", argument="path")
     return given

@@ -1,9 +1,8 @@
-"""How many objects an answer could hold, worked out before anything runs.
+"""Computes how many objects an answer could hold, before execution.
 
-Each object counts 1 and leaves count nothing; a list multiplies what is inside it by its size: the
-slicing argument (`first`, `limit`, `k`; for `ids` its length) as given in the document or the
-variables, else the argument's default, else the size assumed in the schema. The schema says so itself, with the
-`@listSize` directive of the GraphQL cost directives specification.
+Each object counts 1 and leaves count 0. A list multiplies its contents by its size. The size is the slicing argument (`first`, `limit`,
+`k`; for `ids` its length) of the document or the variables; otherwise the argument's default; otherwise the size assumed in the schema. The
+schema declares sizes with the `@listSize` directive of the GraphQL cost directives specification.
 
 Source:
     IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.
@@ -40,7 +39,10 @@ from strawberry.schema_directive import Location
 
 @strawberry.schema_directive(locations=[Location.FIELD_DEFINITION], name="listSize", description="How long a list may be.")
 class ListSize:
-    """How long a list may be: by the slicing argument, or assumed; for this field or the named ones below it."""
+    """How long a list may be: a slicing argument or an assumed size.
+
+    It applies to this field, or to the named fields below it.
+    """
 
     assumed_size: int | None = strawberry.UNSET
     slicing_arguments: list[str] | None = strawberry.UNSET
@@ -48,15 +50,15 @@ class ListSize:
 
 
 def sized_by(argument: str, *fields: str) -> ListSize:
-    """The list `fields` below this field (or the field itself) hold up to `argument` objects each.
+    """The size of lists is the value of `argument`.
 
-    Deeper ones are written with dots: `impact.hits`.
+    The lists are the `fields` below this field, or the field itself. Deeper ones are written with dots: `impact.hits`.
     """
     return ListSize(slicing_arguments=[argument], sized_fields=list(fields) or strawberry.UNSET)
 
 
 def assumed(size: int) -> ListSize:
-    """This list holds about `size` objects, whatever is asked."""
+    """This list holds about `size` objects, whatever the arguments."""
     return ListSize(assumed_size=size)
 
 
@@ -70,13 +72,13 @@ class _Size(NamedTuple):
 
 
 class _Inherited(NamedTuple):
-    """Size an outer field gives to fields below it."""
+    """List size that an outer field declares for fields below it."""
 
     size: int
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """What is left of it inside the field `name`."""
+        """The part that applies inside the field `name`."""
         rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
         return _Inherited(self.size, rest) if rest else _NONE
 
@@ -85,7 +87,10 @@ _NONE = _Inherited(1, frozenset())
 
 
 def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]:
-    """What of an operation's variables can decide about its complexity: numbers, and the lengths of lists."""
+    """Variables that can affect an operation's complexity.
+
+    These are numbers, and the lengths of lists.
+    """
     return tuple(
         (name, len(value) if isinstance(value, list) else value)
         for name, value in (variables or {}).items()
@@ -94,7 +99,7 @@ def sizes_of(variables: Mapping[str, Any] | None) -> tuple[tuple[str, int], ...]
 
 
 class ComplexityMeter:
-    """Measures documents against one schema; immutable, so any thread may use it."""
+    """Measures documents against one schema; immutable and thread-safe."""
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._schema = schema
@@ -107,12 +112,12 @@ class ComplexityMeter:
         }
 
     def measure(self, document: DocumentNode, operation_name: str | None, sizes: Mapping[str, int]) -> int:
-        """Objects the answer to an operation of a valid document could hold.
+        """The number of objects the answer to an operation could hold.
 
         Args:
-            document: validated against the schema.
+            document: valid for the schema.
             operation_name: which operation; None when it is the only one.
-            sizes: of the variables the client sent, see `sizes_of`; others count with their default.
+            sizes: of the variables the client sent, see `sizes_of`; for others their default counts.
         """
         operation = next(
             (
@@ -123,7 +128,7 @@ class ComplexityMeter:
             ),
             None,
         )
-        if operation is None:  # execution says so in its own words
+        if operation is None:  # execution reports it
             return 0
         given = dict(sizes)
         for definition in operation.variable_definitions or ():
@@ -135,7 +140,10 @@ class ComplexityMeter:
 
 
 class _Measure:
-    """One measurement. Fragments are measured once each way they are entered, so nesting them cannot make it slow."""
+    """One measurement.
+
+    A fragment is measured once for each inherited size, so nested fragments do not make it slow.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Relay's connections: a page of a list as edges with cursors, and the types made for each kind of row."""
+"""Relay connections: a page of a list as edges with cursors.
+
+The types of each kind of row are made here.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ T = TypeVar("T")
 
 @gql_type
 class PageInfo:
-    """Where a page lies in its list."""
+    """The position of a page in its list."""
 
     has_next_page: bool
     has_previous_page: bool
@@ -28,7 +31,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A page of rows as resolvers hand it on, before it becomes edges."""
+    """The position of a page, from which the page info is computed."""
 
     offset: int
     rows: int
@@ -36,22 +39,22 @@ class Slice:
 
     @property
     def has_next_page(self) -> bool:
-        """Whether rows follow."""
+        """Whether rows follow the page."""
         return self.more
 
     @property
     def has_previous_page(self) -> bool:
-        """Whether rows precede."""
+        """Whether rows precede the page."""
         return self.offset > 0
 
     @property
     def start_cursor(self) -> str | None:
-        """Cursor of the first row."""
+        """Cursor of the first row of the page."""
         return cursor(self.offset) if self.rows else None
 
     @property
     def end_cursor(self) -> str | None:
-        """Cursor of the last row."""
+        """Cursor of the last row of the page."""
         return cursor(self.offset + self.rows - 1) if self.rows else None
 
 
@@ -65,7 +68,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A page of a list whose length is known, as resolvers hand it on."""
+    """A page of a list of known length, as resolvers return it."""
 
     edges: list[Item]
     page_info: Slice
@@ -73,14 +76,17 @@ class Rows:
 
 
 def rows(found: list[T], total: int, at: Page) -> Rows:
-    """A page of a list as a connection."""
+    """The connection of a page of a list."""
     edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
     return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
 
 
 @cache
 def connection_of(answer: type) -> type:
-    """The connection type of rows of an answer: `MemoryConnection` of `MemoryEdge` of `Memory`."""
+    """The connection type for rows of an answer.
+
+    For `Memory` it is `MemoryConnection` with `MemoryEdge`.
+    """
     node = object_type(answer)
     name = getattr(answer, "__shape__").name  # noqa: B009 - only classes made by `answer` have it
     edge = type(

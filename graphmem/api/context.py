@@ -1,4 +1,4 @@
-"""What resolvers are handed: the service, the deadline and the loaders of one operation."""
+"""The context of resolvers: service, deadline and loaders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphmem.api.activity import Activity
 from graphmem.api.limits import ServerLimits
 from graphmem.api.loaders import Loaders
 from graphmem.api.progress import Fan
-from graphmem.api.runner import VerbRunner
+from graphmem.api.runner import OperationRunner
 from graphmem.errors import UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
 from graphmem.security.access import Access, guarded
@@ -23,23 +23,26 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 NOTHING: Final = Access("nobody", frozenset(), frozenset())
-"""Of a connection without a token; it is refused before anything runs, so this is never asked."""
+"""Access of a connection without a token. It is refused before any operation runs, so it is not used for one."""
 
 
 class Door:
-    """What lives as long as the server: shared by all requests."""
+    """State that all requests of a server share."""
 
     def __init__(self, service: Service, limits: ServerLimits) -> None:
         self.service = service
         self.limits = limits
-        self.runner = VerbRunner(limits)
+        self.runner = OperationRunner(limits)
         self.progress = Fan(service.subscribe_progress, is_state=True)
         self.memory_news = Fan(service.subscribe_memories, is_state=False)
         self.context_news = Fan(service.subscribe_context, is_state=False)
         self.activity = Activity()
 
     def close(self) -> None:
-        """End subscriptions and take no more verbs; the service stays open, it is the caller's."""
+        """End subscriptions and accept no more operations.
+
+        The service remains open; it belongs to the caller.
+        """
         self.progress.close()
         self.memory_news.close()
         self.context_news.close()
@@ -48,43 +51,49 @@ class Door:
 
 @dataclass(slots=True)
 class Connection:
-    """What lives as long as one request or one WebSocket, which may carry many operations."""
+    """State of one request or one WebSocket.
+
+    A WebSocket may carry many operations.
+    """
 
     door: Door
-    access: Access | None  # None until it brings a token that is good
-    stands: Callable[[Access], bool] = lambda access: True  # whether the access still holds
+    access: Access | None  # None until a valid token is presented
+    stands: Callable[[Access], bool] = lambda access: True  # whether the access is still valid
     connection_params: dict[str, object] | None = None  # payload of a WebSocket's first message
 
 
 class Heard(Generic[T]):
-    """News as somebody may hear them.
+    """Events for one subscriber, who must be allowed to receive them.
 
     Args:
-        fan: of the news.
-        verb: looks up the verb that gives them, which raises when it is not theirs.
-        may_hear: whether they still may.
+        fan: distributes the events.
+        operation: looks up the operation that gives them; raises ForbiddenError if the subscriber may not use it.
+        may_hear: whether the subscriber's access is still valid.
     """
 
-    def __init__(self, fan: Fan[T], verb: Callable[[], object], may_hear: Callable[[], bool]) -> None:
-        self._fan, self._verb, self._may_hear = fan, verb, may_hear
+    def __init__(self, fan: Fan[T], operation: Callable[[], object], may_hear: Callable[[], bool]) -> None:
+        self._fan, self._operation, self._may_hear = fan, operation, may_hear
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
         """See `Fan.steps`.
 
         Raises:
-            ForbiddenError: they may not hear them.
-            UnauthenticatedError: not any more.
+            ForbiddenError: the subscriber may not receive them.
+            UnauthenticatedError: the access became invalid.
         """
-        self._verb()
+        self._operation()
         async with aclosing(self._fan.steps(follow)) as steps:
             async for step in steps:
                 if not self._may_hear():
-                    raise UnauthenticatedError("The token of this subscription is not good any more; subscribe again with another")
+                    raise UnauthenticatedError("The token of this subscription is no longer valid; subscribe again with a valid one")
                 yield step
 
 
 class Operation:
-    """What lives as long as one GraphQL operation. Its service is held to what whoever asks may do."""
+    """State of one GraphQL operation.
+
+    Its service allows only what the client's access permits.
+    """
 
     def __init__(self, connection: Connection) -> None:
         door, access = connection.door, connection.access or NOTHING
@@ -101,18 +110,22 @@ class Operation:
         self.loaders = Loaders(self.service, self.call)
         self._runner = door.runner
 
-    async def call(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a verb in a thread within what is left of the operation's time.
+    async def call(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function in a thread within the operation's remaining time.
 
         Raises:
-            DeadlineError, LimitError: see `VerbRunner.run`; and whatever the verb raises.
+            DeadlineError, LimitError: see `OperationRunner.run`.
+            GraphMemError: the function raised it.
         """
-        return await self._runner.run(self.deadline, verb, *args, **kwargs)
+        return await self._runner.run(self.deadline, operation, *args, **kwargs)
 
-    async def wait_for(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a verb that may take minutes: in a thread of its own and without the deadline."""
-        answer = await self._runner.run_long(verb, *args, **kwargs)
-        self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # what is asked about the answer has its own time
+    async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function that may take minutes.
+
+        It gets a thread of its own and has no deadline.
+        """
+        answer = await self._runner.run_long(operation, *args, **kwargs)
+        self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # nested fields of the answer get the full time again
         return answer
 
 

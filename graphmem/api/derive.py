@@ -1,7 +1,8 @@
-"""GraphQL types derived from the answers: each dataclass is an object type, each closed set of words an enum, each TypedDict an input.
+"""GraphQL types derived from the answers.
 
-Resolvers return the dataclasses themselves and plain fields are read from their attributes, so an answer of thousands of symbols is not
-copied. What only this interface knows, such as fields with loaders, stands in `graphmem.api.extras`.
+Each dataclass becomes an object type, each closed set of words an enum, and each TypedDict an input. Resolvers return the dataclasses
+themselves, and plain fields are read from their attributes. So an answer of thousands of symbols is not copied. Fields that only GraphQL
+has, such as those with loaders, are in `graphmem.api.extras`.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """A time as a client gave it; the operation reads it.
+    """A time as the client sent it; the operation parses it.
 
     Raises:
-        ValueError: it is no text.
+        ValueError: it is not a string.
     """
     if not isinstance(value, str):
-        raise ValueError(f"a DateTime is a text, ISO 8601 with its zone, not {type(value).__name__}")
+        raise ValueError(f"a DateTime must be a string in ISO 8601 with its zone, not {type(value).__name__}")
     return value
 
 
@@ -73,7 +74,10 @@ _objects: dict[type, type] = {}
 
 
 def extends(answer: type) -> Callable[[type], type]:
-    """Class decorator: its fields are added to the GraphQL type of an answer; those of the same name replace the derived ones."""
+    """Class decorator that adds its fields to the GraphQL type of an answer.
+
+    A field of the same name replaces the derived one.
+    """
 
     def decorate(fields: type) -> type:
         _extras[answer] = fields
@@ -115,14 +119,17 @@ def object_type(answer: type) -> type:
 
 @cache
 def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
-    """Each field of a dataclass or TypedDict: its type and its marks."""
+    """The type and the marks of each field of a dataclass or TypedDict."""
     hints = typing.get_type_hints(declared, include_extras=True)
     names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
     return {name: split(_bare(hints[name])) for name in names}
 
 
 def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[..., Any] | None]:
-    """The GraphQL annotation of a field, and its resolver where the attribute is not shown as it is."""
+    """The GraphQL annotation of a field, and its resolver.
+
+    The resolver is None if the attribute is shown unchanged.
+    """
     ident = next((one for one in marks if isinstance(one, GlobalId)), None)
     if ident is not None:
         return (list[strawberry.ID] if typing.get_origin(hint) is list else strawberry.ID), _identified(name, ident)
@@ -178,7 +185,10 @@ def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 @cache
 def input_type(declared: type) -> type:
-    """The GraphQL input type of a TypedDict; what it does not require may be left out."""
+    """The GraphQL input type of a TypedDict.
+
+    Keys that it does not require are optional.
+    """
     attributes: dict[str, Any] = {"__doc__": declared.__doc__, "__module__": __name__}
     annotations: dict[str, Any] = {}
     # `__required_keys__` does not know of `Required` in annotations that are not evaluated.
@@ -197,7 +207,7 @@ def enum_of(hint: Any, marks: tuple[Any, ...]) -> Any:
     """The GraphQL enum of a closed set of words.
 
     Raises:
-        TypeError: the set has no name.
+        TypeError: the set has no `Vocabulary`.
     """
     known = next((one for one in marks if isinstance(one, Vocabulary)), None)
     if known is None:

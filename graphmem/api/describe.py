@@ -1,7 +1,7 @@
-"""Makes GraphQL types out of classes whose docstring is the description clients read.
+"""Makes GraphQL types of classes; docstrings become descriptions.
 
-The classes are declarations: resolvers return the dataclasses of `graphmem.answers` themselves and
-plain fields are read from their attributes, so an answer of thousands of symbols is not copied.
+The classes are declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes. So an
+answer of thousands of symbols is not copied.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ def field(description: str, **options: Any) -> Any:
 def resolved(
     graphql_type: Any = None, directives: Sequence[object] = (), subscription: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """A field worked out by the decorated function, described by its docstring.
+    """A field that the decorated function computes.
+
+    The function's docstring is the description.
 
     Args:
-        graphql_type: its type, where the function returns a plain dataclass in its place.
+        graphql_type: its type, if the function returns a plain dataclass.
         directives: schema directives of the field.
-        subscription: the function is an async generator whose every item is an answer.
+        subscription: the function is an async generator, and each item is an answer.
     """
     make = strawberry.subscription if subscription else strawberry.field
 
@@ -50,10 +52,10 @@ _known: dict[tuple[str, str], Any] = {}  # by module and text
 
 
 def _evaluate(declared: Any) -> None:
-    """Put what they mean in the place of annotations that are texts.
+    """Evaluate annotations that are strings.
 
-    Strawberry would do the same, several times each and by way of their syntax trees: a fifth of what making the schema takes.
-    What names something that is not there yet stays a text, for strawberry to look at when everything is.
+    Strawberry would parse each of them several times, which takes a fifth of the time to make the schema. An annotation whose name is not
+    defined yet remains a string; strawberry evaluates it later.
     """
     module = declared.__module__
     names = vars(sys.modules[module])

@@ -1,7 +1,7 @@
-"""Parses, validates and measures each document once, however often it is sent.
+"""Parses, validates and measures each document once.
 
-Strawberry's two caches do the first two, but look documents up by a hash of their whole tree, which
-for the larger ready-made operations costs more than half a millisecond a request. Here the text is the key.
+Strawberry has caches for parsing and validation. Their key is a hash of the whole tree, which costs more than 0.5 ms a request for the
+larger persisted operations. The key here is the text.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.rules import shape_rules, too_much
 
 KEPT: Final = 512
-"""Documents kept; a client sends few."""
+"""Number of cached documents; a client sends few different ones."""
 LONGEST: Final = 65_536
-"""Characters of the longest text that is kept; a list of ids written into a query may be larger, once."""
-_MEASURES = 64  # of one document, by its variables
+"""Maximum characters of a cached text. Longer ones, such as queries with long lists of ids, are rarely sent twice."""
+_MEASURES = 64  # per document, one for each set of sizes
 
 
 @dataclass(slots=True)
 class Prepared:
-    """A document that could be parsed, with everything that is known of it."""
+    """A parsed document with its validation errors and its measures."""
 
     document: DocumentNode
     errors: list[GraphQLError]  # of validation; never changed
@@ -54,7 +54,7 @@ class Documents:
         """The parsed and validated document of a text.
 
         Raises:
-            GraphQLError: it cannot be parsed, or is longer or nested deeper than allowed.
+            GraphQLError: the text cannot be parsed, or is longer or nested deeper than allowed.
         """
         with self._lock:
             known = self._kept.get(text)
@@ -75,7 +75,7 @@ class Documents:
         return made
 
     def refusal(self, prepared: Prepared, operation_name: str | None, variables: Mapping[str, Any] | None) -> list[GraphQLError]:
-        """Why an operation of a document may not run; empty when it may.
+        """The errors that prevent an operation of a document; empty if none.
 
         Args:
             prepared: the document.
@@ -85,8 +85,8 @@ class Documents:
         if prepared.errors:
             return prepared.errors
         if prepared.operations > 1 and operation_name is None:
-            # Strawberry would run the first; the specification says not to guess.
-            return [GraphQLError("The document holds several operations; say which one to run in operationName")]
+            # Strawberry would run the first one; the GraphQL specification requires an error.
+            return [GraphQLError("The document has several operations; name one in operationName")]
         sizes = sizes_of(variables)
         key = (operation_name, sizes)
         found = prepared.measures.get(key)

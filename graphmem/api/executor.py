@@ -1,9 +1,8 @@
-"""Renders the plain parts of an answer without asking the executor for each field.
+"""Renders plain parts of an answer without a call for each field.
 
-Most of an answer is attributes of dataclasses, thousands of times over. Where a selection needs
-nothing else (no arguments, no context, nothing to wait for) it is turned into one function, once,
-which is applied to every object; all else goes graphql-core's own way.
-About fifteen times less work for a large impact report, and the same bytes: a test compares them.
+Most of a large answer consists of attributes of dataclasses. A selection of only those (without arguments, context or awaiting) is compiled
+to one function, which is applied to every object. The other selections are executed by graphql-core. A large impact report needs about a
+fifteenth of the work, and the bytes are the same: a test compares them.
 """
 
 from __future__ import annotations
@@ -30,31 +29,31 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types.field import StrawberryField
 
 Render = Callable[[Any], Any]
-"""From what a resolver returned to what the answer holds."""
+"""Converts a resolver's value to the value in the answer."""
 
-# A value of exactly this type is its own serialised form; any other is left to the executor.
+# A value of exactly this type needs no conversion; the executor handles other types.
 _EXACT: dict[str, type] = {"String": str, "ID": str, "Int": int, "Float": float, "Boolean": bool, "DateTime": str}
 _INT = range(-(2**31), 2**31)
 
 
 class _NotPlainError(Exception):
-    """The ordinary way has to be gone, for this selection or this value."""
+    """This selection or this value needs graphql-core's execution."""
 
 
 Chosen = tuple[GraphQLObjectType, tuple[int, ...], tuple[tuple[str, bool], ...]]
-"""What decides about a plan: the type, the selections by identity, and the variables `@include` and `@skip` may ask for."""
+"""Key of a plan: the type, the selections by identity, and the variables that `@include` and `@skip` may use."""
 
-_PLANS: dict[Chosen, tuple[list[FieldNode], Render | None]] = {}  # the nodes are kept, so that their ids stay theirs
+_PLANS: dict[Chosen, tuple[list[FieldNode], Render | None]] = {}  # the nodes are kept, so that their ids are not reused
 _MOST_PLANS = 2_048
 
 
 class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
-    """graphql-core's executor with a short cut for plain selections."""
+    """graphql-core's executor with a fast path for plain selections."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._switches = tuple((name, value) for name, value in self.variable_values.coerced.items() if isinstance(value, bool))
-        # Within the operation plans are found like graphql-core's own memo of subfields: by the list's id, the list being kept.
+        # Within the operation the key is the id of the list, as in graphql-core's own cache of subfields; the list is kept.
         self._plans: dict[tuple[GraphQLObjectType, int], tuple[FieldDetailsList, Render | None]] = {}
 
     def collect_and_execute_subfields(
@@ -65,7 +64,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         result: Any,
         position_context: Any,
     ) -> AwaitableOrValue[dict[str, Any]]:
-        """Render an object the short way if its selection allows, else resolve field by field."""
+        """Render an object by a plan if possible, else field by field."""
         key = (return_type, id(field_details_list))
         known = self._plans.get(key)
         if known is None:
@@ -73,14 +72,14 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if (plan := known[1]) is not None:
             try:
                 rendered: dict[str, Any] = plan(result)
-            except Exception:  # noqa: BLE001, S110 - the ordinary way meets it again and can say in which field
+            except Exception:  # noqa: BLE001, S110 - graphql-core raises it again and names the field
                 pass
             else:
                 return rendered
         return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
 
     def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
-        # Documents are cached, so the next operation brings the same nodes.
+        # Documents are cached, so the next operation has the same nodes.
         nodes = [one.node for one in details]
         chosen = (type_, tuple(map(id, nodes)), self._switches)
         known = _PLANS.get(chosen)
@@ -117,7 +116,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return lambda value: None if value is None else present(value)
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """Renders values that are not None; None makes each of these fail, as it must where it is not allowed."""
+        """A renderer of values that are not None.
+
+        It raises an error for None, which is not allowed there.
+        """
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
         if isinstance(type_, GraphQLEnumType):
@@ -128,11 +130,11 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if isinstance(type_, GraphQLObjectType):
             fields = self._object(type_, details)
             return _checked(type_, fields)
-        raise _NotPlainError  # interfaces and unions: which type it is depends on the value
+        raise _NotPlainError  # interfaces and unions: the type depends on the value
 
 
 def _reader(definition: GraphQLField) -> Render:
-    """Reads a field from its object: an attribute, or a function of the object alone."""
+    """A reader of a field: an attribute, or a function of the object."""
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:
         raise _NotPlainError
@@ -177,7 +179,7 @@ def _checked(type_: GraphQLObjectType, fields: Render) -> Render:
         return fields
 
     def render(value: Any) -> Any:
-        # Ours look at the value alone; see `Symbol.is_type_of`.
+        # The predicates of this package use only the value; see `derive.object_type`.
         if predicate(value, None) is not True:  # type: ignore[arg-type]
             raise _NotPlainError
         return fields(value)

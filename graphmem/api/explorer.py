@@ -1,4 +1,7 @@
-"""The explorer in the browser: one page for every view, and the files it is made of. Nothing of them is built or downloaded."""
+"""Serves the explorer: one page for every view, and its files.
+
+The files are used as they are in the package, without a build or a download.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ EXPLORER_PATH: Final = "/explore"
 ASSETS_PATH: Final = "/explore/assets/"
 PAGE: Final = "index.html"
 
-# Scripts and styles come from us alone and nothing may be made into markup: what a repository or a memory says stays text.
+# Scripts and styles come only from this server, and strings cannot become markup: texts of repositories and memories remain text.
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -32,7 +35,7 @@ def assets() -> Traversable:
 
 
 async def page(request: Request) -> Response:
-    """The page: the same for every view, which the address names."""
+    """The page of every view; the address names the view."""
     found = (assets() / PAGE).read_bytes()
     return HTMLResponse(found, headers={"content-security-policy": POLICY, "cache-control": "no-cache"})
 
@@ -41,7 +44,7 @@ async def asset(request: Request) -> Response:
     """A file of the page."""
     found = _names().get(request.path_params["name"])
     if found is None:
-        return Response(orjson.dumps(payload("NOT_FOUND", "There is no such file")), 404, media_type="application/json")
+        return Response(orjson.dumps(payload("NOT_FOUND", "The file was not found; open /explore")), 404, media_type="application/json")
     suffix = found.name[found.name.rfind(".") :]
     kind = _TYPES.get(suffix) or mimetypes.guess_type(found.name)[0] or "application/octet-stream"
     return Response(found.read_bytes(), media_type=kind, headers={"cache-control": "no-cache"})
@@ -49,5 +52,5 @@ async def asset(request: Request) -> Response:
 
 @cache
 def _names() -> dict[str, Traversable]:
-    # A listing, so that a name in a URL is only ever compared and never made into a path.
+    # A listing: a name in a URL is compared with it and never becomes a path.
     return {entry.name: entry for entry in assets().iterdir() if entry.is_file() and entry.name != PAGE}

@@ -1,4 +1,4 @@
-"""`/export.jsonl`: the whole graph, one JSON object a line, sent as it is read."""
+"""`/export.jsonl`: streams the whole graph, one JSON object a line."""
 
 from __future__ import annotations
 
@@ -20,23 +20,29 @@ from graphmem.security.access import ACCESS, guarded
 T = TypeVar("T")
 
 ROWS: Final = 1_000
-"""Rows written in one trip to a thread."""
+"""Rows written in one call to a thread."""
 AT_ONCE: Final = 4
-"""Exports at a time: each holds the tables of the whole graph until its client has read the last line."""
+"""Maximum concurrent exports. Each holds the tables of the whole graph until its client has read the last line."""
 RETRY_S: Final = 5.0
 
 
 class Export:
-    """The route, as an ASGI application: it knows when the last line of an answer is out."""
+    """The route as an ASGI application.
+
+    So it knows when the last line of an answer was sent.
+    """
 
     def __init__(self) -> None:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Nodes, then edges; see `graphmem.reports.exporting` for their form."""
+        """Send the nodes, then the edges, as `graphmem.reports.exporting`."""
         if self._open >= AT_ONCE:
             error = LimitError(
-                f"{AT_ONCE} exports are being read; try again in {RETRY_S:g} s", limit="exports", allowed=AT_ONCE, retry_after=RETRY_S
+                f"{AT_ONCE} exports are running, which is the maximum; try again in {RETRY_S:g} s",
+                limit="exports",
+                allowed=AT_ONCE,
+                retry_after=RETRY_S,
             )
             await refusal(error)(scope, receive, send)
             return
@@ -56,7 +62,7 @@ async def _export(request: Request) -> Response:
         return rows, _lines(rows)
 
     try:
-        rows, first = await _in_thread(door, begin)  # what can fail fails here, while there is still a status to say it with
+        rows, first = await _in_thread(door, begin)  # errors occur here, before the status is sent
     except GraphMemError as error:
         return refusal(error)
 

@@ -1,4 +1,7 @@
-"""Nested fields that need more than the answer they belong to: edges of symbols, text, nodes by id. Each level shares one call."""
+"""Nested fields that need data beyond their answer.
+
+These are edges of symbols, source text, and nodes by id. All objects of a level share one call.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from graphmem.api.limits import page
 from graphmem.api.loaders import SitesOf
 
 DEFAULT_FIRST = 20
-_EVERY = 1_000_000_000  # asked for only to count the edges of one symbol
+_EVERY = 1_000_000_000  # used only to count the edges of one symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class EdgeItem:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """A connection of sites; the total is only counted when asked for."""
+    """A connection of sites; the total is counted only if requested."""
 
     edges: list[EdgeItem]
     page_info: Slice
@@ -44,7 +47,10 @@ class Edges:
 
 
 async def edges(operation: Operation, symbol_id: str, relation: Relation, first: int, after: str | None) -> Edges:
-    """A page of a symbol's edges of one relation; all symbols of a level share one call."""
+    """A page of a symbol's edges of one relation.
+
+    All symbols of a level share one call.
+    """
     at = page(operation.limits, first, after)
     end = at.offset + at.first
     sites = await operation.loaders.sites.load(SitesOf(relation, end + 1, symbol_id))
@@ -54,7 +60,7 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 
 
 def _relation(relation: Relation, description: str) -> Any:
-    """A field that pages through one relation of a symbol or file, most certain first."""
+    """A field with pages of one relation, in descending confidence."""
 
     async def resolve(
         parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = DEFAULT_FIRST, after: str | None = None
@@ -68,7 +74,7 @@ def _relation(relation: Relation, description: str) -> Any:
 
 @gql_type
 class SymbolEdge:
-    """An edge of the code graph seen from one end, with the evidence for it."""
+    """An edge of the code graph from one of its ends, with its evidence."""
 
     cursor: str
 
@@ -81,19 +87,19 @@ class SymbolEdge:
     @resolved(shown(EdgeKind))
     @staticmethod
     def kind(parent: strawberry.Parent[EdgeItem]) -> str:
-        """What the edge means."""
+        """The kind of the edge."""
         return parent.site.kind
 
     @resolved()
     @staticmethod
     def confidence(parent: strawberry.Parent[EdgeItem]) -> float:
-        """How certain the edge is, in (0, 1]."""
+        """Confidence of the edge, in (0, 1]."""
         return parent.site.confidence
 
     @resolved(shown(EdgeSource))
     @staticmethod
     def source(parent: strawberry.Parent[EdgeItem]) -> str:
-        """Who says so."""
+        """The source of the edge."""
         return parent.site.source
 
     @resolved()
@@ -105,13 +111,19 @@ class SymbolEdge:
     @resolved()
     @staticmethod
     def lines(parent: strawberry.Parent[EdgeItem]) -> list[int]:
-        """Where it is written, in the file of the edge's source; 1-based, ascending."""
+        """Lines of its sites in the file of the edge's start.
+
+        1-based, ascending.
+        """
         return parent.site.lines
 
 
 @gql_type
 class SymbolEdgeConnection:
-    """A page of edges of one relation: most certain first, members in the order they are written."""
+    """A page of edges of one relation.
+
+    They have descending confidence; members have the order of the file.
+    """
 
     edges: list[SymbolEdge]
     page_info: PageInfo
@@ -119,24 +131,24 @@ class SymbolEdgeConnection:
     @resolved()
     @staticmethod
     async def total_count(parent: strawberry.Parent[Edges], info: Info) -> int:
-        """How many edges there are in all; counted only when asked for."""
+        """Total number of edges; counted only if requested."""
         return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
 
 
 @extends(SymbolInfo)
 class SymbolFields:
-    """What a symbol shows beside the answer's own fields."""
+    """Additional fields of a symbol."""
 
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 
-    callers = _relation("callers", "Who calls it.")
-    callees = _relation("callees", "What it calls.")
-    references = _relation("references", "Who reads, writes, passes on or names it in a type.")
-    bases = _relation("bases", "What it inherits from.")
-    subclasses = _relation("subclasses", "What inherits from it.")
-    overrides = _relation("overrides", "What it overrides.")
-    overridden_by = _relation("overridden_by", "What overrides it.")
-    members = _relation("members", "What is defined directly inside it.")
+    callers = _relation("callers", "Callers of the symbol.")
+    callees = _relation("callees", "Symbols that it calls.")
+    references = _relation("references", "Symbols that read, write or pass it on, or name it in a type.")
+    bases = _relation("bases", "Classes that it inherits from.")
+    subclasses = _relation("subclasses", "Classes that inherit from it.")
+    overrides = _relation("overrides", "Methods that it overrides.")
+    overridden_by = _relation("overridden_by", "Methods that override it.")
+    members = _relation("members", "Symbols defined directly inside it.")
     tests = _relation("tests", "Tests that exercise it.")
 
     @resolved()
@@ -148,32 +160,35 @@ class SymbolFields:
     @resolved()
     @staticmethod
     async def modifiers(parent: strawberry.Parent[SymbolInfo], info: Info) -> list[str]:
-        """Such as abstract, async, exported, static; sorted."""
+        """Modifiers such as abstract, async, exported, static; sorted."""
         return list((await _details(parent, info)).get("modifiers", ()))
 
     @resolved()
     @staticmethod
     async def complexity(parent: strawberry.Parent[SymbolInfo], info: Info) -> int:
-        """One more than its branching points; 0 for what has no body."""
+        """Number of its branching points plus 1; 0 without a body."""
         return int((await _details(parent, info)).get("complexity", 0))
 
     @resolved("Symbol | None")
     @staticmethod
     async def parent(parent: strawberry.Parent[SymbolInfo], info: Info) -> SymbolInfo | None:
-        """The symbol it is written in."""
+        """The enclosing symbol."""
         enclosing = (await _details(parent, info)).get("parent", "")
         return await info.context.loaders.symbols.load(enclosing) if enclosing else None
 
     @resolved("File | None")
     @staticmethod
     async def file(parent: strawberry.Parent[SymbolInfo], info: Info) -> FileInfo | None:
-        """The file it is in; null for externals."""
+        """Its file; null for externals."""
         return await info.context.loaders.files.load(parent.path) if parent.path else None
 
     @resolved("str | None")
     @staticmethod
     async def source(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
-        """Its text as it stands in the file; null with an error when the file changed meanwhile."""
+        """Its source text.
+
+        Null with an error if the file changed since the index run.
+        """
         return await info.context.loaders.sources.load(parent.id)
 
 
@@ -183,10 +198,10 @@ async def _details(symbol: SymbolInfo, info: Info) -> Mapping[str, Any]:
 
 @extends(FileInfo)
 class FileFields:
-    """What a file shows beside the answer's own fields."""
+    """Additional fields of a file."""
 
-    members = _relation("members", "The module symbol it defines; its members are the file's outline.")
-    importers = _relation("references", "Who imports it.")
+    members = _relation("members", "The module symbol of the file; its members are the file's outline.")
+    importers = _relation("references", "Symbols and files that import it.")
 
 
 Symbol = object_type(SymbolInfo)
@@ -195,29 +210,29 @@ File = object_type(FileInfo)
 
 @extends(answers.MemoryAnchor)
 class AnchorFields:
-    """What an anchor shows beside the answer's own fields."""
+    """Additional fields of an anchor."""
 
     @resolved(Symbol | None)
     @staticmethod
     async def symbol(parent: strawberry.Parent[answers.MemoryAnchor], info: Info) -> answers.SymbolInfo | None:
-        """The node as a symbol; null when it is not in the index any more."""
+        """The node as a symbol; null if it is no longer in the index."""
         return await info.context.loaders.symbols.load(parent.id)
 
 
 @extends(answers.SearchHit)
 class SearchHitFields:
-    """What a hit of a search shows beside the answer's own fields."""
+    """Additional fields of a search hit."""
 
     @resolved(Symbol | None)
     @staticmethod
     async def symbol(parent: strawberry.Parent[answers.SearchHit], info: Info) -> answers.SymbolInfo | None:
-        """The definition the hit was cut at; null for prose and data."""
+        """The definition that contains the hit; null for prose and data."""
         return await info.context.loaders.symbols.load(parent.node)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeOfSubgraph:
-    """A row of `answers.Subgraph.edges` with its ends looked up."""
+    """A row of `answers.Subgraph.edges` with its two symbols."""
 
     src: answers.SymbolInfo
     dst: answers.SymbolInfo
@@ -239,7 +254,7 @@ class SubgraphEdge:
 
 @extends(answers.Subgraph)
 class SubgraphFields:
-    """What a piece of the graph shows beside the answer's own fields."""
+    """Additional fields of a subgraph."""
 
     @resolved(list[SubgraphEdge])
     @staticmethod
@@ -251,7 +266,7 @@ class SubgraphFields:
     @resolved(JSON)
     @staticmethod
     def columns(parent: strawberry.Parent[answers.Subgraph]) -> Any:
-        """The whole piece in columns, compact enough to draw thousands of nodes.
+        """The whole subgraph in columns, for drawing thousands of nodes.
 
         `nodes` holds equally long lists id, kind, name, qualname, path, startLine, isTest; `edges`
         holds src and dst (positions in `nodes`), kind, confidence, rule.

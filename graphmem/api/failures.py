@@ -1,4 +1,4 @@
-"""The one table from errors to what a client sees.
+"""Converts errors to the errors that clients receive.
 
 A refusal (`graphmem.errors`, a broken document, a limit) keeps its sentence, its code and those of
 its facts that are meant for clients. Everything else is INTERNAL: the client gets an id, the log
@@ -31,7 +31,7 @@ STATUS: Final[dict[str, int]] = {
     "INTERNAL": 500,
     "TIMEOUT": 504,
 }
-"""HTTP status of each code, for refusals outside an operation; inside one the status is 200."""
+"""HTTP status of each code for errors outside an operation. Inside an operation the status is 200."""
 
 PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "BAD_INPUT": ("argument", "value", "allowed", "limit", "setting", "language", "path", "field", "index", "kinds"),
@@ -42,9 +42,9 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "CONFLICT": ("owner", "retry_after"),
     "FORBIDDEN": ("needs",),
 }
-"""Facts of an error that go to clients, by code; the others stay in the process."""
+"""Facts of an error that clients receive, by code. Other facts remain in the process."""
 
-# graphql-core has plain errors for its own limits; their words are all there is to tell them by.
+# graphql-core has plain errors for its own limits; only their text tells them apart.
 _CORE_LIMITS: Final = {
     "Document contains more than": "tokens",
     "Document is nested too deeply": "depth",
@@ -53,16 +53,19 @@ _CORE_LIMITS: Final = {
 
 
 MOST_SAID: Final = 1_000
-"""Characters of a sentence, or of a text among its facts, that go to a client: what was sent comes back in part at most."""
+"""Maximum characters of a message, or of a text among its facts, in an answer. So long input is not sent back whole."""
 
 
 def said(text: str) -> str:
-    """A text as long as it may be; "…" for the rest."""
+    """A text cut to the maximum length; "…" marks the cut."""
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
 
 def facts_of(error: GraphMemError) -> dict[str, Any]:
-    """The extensions of a refusal: its code, its name and its public facts, candidates as clients know symbols."""
+    """The extensions of an error: its code, name and public facts.
+
+    Candidates have the form of symbols in GraphQL.
+    """
     known = PUBLIC_FACTS.get(error.code, ())
     return {
         "code": error.code,
@@ -90,11 +93,11 @@ def _camel(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 class ShapedError(GraphQLError):
-    """An error that is ready for a client; shaping it again changes nothing."""
+    """An error in its form for clients; `shape` returns it unchanged."""
 
 
 def shape(error: GraphQLError) -> ShapedError:
-    """What a client sees of an error, whatever raised it."""
+    """The error that a client receives for any error."""
     if isinstance(error, ShapedError):
         return error
     message, extensions = _say(error)
@@ -108,19 +111,19 @@ def _say(error: GraphQLError) -> tuple[str, dict[str, Any]]:
         if refused is not origin:
             log.warning("%s", refused.message, exc_info=origin if log.isEnabledFor(logging.DEBUG) else None)
         return said(refused.message), facts_of(refused)
-    # An error without an origin is about the document, or, at a path, about a value of ours that the schema does not know.
+    # An error without an origin concerns the document; with a path it concerns a value of this server that the schema does not allow.
     if error.path is None and (origin is None or isinstance(origin, GraphQLError)):
         for words, limit in _CORE_LIMITS.items():
             if words in error.message:
                 return said(error.message), {"code": "LIMIT", "limit": limit}
         return said(error.message), {"code": "BAD_INPUT", **(error.extensions or {})}
-    if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before anything ran
+    if isinstance(origin, RecursionError) and error.path is None:  # in the parser or a rule, before execution
         return "The operation is nested too deeply to be read", {"code": "LIMIT", "limit": "depth"}
     name = secrets.token_hex(6)
     log.error("internal error %s at %s", name, ".".join(map(str, error.path or [])) or "the operation", exc_info=origin or error)
-    return f"Internal error {name}; the server's log has the details under this id.", {"code": "INTERNAL", "id": name}
+    return f"Internal error {name}; find the details under this id in the server's log.", {"code": "INTERNAL", "id": name}
 
 
 def payload(code: str, message: str, **facts: Any) -> dict[str, Any]:
-    """The body of a refusal outside an operation, in the form of a GraphQL answer."""
+    """The body of an error outside an operation, in the form of GraphQL."""
     return {"errors": [{"message": message, "extensions": {"code": code, **facts}}]}

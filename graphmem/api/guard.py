@@ -1,4 +1,7 @@
-"""The extension every operation passes: its document, its limits, its context, and errors ready for clients."""
+"""The strawberry extension that every operation passes.
+
+It handles the document, the limits, the context, and the form of errors.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ from graphmem.api.failures import shape
 
 
 class Guard(SchemaExtension):
-    """One for each operation."""
+    """The extension; each operation has an instance."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._prepared: Prepared | None = None
 
     def on_operation(self) -> Iterator[None]:
-        """Give the operation its own deadline and loaders: one WebSocket connection runs many."""
+        """Give the operation its own deadline and loaders.
+
+        A WebSocket connection runs many operations.
+        """
         connection: Connection = self.execution_context.context
         self.execution_context.context = Operation(connection)
         yield
@@ -35,18 +41,21 @@ class Guard(SchemaExtension):
                 self._prepared = self._documents.prepare(context.query)
                 context.graphql_document = self._prepared.document
             except GraphQLError:
-                context.graphql_document = None  # Strawberry meets the error again and reports it as every transport should
+                context.graphql_document = None  # Strawberry raises the error again and reports it for each transport
         yield
 
     def on_validate(self) -> Iterator[None]:
-        """Say whether it may run; this takes the place of Strawberry's own validation."""
+        """Check the document and its limits instead of Strawberry's own step."""
         context = self.execution_context
         if self._prepared is not None:
             context.pre_execution_errors = self._documents.refusal(self._prepared, context._provided_operation_name, context.variables)
         yield
 
     def on_stream_result(self, result: Any) -> Iterator[None]:
-        """Shape the errors of each step of a stream; answers to plain requests are shaped by the view."""
+        """Shape the errors of each result of a stream.
+
+        The view shapes the errors of plain requests.
+        """
         if getattr(result, "errors", None):
             result.errors = [shape(error) for error in result.errors]
         yield

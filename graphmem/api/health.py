@@ -1,4 +1,7 @@
-"""`/health`, `/ready` and `/metrics`: for whoever watches over the server. The first two ask for no token and say nothing of the code."""
+"""`/health`, `/ready` and `/metrics`: monitoring of the server.
+
+The first two need no token and contain no data of the code.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,17 @@ HEALTH_PATH: Final = "/health"
 READY_PATH: Final = "/ready"
 METRICS_PATH: Final = "/metrics"
 OPEN: Final = (HEALTH_PATH, READY_PATH)
-UNCOUNTED: Final = (HEALTH_PATH, READY_PATH, METRICS_PATH)  # asking for these keeps no server alive
+UNCOUNTED: Final = (HEALTH_PATH, READY_PATH, METRICS_PATH)  # requests for these do not keep the server alive
 
 
 async def health(request: Request) -> Response:
-    """That this is graphmem and which process: it lives."""
+    """Answer that the server is alive, with its name, version and process."""
     body = {"status": "ok", "name": "graphmem", "version": graphmem.__version__, "pid": os.getpid()}
     return Response(orjson.dumps(body), media_type="application/json")
 
 
 async def ready(request: Request) -> Response:
-    """200 when questions about what is stored are answered, 503 until then."""
+    """Answer 200 when the server can answer questions, 503 until then."""
     door: Door = request.app.state.door
     found = await asyncio.to_thread(door.service.health)
     body = {"ready": found.ready, "status": found.status}
@@ -39,7 +42,7 @@ async def ready(request: Request) -> Response:
 
 
 async def exposed(request: Request) -> Response:
-    """Counters and gauges in the text format of Prometheus."""
+    """Answer the counters and gauges in Prometheus' text format."""
     door: Door = request.app.state.door
 
     def text() -> str:

@@ -1,7 +1,7 @@
-"""How many connections a server has, and how long each may keep it waiting, so that nobody can hold it.
+"""Bounds the number of connections and how long each may be slow.
 
-A connection that waits for its client (for headers, a body, the next request, or room to write) has a time for that. When there is no
-room for another one, whoever has kept the server waiting longest is let go. What is being answered is never let go.
+A connection that waits for its client (for headers, a body, the next request, or room to write) has a time limit. If the server is full,
+the connection whose client has been waited for longest is closed. A connection whose request is being answered is never closed.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-OWN_FILES: Final = 128  # descriptors left to the owner's database, side files, git and parsers
-LAST_FILES: Final = 32  # of which the last are never given to connections, whatever else is open; an eighth where there are fewer
-FEWEST: Final = 16  # connections, however few descriptors there are
-LEAST_S: Final = 0.05  # that a connection has for each phase, however many want its place
-AT_ONCE: Final = 8  # connections taken in one round of the event loop; fewer than there is room for by far
-AGAIN_S: Final = 0.05  # before connections are taken again when the system had no descriptor left
-BYTES_A_SECOND: Final = 16_384  # a slower client has no more than the time of its phase
-STEP_BYTES: Final = 65_536  # that a client has to take of an answer within the time for writing, before it has as long again
-LINGER_S: Final = 5.0  # for a client to read a refusal, or to send the rest of a body nobody wants
+OWN_FILES: Final = 128  # descriptors reserved for the database, side files, git and parsers
+LAST_FILES: Final = 32  # of these, the last ones that connections never get; an eighth if the process has few
+FEWEST: Final = 16  # connections, even if the process has few descriptors
+LEAST_S: Final = 0.05  # minimum time for each phase, even if the server is full
+AT_ONCE: Final = 8  # connections accepted in one round of the event loop; far fewer than the maximum
+AGAIN_S: Final = 0.05  # until the next accept after the system ran out of descriptors
+BYTES_A_SECOND: Final = 16_384  # at this rate or faster a client gets additional time
+STEP_BYTES: Final = 65_536  # progress of a client that restarts the time for writing
+LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of an unwanted body
 
 
 class Phase(enum.IntEnum):
@@ -43,10 +43,10 @@ class Phase(enum.IntEnum):
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers
     BODY = 2
-    REST = 3  # of a body whose answer is out
-    WRITING = 4  # until the client takes what is ready
-    CLOSING = 5  # until it has taken the last of it
-    ANSWER = 6  # the server's own work
+    REST = 3  # of a body whose answer was sent
+    WRITING = 4  # until the client reads the answer
+    CLOSING = 5  # until it has read the last of it
+    ANSWER = 6  # the server computes it
     STREAM = 7  # a WebSocket
 
 
@@ -54,14 +54,14 @@ LETTING_GO: Final = frozenset({Phase.IDLE, Phase.HEADERS, Phase.BODY, Phase.REST
 
 
 class Allowed(NamedTuple):
-    """Time for a phase."""
+    """Time limit of a phase."""
 
     seconds: float
-    is_by_size: bool  # a second more for each `BYTES_A_SECOND`
+    is_by_size: bool  # one more second for each `BYTES_A_SECOND`
 
 
 def times(limits: ServerLimits) -> dict[Phase, Allowed]:
-    """The time each phase may take; the others end by themselves."""
+    """The time limits of phases; the others have none."""
     return {
         Phase.HEADERS: Allowed(limits.header_seconds, is_by_size=False),
         Phase.BODY: Allowed(limits.body_seconds, is_by_size=True),
@@ -72,14 +72,20 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 
 
 def room(limits: ServerLimits) -> int:
-    """How many connections there may be: what the settings allow, less where the process may open few files."""
+    """Maximum number of connections.
+
+    It is the setting, or less if the process may open few files.
+    """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = limits.connections if soft == resource.RLIM_INFINITY else soft - OWN_FILES
     return max(FEWEST, min(limits.connections, files))
 
 
 def cut_off(transport: asyncio.Transport) -> None:
-    """End a connection at once. What its client has not taken yet is thrown away, by the system as well."""
+    """End a connection at once.
+
+    Data that the client has not read is dropped, also by the operating system.
+    """
     connection = transport.get_extra_info("socket")
     if connection is not None and not transport.is_closing():
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -87,25 +93,25 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """One connection, from the moment it is accepted."""
+    """One accepted connection."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address
-        self.let_go = let_go  # ends it at once; its protocol has another way
-        self.late: Callable[[], object] = let_go  # ends it when its time is over
+        self.let_go = let_go  # ends it at once; its protocol replaces this
+        self.late: Callable[[], object] = let_go  # ends it when its time limit has passed
         self.look: Callable[[], Phase] = lambda: Phase.HEADERS
         self.phase = Phase.HEADERS
         self.since = time.monotonic()
-        self.size = 0  # bytes that came, or wait to be written, in this phase
+        self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """See which phase it is in now."""
+        """Update its phase."""
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """So many bytes wait to be taken by the client."""
+        """Record how many bytes wait for the client to read them."""
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
             self.size = waiting
@@ -113,7 +119,7 @@ class Slot:
             self.size = max(self.size, waiting)
 
     def begin(self, phase: Phase) -> None:
-        """A phase begins, though it be the one before: there was progress."""
+        """Begin a phase; the same phase again restarts its time."""
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
 
@@ -121,7 +127,7 @@ class Connections:
     """All connections of a server.
 
     Args:
-        limits: of the server.
+        limits: limits of the server.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
@@ -137,8 +143,11 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """A place for a connection that was accepted, or in how many seconds to ask again; infinity when nobody can be let go for it."""
-        # The system gives the lowest free number: one so high means that all below it are in use.
+        """A slot for an accepted connection, or seconds to wait for one.
+
+        Infinity means that no other connection can be closed for it.
+        """
+        # The system gives the lowest free number, so all lower ones are in use.
         crowded = self._last_file is not None and descriptor >= self._last_file
         wait_s = 0.0
         if self._by_address[address] >= self._most_of_one:
@@ -153,7 +162,7 @@ class Connections:
         return slot
 
     def leave(self, slot: Slot) -> None:
-        """A connection is over; twice is once."""
+        """Remove a connection that ended; a repeated call has no effect."""
         if slot in self._slots:
             self._slots.discard(slot)
             self._by_address[slot.address] -= 1
@@ -161,10 +170,13 @@ class Connections:
                 del self._by_address[slot.address]
 
     def make_room(self, address: str | None = None) -> float:
-        """Let go of the one that has kept the server waiting longest, of an address if one is given.
+        """Close the connection that the server has waited for longest.
+
+        Args:
+            address: choose only among connections of this address.
 
         Returns:
-            0; or how long it still has, and then nobody was let go; or infinity when the server waits for nobody.
+            0 if one was closed; its remaining minimum time in seconds if that has not passed; infinity if the server waits for none.
         """
         waiting = [slot for slot in self._slots if slot.phase in LETTING_GO and address in (None, slot.address)]
         if not waiting:
@@ -178,7 +190,7 @@ class Connections:
         return 0.0
 
     def end_late(self) -> None:
-        """End those whose time is over."""
+        """End connections whose time limit has passed."""
         now = time.monotonic()
         for slot in list(self._slots):
             slot.note()
@@ -188,16 +200,16 @@ class Connections:
 
 
 class Acceptor:
-    """Takes connections from a listening socket as long as there is room, and hands them to their protocol.
+    """Accepts connections while there is room and starts their protocol.
 
-    Has what uvicorn asks of a server: `close` and `wait_closed`.
+    It has the methods that uvicorn expects of a server: `close` and `wait_closed`.
 
     Args:
-        listener: listens, and does not block.
-        connections: all of this server.
-        protocol: makes what speaks over a connection.
-        tls: how it is encrypted; None for in clear.
-        tls_seconds: for the handshake, and for the end.
+        listener: a listening, non-blocking socket.
+        connections: all connections of this server.
+        protocol: makes the protocol of a connection.
+        tls: the TLS context; None for plain text.
+        tls_seconds: time limit of the handshake.
     """
 
     def __init__(
@@ -220,7 +232,7 @@ class Acceptor:
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Accept no more connections."""
         self._loop.remove_reader(self._listener)
         if self._again is not None:
             self._again.cancel()
@@ -228,11 +240,11 @@ class Acceptor:
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Until nothing of it runs."""
+        """Wait until all its tasks have ended."""
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:
-        for _ in range(AT_ONCE):  # the others in the next round: whoever is there already is to be answered, too
+        for _ in range(AT_ONCE):  # the others in the next round, so that open connections are answered too
             try:
                 connection, address = self._listener.accept()
             except (BlockingIOError, ConnectionAbortedError):
@@ -246,7 +258,7 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Find a place for a connection; False when the next one is to be taken later."""
+        """Find a slot for a connection; False if the server must wait."""
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
             task = self._loop.create_task(self._begin(connection, slot))
@@ -266,7 +278,7 @@ class Acceptor:
         return False
 
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
-        """Leave connections to the system's queue for a moment."""
+        """Leave new connections in the system's queue for a while."""
         self._loop.remove_reader(self._listener)
         self._again = self._loop.call_later(seconds, following)
 
@@ -280,11 +292,14 @@ class Acceptor:
         await self._loop.connect_accepted_socket(lambda: protocol, connection, **self._tls)
 
     def _begun(self, connection: socket.socket, slot: Slot, task: asyncio.Task[None]) -> None:
-        """Its protocol has the connection now, or nobody: TLS that fails is the client's affair."""
+        """Clean up after a connection that could not be started.
+
+        Failures of TLS are the client's and are not logged.
+        """
         self._beginning.discard(task)
         error = None if task.cancelled() else task.exception()
         if task.cancelled() or error is not None:
             self._connections.leave(slot)
             connection.close()
         if error is not None and not isinstance(error, OSError):  # ssl.SSLError is one
-            _log.error("a connection could not be taken", exc_info=error)
+            _log.error("a connection could not be started; the server continues", exc_info=error)

@@ -1,4 +1,7 @@
-"""Relay's two opaque strings: global ids (`Type:id`) and cursors (`offset:n`), both base64."""
+"""Relay's opaque strings, in base64.
+
+These are global ids (`Type:id`) and cursors (`offset:n`).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ as_ref = raw
 
 
 class GlobalId(NamedTuple):
-    """What a global id says."""
+    """The parts of a global id."""
 
     type_name: str
     id: str
@@ -29,7 +32,7 @@ def _encode(prefix: str, value: str) -> str:
 
 
 def global_id(type_name: str, raw: str) -> str:
-    """The id a client sees."""
+    """The id that clients use."""
     return _encode(type_name, raw)
 
 
@@ -37,7 +40,7 @@ def parse_global_id(text: str) -> GlobalId:
     """The type and raw id of a global id.
 
     Raises:
-        BadInputError: the text is no global id.
+        BadInputError: the text is not a global id.
     """
     parts = decoded(text)
     if parts is None:
@@ -54,7 +57,7 @@ def cursor_offset(text: str) -> int:
     """The 0-based offset of a cursor.
 
     Raises:
-        BadInputError: the text is no cursor.
+        BadInputError: the text is not a cursor.
     """
     parts = decoded(text)
     if parts is None or parts[0] != "offset" or not parts[1].isascii() or not parts[1].isdigit():

@@ -1,6 +1,6 @@
-"""Batches what nested fields ask for: one verb call for each relation and level, however many symbols.
+"""Batches nested fields: one operation call per relation and level.
 
-Loaders live for one operation, so nothing they cache outlives an answer.
+The number of symbols does not matter. Loaders exist for one GraphQL operation, so their caches end with its answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphmem.errors import GraphMemError
 from graphmem.operations.registry import Operations as Service
 
 Call = Callable[..., Awaitable[Any]]
-"""Runs a verb within the operation's deadline; `graphmem.api.context.Operation.call`."""
+"""Runs a function within the operation's deadline; see `graphmem.api.context.Operation.call`."""
 
 
 class SitesOf(NamedTuple):
@@ -44,7 +44,7 @@ class Loaders:
         for one in asked:
             ids.setdefault((one.relation, one.limit), []).append(one.id)
 
-        def look_up() -> dict[tuple[Relation, int], dict[str, list[Site]]]:  # several relations, one trip to a thread
+        def look_up() -> dict[tuple[Relation, int], dict[str, list[Site]]]:  # several relations in one call to a thread
             return {key: self._service.sites(chosen, *key) for key, chosen in ids.items()}
 
         found: dict[tuple[Relation, int], dict[str, list[Site]]] = await self._call(look_up)
@@ -59,7 +59,7 @@ class Loaders:
         return [found.get(one, {}) for one in ids]
 
     async def _load_sources(self, ids: list[str]) -> list[str | BaseException]:
-        def read() -> list[str | BaseException]:  # many small reads, one trip to a thread
+        def read() -> list[str | BaseException]:  # many small reads in one call to a thread
             return [self._source(one) for one in ids]
 
         found: list[str | BaseException] = await self._call(read)
@@ -68,7 +68,7 @@ class Loaders:
     def _source(self, symbol_id: str) -> str | GraphMemError:
         try:
             return self._service.source(symbol_id)
-        except GraphMemError as error:  # a file that changed meanwhile refuses its own symbols, not the others
+        except GraphMemError as error:  # a changed file fails only its own symbols
             return error
 
     async def _load_files(self, paths: list[str]) -> list[FileInfo | None]:

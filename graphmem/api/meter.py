@@ -1,4 +1,4 @@
-"""What the server counts of its verbs, as samples in the text format of Prometheus.
+"""Counts the server's operations, in Prometheus' text format.
 
 The format is a few lines of text, so no library is needed for it: https://prometheus.io/docs/instrumenting/exposition_formats/
 (version 0.0.4).
@@ -14,7 +14,10 @@ BUCKETS_S: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.
 
 
 class Meter:
-    """How long verbs took, from their request's arrival in the queue to their answer, and how many were turned away. Thread-safe."""
+    """Counts operations, their durations, failures and refusals.
+
+    A duration includes the time in the queue. Thread-safe.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +28,7 @@ class Meter:
         self._refused = 0
 
     def done(self, seconds: float, *, failed: bool) -> None:
-        """A verb has answered, or raised."""
+        """Record an operation that ended, with or without an error."""
         with self._lock:
             self._count += 1
             self._seconds += seconds
@@ -34,22 +37,22 @@ class Meter:
                 self._buckets[at] += seconds <= bound
 
     def refused(self) -> None:
-        """A verb was not taken: too many wait."""
+        """Record an operation that was refused because too many waited."""
         with self._lock:
             self._refused += 1
 
     def lines(self) -> Iterator[str]:
-        """The samples."""
+        """The samples in Prometheus' text format."""
         with self._lock:
             buckets, seconds, count, failed, refused = list(self._buckets), self._seconds, self._count, self._failed, self._refused
-        yield from head("graphmem_verb_seconds", "histogram", "time from the queue to the answer")
+        yield from head("graphmem_operation_seconds", "histogram", "seconds from the queue to the answer")
         for bound, value in zip(BUCKETS_S, buckets, strict=True):
-            yield f'graphmem_verb_seconds_bucket{{le="{bound:g}"}} {value}'
-        yield f'graphmem_verb_seconds_bucket{{le="+Inf"}} {count}'
-        yield f"graphmem_verb_seconds_sum {seconds:.6f}"
-        yield f"graphmem_verb_seconds_count {count}"
-        yield from sample("graphmem_verb_failures_total", "counter", "verbs that raised, refusals among them", failed)
-        yield from sample("graphmem_verb_refused_total", "counter", "verbs that were not taken because too many waited", refused)
+            yield f'graphmem_operation_seconds_bucket{{le="{bound:g}"}} {value}'
+        yield f'graphmem_operation_seconds_bucket{{le="+Inf"}} {count}'
+        yield f"graphmem_operation_seconds_sum {seconds:.6f}"
+        yield f"graphmem_operation_seconds_count {count}"
+        yield from sample("graphmem_operation_failures_total", "counter", "operations that raised an error, including refusals", failed)
+        yield from sample("graphmem_operation_refused_total", "counter", "operations that were refused because too many waited", refused)
 
 
 def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
@@ -59,6 +62,6 @@ def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
 
 
 def head(name: str, kind: str, words: str) -> Iterator[str]:
-    """What stands before the samples of a metric."""
+    """The comment lines before the samples of a metric."""
     yield f"# HELP {name} {words}"
     yield f"# TYPE {name} {kind}"

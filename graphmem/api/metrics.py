@@ -1,4 +1,4 @@
-"""`/metrics`: every sample there is (`meter` has the format)."""
+"""`/metrics`: all samples (`meter` documents the format)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def exposition(door: Door, health: Health, state: IndexState) -> str:
-    """Every sample there is."""
+    """All samples as text."""
     return "\n".join([*_all(door, health, state), ""])
 
 
@@ -30,7 +30,7 @@ def _all(door: Door, health: Health, state: IndexState) -> Iterator[str]:
         yield f'graphmem_part_degraded{{part="{part.name}"}} {int(bool(part.degraded))}'
     yield from door.runner.meter.lines()
     gauges: Iterable[tuple[str, str, float]] = (
-        ("graphmem_verbs_pending", "verbs that wait or run", door.runner.pending),
+        ("graphmem_operations_pending", "operations that wait or run", door.runner.pending),
         ("graphmem_idle_seconds", "since the last request ended", round(door.activity.idle_seconds(), 3)),
         ("graphmem_index_generation", "of the code graph", state.generation),
         ("graphmem_index_files", "indexed files", state.files),
@@ -40,19 +40,19 @@ def _all(door: Door, health: Health, state: IndexState) -> Iterator[str]:
         ("graphmem_index_chunks", "chunks that are searched", state.chunks),
         ("graphmem_index_vectors", "chunks that have a vector", state.vectors),
         ("graphmem_store_queued_writes", "writes that wait for their turn", health.queued_writes),
-        ("graphmem_store_wal_bytes", "of the write-ahead log", health.wal_bytes),
-        ("graphmem_store_database_bytes", "of the database file", health.database_bytes),
-        ("graphmem_store_waste_bytes", "that a compaction would give back, about", health.waste_bytes),
-        ("graphmem_notes", "things that had to be put aside or mended", len(health.notes)),
+        ("graphmem_store_wal_bytes", "size of the write-ahead log", health.wal_bytes),
+        ("graphmem_store_database_bytes", "size of the database file", health.database_bytes),
+        ("graphmem_store_waste_bytes", "approximate size that a compaction would release", health.waste_bytes),
+        ("graphmem_notes", "parts that were quarantined or repaired", len(health.notes)),
         ("process_resident_memory_bytes", "memory in RAM", health.rss_mb * 1e6),
-        ("process_start_time_seconds", "since the epoch", round(time.time() - health.uptime_s, 3)),
+        ("process_start_time_seconds", "start time since the epoch", round(time.time() - health.uptime_s, 3)),
     )
     for name, words, value in gauges:
         yield from sample(name, "gauge", words, value)
     times = os.times()
     yield from sample("process_cpu_seconds_total", "counter", "user and system time", round(times.user + times.system, 2))
     if health.last_backup:
-        yield from sample("graphmem_backup_age_seconds", "gauge", "since the newest backup", round(_age(health.last_backup), 1))
+        yield from sample("graphmem_backup_age_seconds", "gauge", "age of the newest backup", round(_age(health.last_backup), 1))
 
 
 def _age(path: str) -> float:

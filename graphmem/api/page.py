@@ -1,4 +1,7 @@
-"""The query page in the browser: static files that were built from npm packages, or a page that says how to build them."""
+"""Serves the query page (GraphiQL).
+
+Its static files are built from npm packages. Without them a page explains how to build them.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +36,12 @@ npm --prefix web run build</pre>
 
 
 def assets() -> Traversable:
-    """The directory the build writes to."""
+    """The directory that the build writes to."""
     return files("graphmem.api") / "static" / "graphiql"
 
 
 async def page(request: Request) -> Response:
-    """The page, or what is missing for it."""
+    """The query page, or a page that explains how to build it."""
     index = assets() / PAGE
     if not index.is_file():
         return HTMLResponse(MISSING)
@@ -69,7 +72,7 @@ def _content(name: str) -> bytes:
 
 @cache
 def _names() -> dict[str, Traversable]:
-    # A listing, so that a name in a URL is only ever compared and never made into a path.
+    # A listing: a name in a URL is compared with it and never becomes a path.
     folder = assets()
     return {entry.name: entry for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else {}
 
@@ -77,4 +80,4 @@ def _names() -> dict[str, Traversable]:
 def _not_found() -> Response:
     import orjson
 
-    return Response(orjson.dumps(payload("NOT_FOUND", "There is no such file")), 404, media_type="application/json")
+    return Response(orjson.dumps(payload("NOT_FOUND", "The file was not found; open /graphql")), 404, media_type="application/json")

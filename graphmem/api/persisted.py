@@ -1,7 +1,8 @@
-"""Persisted operations, asked for by name or by hash: one derived from each operation, and `queries/operations/*.graphql`.
+"""Persisted operations, found by name or by hash.
 
-A client that sends `{"operationName": "Impact", "variables": {…}}` without a query means the file's;
-so does one that sends the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
+One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send
+`{"operationName": "Impact", "variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in
+`extensions.persistedQuery`.
 
 Files whose name begins with `_` hold one fragment each. Those an operation spreads and does not define are put after its
 own text, and the whole is what is hashed.
@@ -38,7 +39,7 @@ _HASH_LENGTH = 64  # hexadecimal digits of a SHA-256
 
 @dataclass(frozen=True, slots=True)
 class PersistedOperation:
-    """One file."""
+    """A named document with its hash."""
 
     name: str
     text: str
@@ -46,11 +47,13 @@ class PersistedOperation:
 
 
 class PersistedOperations:
-    """Documents by name and by hash. One is read or derived when it is first asked for, all of them when a hash is.
+    """Documents by name and by hash.
+
+    A document is read or derived at its first use. The first request by hash reads and derives all of them.
 
     Args:
-        texts: of the files, by name.
-        schema: to derive the others for; None for the files alone.
+        texts: texts of the files, by name.
+        schema: the schema for derived documents; None for only the files.
 
     Methods raise QueryFileError when a file is not usable; see `read_operation`.
     """
@@ -65,18 +68,18 @@ class PersistedOperations:
 
     @property
     def names(self) -> list[str]:
-        """Names, ascending."""
+        """Names in ascending order."""
         return sorted(self._texts.keys() | self._derived.keys())
 
     def has(self, text: str) -> bool:
-        """Whether the text is, byte for byte, one of the operations."""
+        """Whether the text equals one of the operations byte for byte."""
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
-        """The operation a request without a query means.
+        """The operation of a request without a query.
 
         Raises:
-            BadInputError: it means none, or one that is not here.
+            BadInputError: the request names no operation, or an unknown one.
         """
         for key in _keys(request):
             if key in self._texts or key in self._derived:
@@ -84,9 +87,9 @@ class PersistedOperations:
             if len(key) == _HASH_LENGTH and key in self._by_hash:
                 return self._by_hash[key]
             raise BadInputError(
-                f"There is no operation {key!r}; there are {', '.join(self.names)}, or send a query", argument="operationName", value=key
+                f"The operation {key!r} is unknown; use {', '.join(self.names)}, or send a query", argument="operationName", value=key
             )
-        raise BadInputError("The request has neither a query nor the name or id of an operation", argument="query")
+        raise BadInputError("The request has neither a query nor the name or id of an operation; send one of them", argument="query")
 
     @cached_property
     def _by_hash(self) -> dict[str, PersistedOperation]:
@@ -113,7 +116,7 @@ def _keys(request: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def load_operations(schema: GraphQLSchema) -> PersistedOperations:
-    """The operations that a schema is served with."""
+    """The persisted operations of a schema."""
     folder = data_root() / "queries" / "operations"
     files = [entry for entry in folder.iterdir() if entry.name.endswith(SUFFIX) and not entry.name.startswith(".")]
     texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)}
@@ -121,7 +124,7 @@ def load_operations(schema: GraphQLSchema) -> PersistedOperations:
 
 
 def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
-    """The operation in a file's text.
+    """The operation of a file.
 
     Args:
         file: its name.
@@ -129,7 +132,7 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
         fragments: texts by name, to put after it where they are spread.
 
     Raises:
-        QueryFileError: it does not hold exactly one named operation, is not called like it, or is no GraphQL.
+        QueryFileError: the file is not GraphQL, does not have exactly one named operation, or has a different name.
     """
     shared = dict(fragments or {})
     document = _parsed(file, text)
@@ -138,9 +141,9 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
         document = _parsed(file, text)
     names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(names) != 1 or not names[0]:
-        raise QueryFileError(f"{file} must hold one named operation, it holds {len(names)}", path=file, line=1)
+        raise QueryFileError(f"{file} must have exactly one named operation, it has {len(names)}; split or merge them", path=file, line=1)
     if f"{names[0]}{SUFFIX}" != file:
-        raise QueryFileError(f"{file} defines {names[0]}; a file is called like its operation", path=file, line=1)
+        raise QueryFileError(f"{file} defines {names[0]}; name the file after its operation", path=file, line=1)
     return PersistedOperation(names[0], text, _sha256(text))
 
 
@@ -153,7 +156,7 @@ def _parsed(file: str, text: str) -> DocumentNode:
 
 
 def _missing(document: DocumentNode) -> set[str]:
-    """Names of the fragments that are spread and not defined."""
+    """Names of fragments that are used and not defined."""
     spread: set[str] = set()
 
     class Spreads(Visitor):

@@ -1,4 +1,7 @@
-"""Fans news of the service out to any number of subscriptions, with one listening thread for each kind."""
+"""Distributes events of the service to any number of subscriptions.
+
+Each kind of event has one listening thread.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ T = TypeVar("T")
 log = logging.getLogger("graphmem.api")
 
 ENDED: Final = frozenset({"done", "failed"})
-"""Stages after which a run says nothing more."""
+"""The last stages of a run."""
 
-_BACKLOG = 64  # steps a slow reader may be behind before older ones are dropped; later ones supersede them
+_BACKLOG = 64  # steps kept for a slow reader; older ones are dropped, because later ones supersede them
 
 
 class _Subscriber(Generic[T]):
@@ -36,11 +39,11 @@ class _Subscriber(Generic[T]):
 
 
 class Fan(Generic[T]):
-    """Listens to the service once, for all subscriptions.
+    """Listens to the service once and serves all subscriptions.
 
     Args:
-        subscribe: the verb that gives the feed.
-        is_state: a new subscription is told of what is under way; otherwise it hears what happens from now on.
+        subscribe: the operation that gives the events.
+        is_state: a new subscription first gets the latest event of a run in progress; otherwise only later events.
     """
 
     def __init__(self, subscribe: Callable[[], AbstractContextManager[Iterator[T]]], *, is_state: bool) -> None:
@@ -53,15 +56,15 @@ class Fan(Generic[T]):
         self._closed = False
 
     def start(self) -> None:
-        """Begin to listen before the first subscription, so that it knows of a run under way."""
+        """Listen before the first subscription, to know of a run in progress."""
         with self._lock:
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Steps of the run under way, beginning with its latest, and of those to come.
+        """Steps of the run in progress, from its latest one, and of later runs.
 
         Args:
-            follow: go on after the end of a run; otherwise the first end that comes is the last step.
+            follow: continue after the end of a run; otherwise the end of a run is the last step.
         """
         with self._subscribed() as subscriber:
             while (step := await subscriber.queue.get()) is not None:
@@ -95,7 +98,7 @@ class Fan(Generic[T]):
                 self._subscribers.remove(subscriber)
 
     def _listen(self) -> None:
-        """Start the listening thread once; holds the lock."""
+        """Start the listening thread once; the caller holds the lock."""
         if self._feed is not None or self._closed:
             return
         self._feed = self._subscribe()
@@ -110,7 +113,7 @@ class Fan(Generic[T]):
 
     def _tell(self, step: T | None) -> None:
         for subscriber in self._subscribers:
-            with suppress(RuntimeError):  # its loop was closed a moment ago: the others hear of the step all the same
+            with suppress(RuntimeError):  # its loop was closed; the others still get the step
                 subscriber.loop.call_soon_threadsafe(subscriber.put, step)
 
 

@@ -1,6 +1,6 @@
-"""HTTP and WebSockets as uvicorn speaks them, with bounds on what a client may send and how long it may take.
+"""uvicorn's HTTP and WebSocket protocols with limits on clients.
 
-What is refused here never reaches the application: headers that are too large or too slow, and bodies that do not come.
+Headers that are too large or too slow, and bodies that do not arrive, are refused here. They never reach the application.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from graphmem.api.failures import payload
 from graphmem.api.holding import Connections, Phase, Slot, cut_off
 
-HEADERS: Final = 100  # of one request
-PIPELINED: Final = 32  # requests that wait for the answer of the one before
-FRAMING: Final = 16  # bytes of framing that may come with each byte of a chunked body
+HEADERS: Final = 100  # maximum headers of one request
+PIPELINED: Final = 32  # requests that may wait for the answer of an earlier one
+FRAMING: Final = 16  # bytes of framing allowed for each byte of a chunked body
 
 REFUSALS: Final = {
-    400: ("BAD_INPUT", "This is no HTTP request the server understands"),
-    408: ("TIMEOUT", "The request did not arrive in time"),
+    400: ("BAD_INPUT", "The request is not valid HTTP; check the client"),
+    408: ("TIMEOUT", "The request did not arrive in time; send it again"),
     431: ("LIMIT", "The headers of the request are too large; send fewer and shorter ones"),
     503: ("LIMIT", "Too many requests were sent before the first was answered; wait for answers"),
 }
 
 
 class _RefusedError(Exception):
-    """Ends the parsing of a request; the parser hands it on as an error of its own."""
+    """Ends the parsing of a request; the parser wraps it in its own error."""
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -48,15 +48,15 @@ class BoundedHttp(HttpToolsProtocol):
         self._most = header_bytes
         self._all = connections
         self._slot = slot
-        self._head = 0  # bytes of this request's headers that were parsed
-        self._loose = 0  # bytes that came for headers or framing since the last thing that was complete
-        self._body = 0  # bytes of bodies in this piece
+        self._head = 0  # parsed bytes of this request's headers
+        self._loose = 0  # bytes of headers or framing since the last complete element
+        self._body = 0  # bytes of bodies in this chunk
         self._in_headers = False
         self._refused = 400
-        self._running: RequestResponseCycle | None = None  # what is being answered; `cycle` is the last one that came
+        self._running: RequestResponseCycle | None = None  # the request being answered; `cycle` is the last received
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Its client is there, with TLS when it is to be."""
+        """Begin after the TLS handshake, if TLS is used."""
         super().connection_made(transport)
         slot = self._slot
         slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
@@ -72,7 +72,7 @@ class BoundedHttp(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def _tell_gone(self) -> None:
-        """Whoever is answering hears that its client has gone: nothing more may be written."""
+        """Tell the running request that its client disconnected."""
         for cycle in (self._running, self.cycle):
             if cycle is not None and not cycle.response_complete:
                 cycle.disconnected = True
@@ -83,7 +83,7 @@ class BoundedHttp(HttpToolsProtocol):
         cut_off(self.transport)
 
     def data_received(self, data: bytes) -> None:
-        """Parse a piece, and see that it is no flood of headers."""
+        """Parse received bytes and refuse too many bytes of headers."""
         self._body = 0
         super().data_received(data)
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
@@ -96,24 +96,24 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.size += self._body
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Begin a request."""
         super().on_message_begin()
         self._head, self._in_headers = 0, True
 
     def on_url(self, url: bytes) -> None:
-        """A piece of its address."""
+        """Add a part of the request's address."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, also of those that follow a chunked body."""
+        """Add a header, or a trailer after a chunked body."""
         self._count(len(name) + len(value))
         if len(self.headers) >= HEADERS:
             self._stop(431)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The request can be answered, its body may follow."""
+        """Start the answer; the body may follow."""
         self._loose, self._in_headers = 0, False
         if len(self.pipeline) >= PIPELINED:
             self._stop(503)
@@ -121,17 +121,17 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of its body."""
+        """Add a part of the body."""
         self._body += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """All of it is there."""
+        """End the request: all of it was received."""
         self._loose = 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """It was answered."""
+        """End the answer."""
         super().on_response_complete()
         self._slot.note()
 
@@ -141,16 +141,19 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.begin(self._phase())
 
     def handle_websocket_upgrade(self) -> None:
-        """Go on as a WebSocket, in the same place."""
+        """Continue as a WebSocket in the same slot."""
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what could not be parsed, or was not to be parsed any further."""
+        """Refuse a request that could not be parsed or exceeded a limit."""
         self._refuse(self._refused)
 
     def _make_relative(self) -> None:
-        """Take an address with a host apart: the host stands for that of the header (RFC 9112, 3.2.2)."""
+        """Split an absolute address.
+
+        Its host replaces that of the header (RFC 9112, 3.2.2).
+        """
         before, found, after = self.url.partition(b"://")
         if found and not before.startswith(b"/"):
             ends = [at for at in map(after.find, (b"/", b"?")) if at >= 0]
@@ -193,7 +196,10 @@ class BoundedHttp(HttpToolsProtocol):
             self._let_go()
 
     def _refuse(self, status: int) -> None:
-        """Say why in a few words and close; what is not read of them in time is cut off."""
+        """Send the reason and close the connection.
+
+        A client that does not read it in time is cut off.
+        """
         code, said = REFUSALS[status]
         body = orjson.dumps(payload(code, said))
         head = b"content-type: application/json\r\nconnection: close\r\ncontent-length: %d\r\n\r\n" % len(body)

@@ -1,6 +1,7 @@
-"""How often one address may ask: a token bucket for each, which holds a minute's worth and fills evenly.
+"""Limits the requests of each address by a token bucket.
 
-Everybody on this machine has one address, so the limit is for servers that others reach; behind a proxy everybody has the proxy's.
+A bucket holds the requests of a minute and fills evenly. All clients on this machine share one address, so the limit is useful for servers
+that other machines reach. Behind a proxy all clients share the proxy's address.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from graphmem.api.security import refuse
 from graphmem.errors import LimitError
 
-MOST_ADDRESSES: Final = 4_096  # that are remembered; whoever asked longest ago is forgotten first, with a full bucket when they come again
+MOST_ADDRESSES: Final = 4_096  # remembered addresses; the least recent is forgotten first, and gets a full bucket at its next request
 
 
 class RateLimit:
-    """Refuses requests, and handshakes of WebSockets, beyond so many a minute from one address. Checked before the token is.
+    """ASGI middleware that refuses too many requests of one address.
+
+    WebSocket handshakes count as requests. The check precedes that of the token.
 
     Args:
-        app: what is behind it.
-        per_minute: requests; 0 for any number.
-        unless: paths that do not count.
-        clock: seconds that only grow; for tests.
+        app: the application behind it.
+        per_minute: maximum requests; 0 for unlimited.
+        unless: paths that are not counted.
+        clock: a monotonic clock in seconds; for tests.
     """
 
     def __init__(self, app: ASGIApp, per_minute: int, unless: Iterable[str] = (), clock: Callable[[], float] = time.monotonic) -> None:
@@ -51,7 +54,7 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _take(self, address: str) -> float:
-        """Take one request out of an address's bucket; seconds until there is one again when it is empty, else 0."""
+        """Take a request from the bucket; seconds to wait if it is empty, else 0."""
         now = self._clock()
         a_second = self._most / 60
         left, before = self._buckets.pop(address, (float(self._most), now))

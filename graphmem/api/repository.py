@@ -1,4 +1,4 @@
-"""Which directories a client may have indexed: the project's own, and nothing else on the machine."""
+"""Restricts indexing by clients to the project's own directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Root fields derived from the operations: each parses its arguments, calls one operation and hands the answer on."""
+"""Root fields derived from the operations.
+
+Each parses its arguments, calls one operation and returns its answer.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from graphmem.operations.declare import FileName, Filled, Local, Operation, Para
 from graphmem.operations.registry import registry
 
 ACTOR: Final = "graphql"
-PAGING: Final = ("limit", "offset")  # of an operation that answers with a page; a connection has `first` and `after` instead
+PAGING: Final = ("limit", "offset")  # arguments of an operation with pages; a connection has `first` and `after` instead
 Convert = Callable[[ServerLimits, Any], Any]
 
 
 def root_type(root: str, by_hand: type) -> type:
-    """A root type: the fields of a class written by hand, and one for each operation under that root that it does not have.
+    """A root type: fields written by hand, and one for each other operation.
 
     Args:
         root: query or mutation.
@@ -43,7 +46,10 @@ def root_type(root: str, by_hand: type) -> type:
 
 
 def root_field(operation: Operation) -> Any:
-    """The field of an operation. It is nullable, so that one refusal leaves the others of a request their answers."""
+    """The root field of an operation.
+
+    It is nullable, so that an error of one field keeps the answers of the others.
+    """
     rows_of = _rows_of(operation)
     arguments = [_Argument(one) for one in operation.parameters if not (one.has(Local) or one.has(Filled))]
     if rows_of is not None:
@@ -68,7 +74,7 @@ def root_field(operation: Operation) -> Any:
 
 
 class _Argument:
-    """One argument of a root field and how its value becomes the operation's."""
+    """An argument of a root field and the conversion of its value."""
 
     def __init__(self, parameter: Parameter) -> None:
         self.name = parameter.name
@@ -78,14 +84,14 @@ class _Argument:
         self._convert = _conversion(parameter)
 
     def declared(self) -> inspect.Parameter:
-        """As the resolver has it."""
+        """Its declaration in the resolver."""
         default = self._parameter.default
         annotation = self._annotation
         if self._is_required:
             default = inspect.Parameter.empty
         elif isinstance(default, tuple):
             default, annotation = None, annotation | None
-        elif default == "" and _is_optional(annotation):  # an enum whose word for nothing is ""
+        elif default == "" and _is_optional(annotation):  # an enum in which "" means no value
             default = None
         elif isinstance(default, str) and isinstance(annotation, type) and issubclass(annotation, Enum):
             default = annotation(default)
@@ -94,7 +100,10 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Add the operation's value to its arguments; what was not given keeps the operation's default."""
+        """Add the value to the operation's arguments.
+
+        Omitted ones keep their default.
+        """
         if value is None and self._parameter.default is not None:
             return
         converted = None if value is None else self._convert(limits, value)
@@ -134,7 +143,7 @@ def _filled(filled: dict[str, Any]) -> dict[str, Any]:
 
 
 def _conversion(parameter: Parameter) -> Convert:
-    """From what GraphQL gives to what the operation takes."""
+    """The conversion from GraphQL's value to the operation's argument."""
     steps: list[Convert] = [_plain(parameter.hint)]
     if within := parameter.mark(Within):
         steps.append(_bounded(parameter, within))
@@ -152,7 +161,7 @@ def _conversion(parameter: Parameter) -> Convert:
 
 
 def _plain(hint: Any) -> Convert:
-    """Enums as words, inputs as mappings; everything else as it came."""
+    """The plain form of a value: enums as words, inputs as mappings."""
     hint = split(hint)[0]
     inner = next((one for one in (hint, *typing.get_args(hint)) if typing.is_typeddict(split(one)[0])), None)
     if inner is not None:
@@ -166,7 +175,7 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """The fields of an input object that hold something, by their Python names."""
+    """The fields of an input object that have a value, by Python name."""
     refs = {name for name, (_, marks) in hints_of(declared).items() if any(isinstance(one, Ref) for one in marks)}
 
     def convert(_: ServerLimits, value: Any) -> Any:
@@ -180,7 +189,7 @@ def _bounded(parameter: Parameter, within: Within) -> Convert:
         allowed = getattr(limits, within.limit)
         if not isinstance(value, list):
             return at_most(allowed, parameter.graphql_name, value)
-        return no_more_than(allowed, parameter.graphql_name, value) if value else value  # what needs one at least says so itself
+        return no_more_than(allowed, parameter.graphql_name, value) if value else value  # an operation that needs at least one reports it
 
     return convert
 
@@ -196,7 +205,7 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """The field of the answer that holds its rows, when it is a page that is shown as a connection."""
+    """The field with the rows of a page that is shown as a connection."""
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None
 

@@ -1,8 +1,7 @@
-"""Validation rules for the shape of a document: how deep it nests and how many aliases it has.
+"""Validation rules that limit a document's depth and aliases.
 
-Strawberry's own limiters make a new rule class for every request, which keeps its validation cache
-from ever hitting, and walk a fragment again at each spread, which a hostile document can make
-exponential. These are built once for a set of limits and look at each fragment once.
+Strawberry's own limiters make a new rule class for every request, so its validation cache never hits. They walk a fragment again at each
+use, which takes exponential time for a hostile document. These rules are built once for a set of limits and visit each fragment once.
 """
 
 from __future__ import annotations
@@ -30,16 +29,22 @@ Fragments = Mapping[str, FragmentDefinitionNode]
 
 @cache
 def shape_rules(max_depth: int, max_aliases: int) -> tuple[type[ASTValidationRule], ...]:
-    """The rules for these limits: the same classes for the same limits, always."""
+    """The rules for these limits; equal limits give the same classes."""
 
     class DepthRule(ASTValidationRule):
-        """Refuses operations nested deeper than allowed; introspection is left to graphql-core's own rule."""
+        """Refuses operations nested too deep, except introspection.
+
+        graphql-core has its own rule for introspection.
+        """
 
         def enter_document(self, node: DocumentNode, *_args: Any) -> None:
             _check(self, node, _depth, "depth", max_depth)
 
     class AliasRule(ASTValidationRule):
-        """Refuses operations with more aliases than allowed, those of a fragment counted at each spread."""
+        """Refuses operations with too many aliases.
+
+        The aliases of a fragment count at each use.
+        """
 
         def enter_document(self, node: DocumentNode, *_args: Any) -> None:
             _check(self, node, _aliases, "aliases", max_aliases)
@@ -56,7 +61,7 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 
     def of_fragment(name: str) -> int:
         if name not in known:
-            known[name] = 0  # what an endless spread adds; another rule refuses it
+            known[name] = 0  # a recursive fragment; another rule refuses it
             fragment = fragments.get(name)
             known[name] = 0 if fragment is None else measure(fragment.selection_set, of_fragment)
         return known[name]
@@ -69,7 +74,7 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 
 
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
-    """The refusal of a document that exceeds a limit."""
+    """The error for a document that exceeds a limit."""
     return GraphQLError(
         f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",
         None if node is None else [node],

@@ -1,4 +1,4 @@
-"""Runs verbs in threads under a deadline, so that the event loop never waits for one."""
+"""Runs operations in threads with a deadline, outside the event loop."""
 
 from __future__ import annotations
 
@@ -17,41 +17,40 @@ from graphmem.errors import DeadlineError, LimitError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-RETRY_S: Final = 1.0  # what a refused client is told to wait: a full queue is worked off in about that
+RETRY_S: Final = 1.0  # a full queue is processed in about this time; refused clients are told to wait it
 
 
-class VerbRunner:
-    """A bounded pool of threads for the verbs of all requests.
+class OperationRunner:
+    """A bounded pool of threads for the operations of all requests.
 
-    A verb cannot be stopped from outside: one that misses its deadline finishes in its thread and
-    its result is dropped. Until then it counts as pending, so that a pile of them is refused
-    instead of growing.
+    A running operation cannot be stopped from outside. One that misses its deadline finishes in its thread, and its result is dropped.
+    Until then it counts as pending, so that more are refused instead of piling up.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
-        self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="graphmem-verb")
+        self._pool = ThreadPoolExecutor(limits.threads, thread_name_prefix="graphmem-operation")
         self.meter = Meter()
         self._pending = 0
         self._lock = threading.Lock()
 
     @property
     def pending(self) -> int:
-        """Verbs that wait or run."""
+        """Number of operations that wait or run."""
         return self._pending
 
-    async def run(self, deadline: float, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The verb's answer.
+    async def run(self, deadline: float, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an operation in the pool and return its answer.
 
         Args:
-            deadline: time of the running loop's clock at which the answer is no longer wanted.
-            verb: what to call; it must be thread-safe.
+            deadline: time of the event loop's clock after which the answer is dropped.
+            operation: the function to call; it must be thread-safe.
             *args: its arguments.
             **kwargs: its keyword arguments.
 
         Raises:
-            DeadlineError: it did not finish in time.
-            LimitError: too many verbs are waiting already.
+            DeadlineError: the operation did not finish in time.
+            LimitError: too many operations are waiting.
         """
         loop = asyncio.get_running_loop()
         remaining = deadline - loop.time()
@@ -60,9 +59,9 @@ class VerbRunner:
         self._admit()
         answer: Future[T] = Future()
         try:
-            job = self._pool.submit(_answered, answer, functools.partial(verb, *args, **kwargs))
+            job = self._pool.submit(_answered, answer, functools.partial(operation, *args, **kwargs))
         except BaseException:
-            # The pool queues a call before it starts a thread for it: what is refused here must not be done later by another thread.
+            # The pool queues a call before it starts a thread. A call refused here must not be run later by another thread.
             if answer.cancel():
                 self._leave(None, 0.0)
                 raise
@@ -73,20 +72,23 @@ class VerbRunner:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(answer), remaining)
         except TimeoutError:
-            if answer.done() and not answer.cancelled():  # the verb itself raised it
+            if answer.done() and not answer.cancelled():  # the operation itself raised it
                 raise
             raise self._late() from None
 
-    async def run_long(self, verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The answer of a verb that has no deadline, in a thread of its own so that it takes nobody's place."""
+    async def run_long(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an operation without a deadline in a thread of its own.
+
+        So it does not use a thread of the pool.
+        """
         answer: Future[T] = Future()
-        call = functools.partial(verb, *args, **kwargs)
-        threading.Thread(target=_answered, args=(answer, call), name="graphmem-long-verb", daemon=True).start()
-        # A client that goes away ends its waiting, not the work.
+        call = functools.partial(operation, *args, **kwargs)
+        threading.Thread(target=_answered, args=(answer, call), name="graphmem-long-operation", daemon=True).start()
+        # A client that disconnects ends the wait; the work continues.
         return await asyncio.shield(asyncio.wrap_future(answer))
 
     def close(self) -> None:
-        """Take no more verbs; those that run finish by themselves."""
+        """Accept no more operations; running ones finish."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _admit(self) -> None:
@@ -102,7 +104,7 @@ class VerbRunner:
                 )
             self._pending += 1
 
-    def _leave(self, job: Future[Any] | None, begun: float) -> None:  # runs in whatever thread finished or cancelled the job
+    def _leave(self, job: Future[Any] | None, begun: float) -> None:  # runs in the thread that finished or cancelled the job
         with self._lock:
             self._pending -= 1
         if job is not None and not job.cancelled():
@@ -114,10 +116,10 @@ class VerbRunner:
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:
-    """Give the answer of a call to whoever waits, unless nobody does any more."""
+    """Set the answer of a call, unless its client no longer waits."""
     if not answer.set_running_or_notify_cancel():
         return
     try:
         answer.set_result(call())
-    except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+    except BaseException as error:  # noqa: BLE001 - passed to the waiting task
         answer.set_exception(error)

@@ -1,4 +1,4 @@
-"""The schema: root fields derived from the operations, and the few that only GraphQL has."""
+"""The GraphQL schema: derived root fields and a few written by hand."""
 
 from __future__ import annotations
 
@@ -65,18 +65,21 @@ class IndexRun:
 
 
 class Query:
-    """Questions. Those that can be refused are nullable, so that one refusal leaves the others their answers."""
+    """Questions.
+
+    Fields that can fail are nullable, so that an error of one keeps the answers of the others.
+    """
 
     @resolved(Node | None)
     @staticmethod
     async def node(info: Info, id: strawberry.ID) -> Found | None:  # noqa: A002 - Relay's name
-        """The object with a global id; null when it is not there any more."""
+        """The object with a global id; null if it no longer exists."""
         return await _node(info, id)
 
     @resolved(list[Node | None], [sized_by("ids")])
     @staticmethod
     async def nodes(info: Info, ids: list[strawberry.ID]) -> list[Found | None]:
-        """Objects by global id, in the order asked."""
+        """Objects by global id, in the order of the ids."""
         no_more_than(info.context.limits.targets, "ids", list(ids))
         return await asyncio.gather(*(_node(info, one) for one in ids))
 
@@ -95,7 +98,7 @@ class Query:
 
 
 class Mutation:
-    """Changes. What is changed is kept on disk when the answer is there."""
+    """Changes. A change is stored on disk before its answer is sent."""
 
     @resolved(IndexRun)
     @staticmethod
@@ -115,16 +118,16 @@ class Mutation:
         return Run(run_id, None, await operation.call(operation.service.state))
 
 
-@strawberry.type(description="News.")
+@strawberry.type(description="Events.")
 class Subscription:
-    """The root of subscriptions."""
+    """Events."""
 
     @resolved(IndexProgress, subscription=True)
     @staticmethod
     async def index_progress(info: Info, follow: bool = True) -> AsyncIterator[model.IndexProgress]:
-        """Steps of index runs as they happen, beginning with the latest of a run under way.
+        """Steps of index runs as they happen.
 
-        Ends with the run; with `follow` it goes on to the next ones.
+        It begins with the latest step of a run in progress. It ends with the run; with `follow` it continues with later runs.
         """
         async with aclosing(info.context.progress.steps(follow)) as steps:
             async for step in steps:
@@ -153,7 +156,7 @@ def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | 
         return as_ref(ref)
     if ref is None and file is not None and line is not None:
         return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
-    raise BadInputError("Give either ref, or file and line (and column)", argument="ref")
+    raise BadInputError("The symbol needs either ref, or file and line; give one of them", argument="ref")
 
 
 async def _node(info: Info, text: str) -> Found | None:
@@ -174,7 +177,7 @@ async def _node(info: Info, text: str) -> Found | None:
 class Schema(strawberry.Schema):
     """The schema under a set of limits, with its cache of documents.
 
-    Errors are left to `graphmem.api.failures`: logged once, when they are shaped, and only if they are ours.
+    `graphmem.api.failures` handles errors. It logs an error once, and only if it is internal.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
@@ -191,14 +194,14 @@ class Schema(strawberry.Schema):
 
     @property
     def graphql(self) -> GraphQLSchema:
-        """As graphql-core knows it."""
+        """The schema as an object of graphql-core."""
         return self._schema
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Log nothing."""
+        """Do not log errors; `graphmem.api.failures` does."""
 
 
 @cache
 def build_schema(limits: ServerLimits) -> Schema:
-    """The schema under these limits; the same object for the same limits."""
+    """The schema for these limits; equal limits give the same object."""
     return Schema(limits)

@@ -1,6 +1,7 @@
-"""`python -m graphmem.api.sdl` prints the schema, as it is committed in queries/schema.graphql.
+"""`python -m graphmem.api.sdl` prints the schema definition.
 
-With a directory it writes the documents there: the persisted operations of a server, one file each, for code generators.
+It is committed as queries/schema.graphql. With a directory as argument it writes the persisted operations there, one file each, for code
+generators.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from graphmem.api.schema import build_schema
 
 
 def sdl() -> str:
-    """The schema definition, ending in a newline."""
+    """The schema definition with a final newline."""
     return build_schema(ServerLimits()).as_str().rstrip() + "\n"
 
 
 def write_documents(directory: Path) -> list[Path]:
-    """Write every persisted operation into a directory, a file each; the files."""
+    """Write each persisted operation to a file of a directory; the files."""
     operations = load_operations(build_schema(ServerLimits()).graphql)
     directory.mkdir(parents=True, exist_ok=True)
     files = [directory / f"{name}{SUFFIX}" for name in operations.names]

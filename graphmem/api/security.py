@@ -1,4 +1,4 @@
-"""Who may speak to the server: host, origin and token are checked before anything is read.
+"""Checks host, origin and token before a request is read.
 
 Each check is a small ASGI middleware; `graphmem.api.app` puts them in order.
 """
@@ -25,12 +25,12 @@ from graphmem.security.access import ACCESS
 if TYPE_CHECKING:
     from graphmem.security.tokens import Keys
 
-# GraphiQL styles its editor inline; scripts come from us alone.
+# GraphiQL has inline styles; scripts come only from this server.
 PAGE_POLICY: Final = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; "
     "connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_OWN_SITES: Final = ("same-origin", "none")  # values of Sec-Fetch-Site: our own pages, and people who type an address
+_OWN_SITES: Final = ("same-origin", "none")  # values of Sec-Fetch-Site: pages of this server, and typed addresses
 HEADERS: Final = {
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -47,7 +47,7 @@ _LIMIT_STATUS: Final = {"per_minute": 429, "streams": 503, "exports": 503}
 
 
 def refusal(error: GraphMemError) -> Response:
-    """A refusal as an HTTP response, in the form of a GraphQL answer."""
+    """An error as an HTTP response in the form of a GraphQL answer."""
     body = {"errors": [{"message": said(error.message), "extensions": facts_of(error)}]}
     headers = {"www-authenticate": "Bearer"} if error.code == "UNAUTHENTICATED" else {}
     if "retry_after" in error.facts:
@@ -57,21 +57,25 @@ def refusal(error: GraphMemError) -> Response:
 
 
 async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send a refusal; a WebSocket that is not open yet is answered with 403, the only status it can have."""
+    """Send an error.
+
+    A WebSocket handshake gets 403, the only status it can have.
+    """
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": error.message[:120]})
     else:
         await refusal(error)(scope, receive, send)
 
 
-# `uri-host [":" port]` of RFC 9110: an address in brackets, or a name or IPv4 address; nobody's name and password.
+# `uri-host [":" port]` of RFC 9110: an address in brackets, or a name or IPv4 address; without user and password.
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._~!$&'()*+,;=%-]+))(?::[0-9]{0,5})?", re.ASCII)
 
 
 class HostCheck:
-    """Refuses names that are not ours in `Host`: what is left of a DNS rebinding attack.
+    """Refuses unknown names in `Host`, which prevents DNS rebinding.
 
-    Rebinding needs a name an attacker owns, so `localhost` and bare addresses are always fine. A request has one `Host` (RFC 9112, 3.2).
+    Rebinding needs a name that an attacker owns, so `localhost` and bare addresses are always accepted. A request has one `Host` (RFC 9112,
+    3.2).
     """
 
     def __init__(self, app: ASGIApp, allowed_hosts: Iterable[str] = ()) -> None:
@@ -83,11 +87,11 @@ class HostCheck:
         if scope["type"] in ("http", "websocket"):
             hosts = Headers(scope=scope).getlist("host")
             if len(hosts) != 1:
-                error: GraphMemError = BadInputError(f"The request has {len(hosts)} Host headers; send one", argument="host")
+                error: GraphMemError = BadInputError(f"The request has {len(hosts)} Host headers; send exactly one", argument="host")
                 await refuse(error, scope, receive, send)
                 return
             if not self._ours(hosts[0]):
-                error = ForbiddenError(f"This server is not called {hosts[0][:100]!r}; name it in GRAPHMEM_HOSTS if it is")
+                error = ForbiddenError(f"{hosts[0][:100]!r} is not a name of this server; add it to GRAPHMEM_HOSTS if it should be")
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -107,12 +111,12 @@ class HostCheck:
 
 
 class OriginCheck:
-    """Refuses requests that a page of another site makes, reads included.
+    """Refuses requests from pages of other sites, including reads.
 
     Args:
         app: what is behind it.
-        allowed_origins: sites whose pages may ask.
-        is_page: whether a path leads to a page, to which every site may lead.
+        allowed_origins: sites whose pages may use the server.
+        is_page: whether a path is a page, to which every site may link.
     """
 
     def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = (), is_page: Callable[[str], bool] = lambda path: False) -> None:
@@ -121,17 +125,20 @@ class OriginCheck:
         self._is_page = is_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes; clients that are no browsers send no origin."""
+        """Check HTTP requests and WebSocket handshakes.
+
+        Only browsers send an origin.
+        """
         if scope["type"] in ("http", "websocket"):
             headers = Headers(scope=scope)
             origin = headers.get("origin")
             if origin is not None and not is_same_origin(origin, headers.get("host")) and not self._may(origin):
-                error = ForbiddenError(f"Pages of {origin[:200]} may not use this server; name it in GRAPHMEM_SITES if they may")
+                error = ForbiddenError(f"Pages of {origin[:200]} may not use this server; add it to GRAPHMEM_SITES if they should")
                 await refuse(error, scope, receive, send)
                 return
-            # A browser sends no origin with what a page embeds, but says that the page is another's.
+            # For embedded resources a browser sends no origin, but it sends Sec-Fetch-Site.
             if origin is None and headers.get("sec-fetch-site", "none") not in _OWN_SITES and not self._leads_to_page(scope):
-                error = ForbiddenError("Pages of other sites may lead to the pages of this server and to nothing else of it")
+                error = ForbiddenError("Pages of other sites may only link to pages of this server; open the address directly")
                 await refuse(error, scope, receive, send)
                 return
         await self._app(scope, receive, send)
@@ -145,19 +152,19 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """An index as a folder; see `graphmem.runtime.identity`."""
+    """The folder of an index; see `graphmem.runtime.identity`."""
 
     index_id: str
 
     @property
     def in_place(self) -> bool:
-        """Whether the folder of the index is where it was opened."""
+        """Whether the folder of the index is still where it was opened."""
 
 
 class IndexCheck:
-    """Says with every answer which index it comes from, and refuses requests that are meant for another.
+    """Names the index in each answer and refuses requests for another.
 
-    A server that has ended leaves its address to whoever takes it next, and a file that names it may have been copied.
+    After a server has ended, another one may get its address. A file with the address may also have been copied.
     """
 
     def __init__(self, app: ASGIApp, service: Placed) -> None:
@@ -167,7 +174,10 @@ class IndexCheck:
         self._header = (INDEX_HEADER.lower().encode(), self._index.encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check HTTP requests and WebSocket handshakes; who does not say what is meant takes what is there."""
+        """Check HTTP requests and WebSocket handshakes.
+
+        A request that names no index is accepted.
+        """
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -190,7 +200,10 @@ class IndexCheck:
 
 
 class TokenCheck:
-    """Asks for a token, except on open paths, and notes what it gives; a WebSocket may still bring it in its first message."""
+    """Requires a token, except on open paths, and records its access.
+
+    A WebSocket may send the token in its first message.
+    """
 
     def __init__(self, app: ASGIApp, keys: Keys, open_paths: Iterable[str], open_prefixes: tuple[str, ...], page_path: str) -> None:
         self._app = app
@@ -221,7 +234,7 @@ class TokenCheck:
 
 
 class BodyLimit:
-    """Refuses bodies over the limit, by their announced length or while they come in."""
+    """Refuses bodies over the limit, by their header or while reading."""
 
     def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
         self._app = app
@@ -229,7 +242,10 @@ class BodyLimit:
         self._by_path = dict(by_path or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count HTTP bodies; WebSocket messages are limited by the server's protocol."""
+        """Count the bytes of HTTP bodies.
+
+        The server's protocol limits WebSocket messages.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -246,27 +262,27 @@ class BodyLimit:
             if message["type"] == "http.request":
                 came += len(message.get("body", b""))
                 if came > limit:
-                    raise _too_large(came, limit)  # to whoever reads the body; the view answers with it
+                    raise _too_large(came, limit)  # to the reader of the body; the view answers with it
             return message
 
         try:
             await self._app(scope, counted, send)
         except ClientDisconnect:
-            return  # it went away in the middle of its body: there is nobody to answer
+            return  # the client disconnected within its body, so no answer is sent
 
 
 def _too_large(found: int, limit: int) -> LimitError:
-    return LimitError(f"The body has {found} bytes or more; at most {limit} are allowed", limit="body_bytes", allowed=limit, found=found)
+    return LimitError(f"The body has at least {found} bytes; send at most {limit}", limit="body_bytes", allowed=limit, found=found)
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to every response that does not have them."""
+    """Adds `HEADERS` to each response that does not have them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Wrap the start of HTTP responses."""
+        """Add the headers to the start of HTTP responses."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

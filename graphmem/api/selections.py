@@ -1,4 +1,7 @@
-"""Ready-made documents derived from the operations: every variable of the root field, every field of the answer."""
+"""Documents derived from the operations.
+
+A document has every variable of the root field and every field of the answer.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from graphmem.operations.registry import registry
 
 @cache
 def derived_names() -> dict[str, Operation]:
-    """The operations that have a document, by the document's name."""
+    """The operations with a document, by the document's name."""
     return {pascal(one.name): one for one in registry().values() if one.hints.root}
 
 
 def document(schema: GraphQLSchema, operation: Operation) -> str:
-    """The document of an operation, formatted."""
+    """The formatted document of an operation."""
     root: GraphQLObjectType = schema.query_type if operation.hints.root == "query" else schema.mutation_type  # type: ignore[assignment]
     name = camel(operation.name)
     arguments = root.fields[name].args
@@ -67,7 +70,7 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """The answer class of a type, of its items, or of what it may be besides None."""
+    """The answer class of a type, of its items, or of its part besides None."""
     hint = split(hint)[0]
     if hasattr(hint, "__shape__"):
         return hint
@@ -77,7 +80,7 @@ def _object_in(hint: Any) -> Any:
 
 
 def _pairs(hint: Any, indent: str) -> str:
-    """The selection of a mapping that is shown as a list of pairs."""
+    """The selection for a mapping that is shown as a list of pairs."""
     hint = split(hint)[0]
     if typing.get_origin(hint) is dict and typing.get_args(hint)[1] in (int, float, str):
         return f" {{\n{indent}  name\n{indent}  value\n{indent}}}"

@@ -1,4 +1,4 @@
-"""Serves the application with uvicorn until it is told to stop."""
+"""Serves the application with uvicorn until it is stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from graphmem.errors import SettingsError
 GRACE_SECONDS: Final = 3
 """How long answers under way may take after the server was told to stop; then they are cut off."""
 
-LOOK_TICKS: Final = 5  # of uvicorn's tenths of a second, between looks at which connections are late
+LOOK_TICKS: Final = 5  # ticks (0.1 s each) between checks for late connections
 
 Ready = Callable[[str, int], None]
 
@@ -39,7 +39,7 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
         app: from `graphmem.api.app.build_app`.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
-        on_ready: told host and real port when the first request can be answered.
+        on_ready: called with host and actual port when the server accepts requests.
 
     Raises:
         SettingsError: the address cannot be listened on.
@@ -48,21 +48,21 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
 
 
 class Tls(NamedTuple):
-    """A certificate and its key, as files."""
+    """The files of a certificate and its key."""
 
     cert: str
     key: str
 
     @classmethod
     def load(cls, cert: str, key: str) -> Tls:
-        """Both, tried.
+        """Load and check both files.
 
         Raises:
-            SettingsError: one is missing, cannot be read, wants a pass phrase, or does not belong to the other.
+            SettingsError: a file is missing or unreadable, needs a passphrase, or does not match the other.
         """
         for name, value in (("tls_cert", cert), ("tls_key", key)):
             if not Path(value).is_file():
-                said = f"{value} is no file" if value else "it is missing"
+                said = f"{value} is not a file" if value else "it is missing"
                 raise SettingsError(f"{name}: {said}; TLS needs a certificate and its key, both PEM", setting=name, value=value, origin="")
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: "")
@@ -78,16 +78,18 @@ class Tls(NamedTuple):
 
 
 class Server:
-    """One listening server. `run` blocks; `stop` may be called from any thread.
+    """One listening server.
 
-    With TLS it listens a second time, on loopback and in clear, for the other processes of its owner: they need not know the
-    certificate, and what they say leaves the machine no more than before.
+    `run` blocks; `stop` may be called from any thread.
+
+    With TLS it also listens on loopback in plain text, for other processes of the same user. They do not need the certificate, and their
+    data does not leave the machine.
 
     Args:
         app: from `graphmem.api.app.build_app`.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
-        tls: certificate and key; None to speak HTTP in clear.
+        tls: certificate and key; None for HTTP in plain text.
 
     Raises:
         SettingsError: the address cannot be listened on.
@@ -98,7 +100,7 @@ class Server:
         self.is_tls = tls is not None
         self._socket = listen(host, port)
         self._own = listen("127.0.0.1", 0) if tls is not None else None
-        # A name is known by the address it had when it was listened on: that is what other processes can hold against this machine's own.
+        # A name is published as the address it had when the socket was opened: other processes compare it with this machine's addresses.
         self.host: str = host if host == "localhost" else self._socket.getsockname()[0]
         self.port: int = self._socket.getsockname()[1]
         self._connections = Connections(door.limits)
@@ -108,7 +110,7 @@ class Server:
             http=partial(BoundedHttp, door.limits.header_bytes, self._connections),  # type: ignore[arg-type]
             ws="websockets-sansio",
             ws_max_size=door.limits.body_bytes,
-            ws_per_message_deflate=False,  # loopback: compressing costs more than it saves
+            ws_per_message_deflate=False,  # on loopback compression costs more than it saves
             lifespan="on",
             log_config=None,
             access_log=False,
@@ -122,10 +124,12 @@ class Server:
         self._door = door
 
     def run(self, on_ready: Ready | None = None) -> None:
-        """Serve until told to stop. SIGINT and SIGTERM do so when this is the main thread; they are not raised again.
+        """Serve until stopped.
+
+        In the main thread SIGINT and SIGTERM stop it; they are not raised again.
 
         Args:
-            on_ready: told where processes of this machine reach the server in clear, when the first request can be answered.
+            on_ready: called with the plain-text address for processes of this machine when the server accepts requests.
         """
         here = (self.host, self.port) if self._own is None else self._own.getsockname()[:2]
         self._server.on_started = None if on_ready is None else lambda: on_ready(*here)
@@ -137,16 +141,19 @@ class Server:
                 self._own.close()
 
     def idle_seconds(self) -> float:
-        """How long nobody has asked anything; 0 while somebody does."""
+        """Seconds since the last request ended; 0 while one is open."""
         return self._door.activity.idle_seconds()
 
     def stop(self) -> None:
-        """Answer what is under way, end subscriptions, return from `run`."""
+        """Finish open requests, end subscriptions, and return from `run`."""
         self._server.should_exit = True
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn, with a word when it listens, an end to subscriptions, and signals that end `run` and nothing else."""
+    """Uvicorn that reports when it listens and ends subscriptions.
+
+    Its signals end only `run`.
+    """
 
     def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None) -> None:
         super().__init__(config)
@@ -156,7 +163,7 @@ class _Uvicorn(uvicorn.Server):
         self._own = own
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup([])  # who may connect is decided here, and not by uvicorn
+        await super().startup([])  # this package accepts connections, not uvicorn
         if self.started:
             listeners = [(one, self.config.ssl) for one in sockets or ()] + ([(self._own, None)] if self._own is not None else [])
             self.servers += [self._acceptor(listener, tls) for listener, tls in listeners]  # type: ignore[misc]
@@ -173,7 +180,7 @@ class _Uvicorn(uvicorn.Server):
         return Acceptor(listener, self._connections, protocol, tls, self._door.limits.header_seconds)
 
     async def on_tick(self, counter: int) -> bool:
-        """End those who are late, a few times a second."""
+        """End late connections, a few times a second."""
         if counter % LOOK_TICKS == 0:
             self._connections.end_late()
         return await super().on_tick(counter)
@@ -181,16 +188,19 @@ class _Uvicorn(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._door.memory_news.close()
         self._door.context_news.close()
-        self._door.progress.close()  # or uvicorn would wait for streams that never end by themselves
+        self._door.progress.close()  # otherwise uvicorn would wait for streams that do not end
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end. A second signal changes nothing: uvicorn would leave its tasks behind, and they end with a traceback."""
+        """Begin to stop at the first signal; ignore further ones.
+
+        At a second signal uvicorn would abandon its tasks, which then print tracebacks.
+        """
         self.should_exit = True
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # Uvicorn's own raises the signal again at the end, which would end the process before its index is closed.
+        # Uvicorn's method raises the signal again at the end, which would end the process before its index is closed.
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -206,7 +216,7 @@ def listen(host: str, port: int) -> socket.socket:
     """A listening socket.
 
     Raises:
-        SettingsError: the address is taken, not ours, or not allowed.
+        SettingsError: the address is in use, is not one of this machine, or is not allowed.
     """
     listener: socket.socket | None = None
     try:

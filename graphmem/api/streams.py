@@ -1,4 +1,7 @@
-"""How many streams a server has at a time: they last as long as their clients want, and have to leave room for questions."""
+"""Limits the concurrent streams of a server.
+
+Streams last as long as their clients want, so some connections are reserved for questions.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ RETRY_S = 5.0
 
 
 class StreamLimit:
-    """Refuses WebSockets and server-sent events beyond so many.
+    """ASGI middleware that limits WebSockets and server-sent events.
 
     Args:
-        app: what is behind it.
-        most: at a time.
+        app: the application behind it.
+        most: maximum concurrent streams.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
@@ -24,7 +27,10 @@ class StreamLimit:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count WebSockets from their handshake, and answers from when they turn out to be streams."""
+        """Count WebSockets from their handshake, and other streams.
+
+        An answer counts from the moment it becomes a stream.
+        """
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -38,7 +44,7 @@ class StreamLimit:
         async def watched(message: Message) -> None:
             nonlocal counted, refused
             if refused:
-                return  # the answer it belongs to is not sent; whoever makes it hears that its client has gone
+                return  # its answer is not sent; the application sees a disconnected client
             if not counted and message["type"] == "http.response.start" and _is_stream(message):
                 if self._open >= self._most:
                     refused = True

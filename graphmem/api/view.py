@@ -1,4 +1,4 @@
-"""GraphQL over HTTP, WebSocket and server-sent events at one address, in JSON only."""
+"""GraphQL over HTTP, WebSocket and server-sent events, in JSON only."""
 
 from __future__ import annotations
 
@@ -41,13 +41,16 @@ RESPONSE_TYPE: Final = "application/graphql-response+json"
 
 
 class JsonResponse(Response):
-    """A body that is JSON already."""
+    """A response whose body is encoded JSON."""
 
     media_type = "application/json"
 
 
 class _WebSocketAdapter(ASGIWebSocketAdapter):
-    """Sends text frames, which is what the protocol wants (orjson makes bytes), and takes objects only."""
+    """Sends text frames and accepts only JSON objects.
+
+    The protocol needs text frames; orjson makes bytes.
+    """
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
         async for message in super().iter_json(ignore_parsing_errors=ignore_parsing_errors):
@@ -58,12 +61,12 @@ class _WebSocketAdapter(ASGIWebSocketAdapter):
     async def send_json(self, message: Mapping[str, object]) -> None:
         try:
             await self.ws.send_text(self.view.encode_json_string(message))
-        except (WebSocketDisconnect, RuntimeError) as error:  # RuntimeError: starlette's word for a socket that is closed already
+        except (WebSocketDisconnect, RuntimeError) as error:  # starlette raises RuntimeError for a closed socket
             raise WebSocketDisconnected from error
 
 
 class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
-    """Knows persisted operations, and holds each operation to what its connection's token still gives."""
+    """Supports persisted operations and checks the token at each operation."""
 
     async def handle_subscribe(self, message: SubscribeMessage) -> None:
         request = cast("dict[str, Any]", message["payload"])
@@ -80,13 +83,13 @@ class _WebSocketHandler(BaseGraphQLTransportWSHandler[Any, None]):
 
 
 def check_request(request: object) -> None:
-    """See that a request has the shape of one.
+    """Check the form of a request.
 
     Raises:
-        BadInputError: it has not.
+        BadInputError: the form is invalid.
     """
     if not isinstance(request, dict):
-        raise BadInputError("Send one operation, as a JSON object", argument="query")
+        raise BadInputError("The body must be one JSON object; send one operation", argument="query")
     for name, kind in (("query", str), ("operationName", str), ("id", str), ("variables", dict), ("extensions", dict)):
         if not isinstance(request.get(name), (kind, type(None))):
             raise BadInputError(f"{name} must be {'an object' if kind is dict else 'a string'} or null", argument=name)
@@ -96,12 +99,12 @@ class GraphQLView(GraphQL[Connection, None]):
     """The ASGI application behind `/graphql`.
 
     Args:
-        schema: what it serves.
-        door: handed to every operation.
-        operations: answered to requests that name one.
-        keys: what a WebSocket's first message must bring when its handshake brought no token.
-        allowed_origins: pages elsewhere that may open a WebSocket.
-        persisted_only: refuse every query that is not one of `operations`.
+        schema: the schema.
+        door: the state of the server.
+        operations: the persisted operations.
+        keys: tokens that a WebSocket's first message must present if its handshake had none.
+        allowed_origins: other sites whose pages may open a WebSocket.
+        persisted_only: refuse queries other than `operations`.
     """
 
     websocket_adapter_class = _WebSocketAdapter
@@ -131,7 +134,7 @@ class GraphQLView(GraphQL[Connection, None]):
         self._persisted_only = persisted_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request; a refusal is JSON of the same form as an answer."""
+        """Serve a request; errors have the JSON form of answers."""
         if scope["type"] != "http":
             await super().__call__(scope, receive, send)
             return
@@ -145,28 +148,28 @@ class GraphQLView(GraphQL[Connection, None]):
         await response(scope, receive, send)
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
-        """What the operations of this request or connection share."""
+        """The state that operations of this request or connection share."""
         return Connection(self._door, request.scope.get(ACCESS), self._keys.stands)
 
     def expect_standing(self, context: Connection) -> None:
-        """See that a connection may still ask.
+        """Check that the access of a connection is still valid.
 
         Raises:
-            UnauthenticatedError: its token was revoked, or its time has passed.
+            UnauthenticatedError: its token was revoked or expired.
         """
         if context.access is None or not self._keys.stands(context.access):
-            raise UnauthenticatedError("The token of this connection is not good any more; connect again with another")
+            raise UnauthenticatedError("The token of this connection is no longer valid; connect again with a valid one")
 
     async def parse_http_body(self, request: AsyncHTTPRequestAdapter) -> GraphQLRequestData:
-        """A single JSON operation.
+        """Parse the body as a single operation.
 
         Raises:
-            HTTPException: the body is no JSON; 415 for other media types, which a page on another
-                site could send without asking first.
-            BadInputError: it is not one operation, or names one that is not here.
+            HTTPException: the body is not JSON; 415 for other media types, which a page of another
+                site could send without a preflight request.
+            BadInputError: it is not one operation, or names an unknown one.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
-            raise HTTPException(415, "Send the operation as application/json")
+            raise HTTPException(415, "The content type must be application/json; send the operation as JSON")
         data = cast("dict[str, Any]", self.parse_json(await request.get_body()))
         check_request(data)
         transport = self._get_stream_transport_from_headers(request.headers)
@@ -190,7 +193,7 @@ class GraphQLView(GraphQL[Connection, None]):
         """Run a query or mutation.
 
         Raises:
-            BadInputError: the document has no such operation, or it is a subscription, which one answer cannot hold.
+            BadInputError: the document does not have the operation, or it is a subscription.
         """
         try:
             return await self.schema.execute(
@@ -210,32 +213,35 @@ class GraphQLView(GraphQL[Connection, None]):
             ) from error
 
     def query_of(self, request: Mapping[str, Any]) -> str:
-        """The text a request means: its own, or that of a persisted operation.
+        """The text of a request's operation: its own or a persisted one.
 
         Raises:
-            BadInputError: it names an operation that is not here.
-            ForbiddenError: it brings its own and only persisted ones are served.
+            BadInputError: the named operation is unknown.
+            ForbiddenError: the request has a text of its own, and only persisted operations are served.
         """
         query = request.get("query")
         if not isinstance(query, str) or not query:
             return self._operations.find(request).text
         if self._persisted_only and not self._operations.has(query):
-            raise ForbiddenError(f"This server runs its own operations only: {', '.join(self._operations.names)}")
+            raise ForbiddenError(f"This server runs only its own operations; send the name of one: {', '.join(self._operations.names)}")
         return query
 
     async def get_sub_response(self, request: Request | WebSocket) -> Response:
-        """The media type the client wants its answer in, on a response that is otherwise empty."""
+        """An empty response with the media type that the client accepts."""
         response = await super().get_sub_response(request)
         response.media_type = RESPONSE_TYPE if RESPONSE_TYPE in request.headers.get("accept", "") else "application/json"
         return response
 
     def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
-        """An answer: 200, but for clients that know GraphQL's own media type 400 when nothing was run."""
+        """The response of an answer.
+
+        The status is 200. For clients that accept GraphQL's own media type it is 400 if no operation was run.
+        """
         failed = sub_response.media_type == RESPONSE_TYPE and "data" not in response_data
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
 
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
-        """An answer as clients read it; without `data` when nothing was run."""
+        """An answer in its form for clients, without `data` if none was run."""
         answer: GraphQLHTTPResponse = {}
         if result.errors:
             answer["errors"] = [shape(error).formatted for error in result.errors]
@@ -244,10 +250,12 @@ class GraphQLView(GraphQL[Connection, None]):
         return answer
 
     async def on_ws_connect(self, context: Connection) -> UnsetType | dict[str, object] | None:
-        """Ask a connection whose handshake had no token (a browser cannot send one) for it in its first message.
+        """Check the token in the first message of a connection.
+
+        This concerns connections whose handshake had no token, such as those of browsers.
 
         Raises:
-            ConnectionRejectionError: none or a wrong one came; the socket is closed with 4403.
+            ConnectionRejectionError: the token is missing or wrong; the socket is closed with 4403.
         """
         if context.access is None:
             given = (context.connection_params or {}).get("authorization")
@@ -257,12 +265,12 @@ class GraphQLView(GraphQL[Connection, None]):
         return UnsetType()
 
     def decode_json(self, data: str | bytes) -> object:
-        """JSON to Python."""
+        """Decode JSON."""
         return orjson.loads(data)
 
     def encode_json(self, data: object) -> bytes:
-        """Python to JSON."""
+        """Encode as JSON."""
         try:
             return orjson.dumps(data)
-        except TypeError:  # a file name that is no UTF-8 holds surrogates, which only the slower encoder can escape
+        except TypeError:  # a file name that is not UTF-8 has surrogates, which only the slower encoder can escape
             return json.dumps(data, separators=(",", ":")).encode("ascii")

@@ -38,7 +38,6 @@ STOP_LIST: Final = {
 }
 
 _NOT_YET: Final = """
-api
 cli
 maintenance
 memory
