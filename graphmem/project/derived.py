@@ -115,7 +115,7 @@ class Semantics:
 
     @cached_property
     def dead(self) -> tuple[list[DeadSymbol], int]:
-        """Dead code of any confidence, and the count of public definitions skipped."""
+        """Dead code of any confidence, and the number of public ones skipped."""
         found = find(self.entries)
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared

@@ -44,11 +44,6 @@ memory
 projection
 store
 __init__.py
-glossary.md
-reliability.md
-resolution.md
-security.md
-semantic.md
 """
 NOT_YET: Final = frozenset(_NOT_YET.split())
 """Rooms, files and pages whose texts were written before the style page. One that was rewritten leaves this list for good."""
