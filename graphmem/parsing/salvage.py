@@ -53,7 +53,7 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
     After errors, the helper of the language rewrites the source. That tree is used if it loses fewer lines.
     """
-    tree = grammar.parse(source, hasty=hasty)
+    tree = grammar.parse(grammar.helper.prepared(source), hasty=hasty)
     if tree is None or not tree.root_node.has_error:
         return tree
     mended = grammar.helper.mended(source)
