@@ -19,6 +19,8 @@ from typing import Final, NamedTuple
 ROOT: Final = Path(__file__).parents[2]
 MAX_SUMMARY: Final = 72  # characters of the first line of a docstring
 MAX_SUBJECT: Final = 65  # characters of the first line of a commit message
+MAX_ENTRY: Final = 25  # words of an entry of the changelog
+CHANGELOG: Final = "CHANGELOG.md"
 LANDED = {"Call the process of a dump what it is, and the renaming quarantine"}  # too long, and on the main branch before a check ran
 PAGE: Final = "CONTRIBUTING.md"  # it quotes what it forbids
 SELF: Final = "tests/docs"
@@ -81,6 +83,16 @@ def of_module(path: str, source: str) -> Iterator[Finding]:
             yield from of_text(path, token.start[0], token.string)
 
 
+def of_changelog() -> Iterator[Finding]:
+    """Long entries of the changelog; links do not count."""
+    text = (ROOT / CHANGELOG).read_text(encoding="utf-8")
+    for found in re.finditer(r"^- .*(?:\n  .*)*", text, re.MULTILINE):
+        words = len(re.sub(r"\]\([^)]*\)", "", found[0]).split()) - 1
+        if words > MAX_ENTRY:
+            line = text.count("\n", 0, found.start()) + 1
+            yield Finding(CHANGELOG, line, f"the entry has {words} words; write one sentence of at most {MAX_ENTRY}")
+
+
 def of_subjects() -> Iterator[Finding]:
     """Subjects of commits that are too long, since this check exists; none where git does not know its history."""
     git = ["git", "-C", str(ROOT)]
@@ -108,6 +120,8 @@ def findings(asked: Collection[str] = ()) -> Iterator[Finding]:
     for file in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         if file.name != PAGE and checked(file.name):
             yield from of_text(file.relative_to(ROOT).as_posix(), 1, file.read_text(encoding="utf-8"))
+    if checked(CHANGELOG):
+        yield from of_changelog()
     if not asked:
         yield from of_subjects()
 

@@ -43,3 +43,11 @@ def test_a_long_summary_is_found():
 def test_a_part_that_was_rewritten_is_named_nowhere_else():
     there = {one.name for one in (english.ROOT / "graphmem").iterdir()} | {one.name for one in english.ROOT.rglob("*.md")}
     assert there >= english.NOT_YET
+
+
+def test_a_long_entry_of_the_changelog_is_found(tmp_path, monkeypatch):
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n- " + "word " * 26 + "\n- Short, with [a link](docs/page.md).\n", encoding="utf-8"
+    )
+    monkeypatch.setattr(english, "ROOT", tmp_path)
+    assert [one.line for one in english.of_changelog()] == [3]
