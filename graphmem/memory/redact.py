@@ -1,10 +1,13 @@
-"""Secrets and personal data leave a text before it is stored, logged or embedded: `[REDACTED:kind]` takes their place.
+"""Redact secrets and personal data before a text is stored, logged or embedded.
 
-A table of shapes that issuers publish, then assignments to names that mean a secret, then a measure of randomness for what has no
-shape. The order is that of precision: the earlier rule names the kind. Nothing here looks at a network or a file.
+`[REDACTED:kind]` replaces each. Three rules apply in the order of their precision, and the first one gives the kind:
 
-detect-secrets (Apache-2.0, offline) was tried for this: it reads a tenth as much in the same time, judges whole lines of files, and takes
-hashes and identifiers for secrets. The rules below are measured by `benchmarks/redaction.py`.
+1. the shapes in `secret_shapes.toml`, which issuers publish;
+2. assignments to names that mean a secret;
+3. a measure of randomness for strings without a known shape.
+
+No network or other file is used. detect-secrets (Apache-2.0, offline) was tried instead. It processes a tenth as much text in the same
+time, judges whole lines of files, and takes hashes and identifiers for secrets. `benchmarks/redaction.py` measures these rules.
 """
 
 from __future__ import annotations
@@ -15,12 +18,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from graphmem.memory.secret_shapes import PERSONAL, SHAPES
+from graphmem.memory.secret_shapes import personal_kinds, shapes
 from graphmem.runtime.private_passages import private_spans
 
 ENTROPY_BITS: Final = 4.0  # a character, above which a string of no known shape is looked at
@@ -52,10 +55,7 @@ _STAND_IN: Final = re.compile(
 
 _NO_PASSWORD: Final = re.compile(r"(?i)(?:\*+|x+|\.\.\.|pass(?:word|wd)?|pwd|secret|token|\[REDACTED.*)\Z")
 
-_KIND_OF: Final = {f"s{i}": shape.kind for i, shape in enumerate(SHAPES)}
 _VALUES: Final = tuple(f"v{i}" for i in range(1, 22))
-# What is looked for first: a text, the place of its shape, and what has to fit where it stands.
-_NEEDS: Final = tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(SHAPES) for need in shape.needs)
 # A name that may mean a secret: only then the text under it is judged as an assignment.
 _SECRET_NAME: Final = re.compile(
     r"(?i)pass|pwd|secret|api.?key|access.?key|auth.?key|private.?key|signing.?key|encryption.?key|token|credential"
@@ -123,7 +123,7 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
     """True when little is left of a text without its secrets; personal data do not count."""
-    secret = [one for one in found if one.kind not in PERSONAL and one.kind != PRIVATE]
+    secret = [one for one in found if one.kind not in personal_kinds() and one.kind != PRIVATE]
     if not secret:
         return False
     taken = sum(one.end - one.start for one in secret)
@@ -150,11 +150,23 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
     return redact_all(value, kinds)
 
 
+@cache
+def _kinds() -> Mapping[str, str]:
+    """Kinds by the name of their shape's group."""
+    return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
+
+
+@cache
+def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
+    """The words that are searched first, each with the place of its shape and the pattern that must match at the word."""
+    return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
+
+
 def _possible(text: str) -> tuple[int, ...]:
-    """Which shapes could fit somewhere. Most texts are done after this look, at a few per cent of what the patterns cost."""
+    """Shapes that could match, by a cheap test that rejects most texts."""
     lower = text.lower()
     found: dict[int, None] = {}
-    for need, i, near in _NEEDS:
+    for need, i, near in _needs():
         if need in lower and _is_near(lower, need, near):
             found[i] = None
     return tuple(found)
@@ -172,22 +184,23 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 
 @lru_cache(maxsize=128)
-def _patterns_of(shapes: tuple[int, ...]) -> re.Pattern[str]:
-    """Those shapes as one pattern: the earlier one wins where two begin."""
-    return re.compile("|".join(f"(?P<s{i}>{SHAPES[i].pattern})" for i in shapes))
+def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
+    """These shapes as one pattern; where two match, the first one counts."""
+    every = shapes()
+    return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
 
 
 def _shaped(text: str) -> Iterator[Found]:
-    shapes = _possible(text)
-    if not shapes:
+    chosen = _possible(text)
+    if not chosen:
         return
-    pattern, at = _patterns_of(shapes), 0
+    kinds, pattern, at = _kinds(), _patterns_of(chosen), 0
     while match := pattern.search(text, at):
         groups = match.groupdict()
         kind = (
-            _KIND_OF[match.lastgroup or ""]
-            if match.lastgroup in _KIND_OF
-            else next(kind for name, kind in _KIND_OF.items() if groups.get(name) is not None)
+            kinds[match.lastgroup or ""]
+            if match.lastgroup in kinds
+            else next(kind for name, kind in kinds.items() if groups.get(name) is not None)
         )
         group = next((name for name in _VALUES if groups.get(name) is not None), "")
         start, end = match.span(group) if group else match.span()

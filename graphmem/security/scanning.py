@@ -21,7 +21,7 @@ from typing import Any, Final
 from graphmem.answers import FileSecrets
 from graphmem.maintenance.backup import DATABASE, FOLDER, SUFFIX
 from graphmem.memory.redact import find, redact
-from graphmem.memory.secret_shapes import PERSONAL
+from graphmem.memory.secret_shapes import personal_kinds
 from graphmem.memory.sync import BASE, cleaned_state
 from graphmem.observe.summary import FOLDER as SUMMARIES
 
@@ -162,7 +162,7 @@ def _kinds(text: str) -> set[str]:
 
     Randomness alone is not counted, because ids, hashes and checksums are random.
     """
-    return {one.kind for one in find(text)} - PERSONAL - {"high_entropy"}
+    return {one.kind for one in find(text)} - personal_kinds() - {"high_entropy"}
 
 
 def _cleaned(path: Path, name: str, kinds: list[str]) -> FileSecrets:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
 from graphmem.errors import BadInputError, SecretError
 from graphmem.memory.redact import entropy, find, redact
+from graphmem.memory.secret_shapes import shapes
 
 CORPUS = Path(__file__).parents[2] / "benchmarks" / "redaction.py"
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4
@@ -225,3 +227,14 @@ def test_a_place_is_found_without_overlaps():
     found = find(f"a {KEY} b {KEY}")
     assert [one.kind for one in found] == ["anthropic_key", "anthropic_key"]
     assert found[0].end <= found[1].start
+
+
+def test_every_shape_in_the_table_can_be_found():
+    groups: list[str] = []
+    for shape in shapes():
+        pattern = re.compile(shape.pattern)
+        groups += pattern.groupindex
+        re.compile(shape.near)
+        assert shape.needs, f"{shape.kind}: without a word, it is never tried"
+        assert all(need == need.lower() for need in shape.needs), f"{shape.kind}: needs are in lower case"
+    assert len(groups) == len(set(groups)), "names of groups are unique, because all patterns are compiled into one"

@@ -64,7 +64,10 @@ class Helper:
         return {}
 
     def prepared(self, source: bytes) -> bytes:
-        """The source with what the grammar takes for something else rewritten, every byte and line in its place; asked always."""
+        """The source with misread syntax rewritten, before every parse.
+
+        The length of the source and its line breaks stay the same.
+        """
         return source
 
     def mended(self, source: bytes) -> bytes:

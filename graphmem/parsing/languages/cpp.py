@@ -1,4 +1,4 @@
-"""C++: macros that the grammar takes for types, blanked out; declarations that make objects."""
+"""C++: blank macros around declarations; find objects they create."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ class CppHelper(Helper):
     """Macros around declarations."""
 
     def prepared(self, source: bytes) -> bytes:
-        """Blank the macros between `class` and a name: with them, the grammar reads a function."""
+        """Blank the macros between `class` and a name.
+
+        With them, the grammar reads a function.
+        """
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:
