@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _PLUGIN: Final = "graphmem-recording"
 _OUTPUT: Final = "graphmem"
+_MAX_WRAPPERS: Final = 50  # decorators of one test
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -217,8 +218,7 @@ class _Recording:
 
         self._said += [f"the recording of worker {one} is lost" for one in self._lost]
         if found.changed:
-            names = ", ".join(found.changed[:3]) + (f" and {len(found.changed) - 3} more" if len(found.changed) > 3 else "")
-            self._said.append(f"edited while the tests ran, so they are not recorded: {names}")
+            self._said.append(f"edited while the tests ran, so they are not recorded: {_some(found.changed)}")
         if not found.functions:
             self._said.append(f"no function below {self._root} ran, so no trace is written; check whether the code is installed elsewhere")
             return
@@ -234,15 +234,29 @@ class _Recording:
         trace.write(self._trace, found.observations, origin)
         self._said.append(f"{found.tests:,} tests ran {found.functions:,} functions, {calls:,} calls between them")
         if found.nowhere:
-            self._said.append(f"{found.nowhere:,} functions were created at run time without a file and are omitted")
+            self._said.append(f"{len(found.nowhere):,} functions match no definition in their file and are omitted: {_some(found.nowhere)}")
+        if found.unmatched:
+            self._said.append(f"{len(found.unmatched):,} test items match no definition and are omitted: {_some(found.unmatched)}")
         self._said.append(f"written to {self._trace}; `graphmem index` imports it")
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """The code of a test function, without its decorators."""
-    function = inspect.unwrap(getattr(item, "function", None) or _code_of)
+    """The code of a test function, without its decorators; None if it has none.
+
+    Hypothesis keeps the decorated function as `inner_test`, and other decorators as `__wrapped__`.
+    """
+    function = getattr(item, "function", None)
+    for _ in range(_MAX_WRAPPERS):
+        inner = getattr(getattr(function, "hypothesis", None), "inner_test", None) or getattr(function, "__wrapped__", None)
+        if not inspect.isfunction(inner) and not hasattr(inner, "__wrapped__"):
+            break
+        function = inner
     code = getattr(function, "__code__", None)
-    return code if code is not None and function is not _code_of else None
+    return code if inspect.iscode(code) else None
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
 
 
 def _plain(code: CodeType | None) -> Any:

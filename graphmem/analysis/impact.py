@@ -218,14 +218,31 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
     pairs = list(zip(starts, values, strict=True))
     seeds = [seed for start in starts for seed in start.seeds]
     walks = [walk(adjacency, value, start.seeds, question.max_depth, question.min_confidence) for start, value in pairs]
-    if not any(one.cut_by_depth for one in walks):
-        return _unite(walks, seeds), 0
     if not backwards:
-        return _unite(walks, seeds), 1
+        return _unite(walks, seeds), int(any(one.cut_by_depth for one in walks))
+    if not any(one.cut_by_depth for one in walks):
+        return _as_cases(view, _unite(walks, seeds), seeds), 0
     deep = [walk(adjacency, value, start.seeds, FULL_DEPTH, question.min_confidence) for start, value in pairs]
     found = _unite([*walks, *(_tests_alone(view, one) for one in deep)], seeds)
     beyond = np.setdiff1d(np.concatenate([one.nodes for one in deep]), np.concatenate([found.nodes, np.asarray(seeds, dtype=np.int64)]))
-    return found, len(beyond)
+    return _as_cases(view, found, seeds), len(beyond)
+
+
+def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
+    """Replace code nested in a test by the test, which a test runner can run."""
+    inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
+    named = {row: case for row in inner if (case := _case_of(view, int(found.nodes[row]))) >= 0}
+    if not named:
+        return found
+    known = {*seeds, *found.nodes.tolist()}
+    nodes, keep = found.nodes.copy(), np.ones(len(found.nodes), dtype=bool)
+    for row, case in named.items():  # the nearest and surest of a test's functions comes first
+        keep[row] = case not in known
+        known.add(case)
+        nodes[row] = case
+    rows = np.flatnonzero(keep)
+    rows = rows[np.lexsort((nodes[rows], -found.confidences[rows], found.depths[rows]))]
+    return _Found(nodes[rows], found.depths[rows], found.confidences[rows], found.walks, found.which[rows], found.ends[rows])
 
 
 def ran_target(hit: ImpactHit) -> bool:
@@ -241,6 +258,7 @@ class _Found(NamedTuple):
     confidences: FloatArray
     walks: list[Walk]
     which: IntArray  # number of the walk with the most confident path
+    ends: IntArray  # where that path ends: the node, or a function nested in it
 
 
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
@@ -252,7 +270,7 @@ def _tests_alone(view: GraphView, found: Walk) -> Walk:
 def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     if len(walks) == 1:
         only = walks[0]
-        return _Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64))
+        return _Found(only.nodes, only.depths, only.confidences, walks, np.zeros(len(only.nodes), dtype=np.int64), only.nodes)
     nodes = np.concatenate([one.nodes for one in walks] or [np.empty(0, dtype=np.int64)])
     depths = np.concatenate([one.depths for one in walks] or [np.empty(0, dtype=np.int64)])
     confidences = np.concatenate([one.confidences for one in walks] or [np.empty(0, dtype=np.float32)])
@@ -267,7 +285,7 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
     rows = order[starts]
     nodes, depths, confidences, which = nodes[rows], fewest, confidences[rows], which[rows]
     order = np.lexsort((nodes, -confidences, depths))
-    return _Found(nodes[order], depths[order], confidences[order], walks, which[order])
+    return _Found(nodes[order], depths[order], confidences[order], walks, which[order], nodes[order])
 
 
 def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
@@ -281,7 +299,7 @@ def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judge
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds])
     refuted = known & ~np.isin(cases, view.src[rows])
     keep = ~refuted
-    kept = found._replace(nodes=found.nodes[keep], depths=found.depths[keep], confidences=found.confidences[keep], which=found.which[keep])
+    kept = _Found(found.nodes[keep], found.depths[keep], found.confidences[keep], found.walks, found.which[keep], found.ends[keep])
     return kept, in_order(view, found.nodes[refuted])
 
 
@@ -333,7 +351,7 @@ def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> 
     paths: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, one in enumerate(found.walks):
         rows = np.flatnonzero(which == number)
-        for row, path in zip(rows.tolist(), one.paths(nodes[rows].tolist()), strict=True):
+        for row, path in zip(rows.tolist(), one.paths(found.ends[rows].tolist()), strict=True):
             paths[row] = path
     steps = path_steps(view, {edge for path in paths for edge in path})
     infos = view.infos(nodes)

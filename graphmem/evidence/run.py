@@ -90,7 +90,8 @@ class Sighting(NamedTuple):
     observations: list[Observation]
     functions: int  # of the project that ran
     tests: int  # test functions that ran
-    nowhere: int  # functions that ran and are not in any file, for example from `exec`
+    nowhere: list[str]  # functions that ran and match no definition of their file, for example from `exec`
+    unmatched: list[str]  # test items whose function matches no definition; nothing is recorded of them
     changed: list[str]  # files that were edited during the tests; they are skipped
 
 
@@ -112,6 +113,7 @@ class _Describing:
         self._files: dict[str, _File | None] = {}
         self._changed: set[str] = set()
         self._nowhere: set[Code] = set()
+        self._unmatched: list[str] = []
         self._calls: dict[End, set[Seen]] = {}
         self._tests: dict[End, tuple[list[bool], set[End]]] = {}
         self._functions: set[End] = set()
@@ -125,7 +127,7 @@ class _Describing:
         for subject, (passed, reached) in sorted(self._tests.items()):
             seen = tuple(Seen(end, NO_SITE) for end in sorted(reached) if end != subject)
             observations.append(Observation("runtime", EdgeKind.TESTS, subject, seen, len(passed) if all(passed) else 0))
-        return Sighting(observations, len(self._functions), len(self._tests), len(self._nowhere), sorted(self._changed))
+        return Sighting(observations, len(self._functions), len(self._tests), self._named(), self._unmatched, sorted(self._changed))
 
     def _take(self, run: Run) -> None:
         codes = {key: Code(*row) for key, row in run.codes.items()}
@@ -134,16 +136,25 @@ class _Describing:
         for callee, caller, line in run.callers:
             src, dst = ends[caller], ends[callee]
             # A comprehension or lambda is part of its enclosing function, so running it is not a call of that function.
-            if src is None or dst is None or codes[callee].qualname.rpartition(".")[2].startswith("<"):
+            if src is None or dst is None or _is_nameless(codes[callee]):
                 continue
             self._calls.setdefault(src, set()).add(Seen(dst, self._offset(codes[caller], src, line)))
         for row in run.tests:
             test = ItemRun(Code(*row[0]) if row[0] is not None else None, *row[1:])
             subject = self._end(test.code or Code(test.path, MODULE_QUALNAME, 1, False), run.stamps)
-            if subject is not None:
+            if subject is None:
+                self._unmatched.append(f"{self._shown(test.path)}:{test.code.qualname if test.code is not None else MODULE_QUALNAME}")
+            else:
                 passed, reached = self._tests.setdefault(subject, ([], set()))
                 passed.append(test.is_whole)
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
+
+    def _named(self) -> list[str]:
+        """The functions that match no definition, as `path:qualname`."""
+        return sorted({f"{self._shown(one.path)}:{one.qualname}" for one in self._nowhere} - {*self._unmatched})
+
+    def _shown(self, path: str) -> str:
+        return os.path.realpath(path).removeprefix(self._root)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
         """Line of a call, from the first line of its enclosing definition."""
@@ -185,6 +196,9 @@ class _File:
         for one in definitions:
             if one.kind != "variable":
                 self._named.setdefault(one.qualname, []).append(one)
+        self._starting: dict[int, list[Definition]] = {}
+        for one in (one for twins in self._named.values() for one in twins if one.kind in _FUNCTIONS):
+            self._starting.setdefault(one.start_line, []).append(one)
         self._lines = {self._as_end(one): one.start_line for twins in self._named.values() for one in twins}
 
     def first_line(self, end: End) -> int:
@@ -201,10 +215,17 @@ class _File:
             around = [one for one in twins if one.start_line <= code.line <= one.end_line]
             if around and (not is_own or not code.is_function):
                 return self._as_end(around[-1])
-        return None
+        starting = self._starting.get(code.line, []) if code.is_function and not _is_nameless(code) else []
+        # A wrapper such as Hypothesis' takes the place of a function: its file and first line, but not its qualified name.
+        return self._as_end(starting[0]) if len(starting) == 1 else None
 
     def _as_end(self, one: Definition) -> End:
         return End(self._path, one.qualname, one.kind, one.ordinal, one.body_hash)
+
+
+def _is_nameless(code: Code) -> bool:
+    """Whether code is that of a lambda or comprehension."""
+    return code.qualname.rpartition(".")[2].startswith("<")
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:

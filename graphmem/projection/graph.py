@@ -355,10 +355,8 @@ class GraphView:
 
     @cached_property
     def is_test_case(self) -> Bool:
-        """Truths, shape (n,): a test runner calls the node as a test; what stands inside a function it cannot see."""
-        cases = np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
-        inner = np.isin(self.kind[self.parent], [NODE_KINDS.index("function"), NODE_KINDS.index("method")]) & (self.parent >= 0)
-        return cases & ~inner
+        """Truths, shape (n,): a test runner calls the node as a test."""
+        return np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
         """A node as every answer shows it."""

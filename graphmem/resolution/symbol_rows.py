@@ -29,7 +29,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
     rows: list[SymbolRow] = []
     for symbol, definition in zip(entry.symbols, facts.definitions, strict=True):
         entry_point = scripts.get(definition.qualname if definition.parent >= 0 else "") or _entry_point(spec, facts, definition)
-        is_test = in_tests and _is_test(spec, definition)
+        is_test = in_tests and _is_test(spec, facts, definition)
         if is_test and entry_point in ("", *WAYS_IN) and definition.kind in FUNCTION_KINDS:
             entry_point = "test"
         modifiers = definition.modifiers
@@ -69,7 +69,16 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
     )
 
 
-def _is_test(spec: LanguageSpec, definition: Definition) -> bool:
+def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bool:
+    """Whether a test runner can see this definition as a test, or as a class of tests.
+
+    It sees a function inside another one only if that is registered, as `it("…", …)` inside of `describe` is.
+    """
+    around = definition.parent if "test" not in definition.modifiers else -1
+    while around >= 0:
+        if facts.definitions[around].kind in FUNCTION_KINDS:
+            return False
+        around = facts.definitions[around].parent
     patterns = spec.tests.functions if definition.kind in FUNCTION_KINDS else spec.tests.classes if definition.kind in CLASS_KINDS else ()
     return _matches(definition.name, patterns)
 

@@ -291,3 +291,18 @@ def test_a_test_that_leads_nowhere_near_the_target_does_not_matter(judged):
     judged.symbol("test_a.py", "test_else", **TEST)
     judged.edge("test_a.py:test_else", "z.py:other", 0.95)
     assert after_a_run(judged, "test_ran", "test_not").epistemic == "exact"
+
+
+def test_code_nested_in_a_test_is_reported_as_the_test(graph):
+    for name, parent, entry in [("test_one", "", "test"), ("test_one.inner", "test_one", ""), ("test_one.other", "test_one", "")]:
+        graph.symbol("test_a.py", name, parent_id=parent and graph.id(f"test_a.py:{parent}"), entry_point=entry)
+    graph.symbol("test_a.py", "helper")
+    graph.edge("test_a.py:test_one.inner", "a.py:f", 0.5)
+    graph.edge("test_a.py:test_one.other", "a.py:f", 0.9)
+    graph.edge("test_a.py:helper", "a.py:f", 0.9)
+    report = ask(graph.view(), "a.py:f")
+    tests = {hit.symbol.qualname: hit for hit in report.tests}
+    assert "test_one" in tests
+    assert not {"test_one.inner", "test_one.other"} & set(tests)
+    assert tests["test_one"].path[-1].src.qualname == "test_one.other", "the path still leads through the nested function"
+    assert report.total == len(report.hits) + len(report.tests)

@@ -183,3 +183,49 @@ def test_this_python_records_as_it_is_promised_to():
     finally:
         recorder.stop()
     assert sys.getprofile() is None
+
+
+@pytest.mark.skipif(importlib.util.find_spec("hypothesis") is None, reason="hypothesis is not installed")
+def test_tests_under_hypothesis_in_classes_made_by_factories_and_async_ones_are_recorded(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "import functools\nimport unittest\n\nimport pytest\nfrom hypothesis import given, settings, strategies as st\n\n"
+        "from shop import Cart, rounded\n\n\n"
+        "@settings(max_examples=2, deadline=None, database=None)\n@given(st.integers())\ndef test_given(x):\n    rounded(x)\n\n\n"
+        "@pytest.mark.parametrize('y', [1, 2])\n@settings(max_examples=2, deadline=None, database=None)\n@given(x=st.integers())\n"
+        "def test_both(x, y):\n    Cart()\n\n\n"
+        "class TestGiven:\n    @settings(max_examples=2, deadline=None, database=None)\n    @given(x=st.integers())\n"
+        "    def test_method(self, x):\n        Cart()\n\n\n"
+        "class Base:\n    def test_inherited(self):\n        rounded(1)\n\n\n"
+        "class TestOne(Base):\n    pass\n\n\nclass TestTwo(Base):\n    pass\n\n\n"
+        "def made(value):\n    def test_made():\n        rounded(value)\n\n    return test_made\n\n\n"
+        "test_first, test_second = made(1), made(2)\n\n\n"
+        "class Case(unittest.IsolatedAsyncioTestCase):\n    async def test_awaits(self):\n        Cart()\n\n\n"
+        "def test_outer():\n    def test_inner():\n        return rounded(2)\n\n    assert test_inner()\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert {subject: reached for (kind, subject), reached in seen.items() if kind == "TESTS"} == {
+        "test_given": {"rounded"},
+        "test_both": {"Cart.__init__"},
+        "TestGiven.test_method": {"Cart.__init__"},
+        "Base.test_inherited": {"rounded"},
+        "made.test_made": {"rounded"},
+        "Case.test_awaits": {"Cart.__init__"},
+        "test_outer": {"test_outer.test_inner", "rounded"},
+    }
+    assert runs(shop.parent / "run.trace")["test_both"] == 2
+    assert "match no definition" not in ran.said
+
+
+def test_code_that_matches_no_definition_is_counted_and_named(shop, record):
+    (shop / "tests" / "test_more.py").write_text(
+        "from shop import Cart\n\nexec(compile('def test_made_up(): Cart()\\n\\ndef helper(): pass\\n', __file__, 'exec'), globals())\n\n\n"
+        "def test_written():\n    helper()\n",
+        encoding="utf-8",
+    )
+    seen, ran = record(shop, "tests/test_more.py")
+    assert ran.code == 0, ran.said
+    assert ("TESTS", "test_written") in seen
+    assert "1 functions match no definition in their file and are omitted: tests/test_more.py:helper" in ran.said
+    assert "1 test items match no definition and are omitted: tests/test_more.py:test_made_up" in ran.said

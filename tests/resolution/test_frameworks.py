@@ -323,3 +323,11 @@ def get(self): ...
         "a.py:on_saved": "event",
         "a.py:read": "route",
     }
+
+
+def test_a_function_inside_a_test_is_no_test_unless_it_is_registered_as_one(resolve):
+    inner = "    def test_inner():\n        pass\n\n    class TestInner:\n        def test_m(self):\n            pass\n"
+    python = f"def test_outer():\n{inner}\n\nclass TestA:\n    def test_m(self):\n        pass\n"
+    script = 'describe("outer", () => {\n  const helper = () => 1;\n  it("works", () => { function inner() {} });\n});\n'
+    rows = resolve({"tests/test_a.py": python, "a.test.ts": script}).symbols.values()
+    assert {row.qualname for row in rows if row.entry_point == "test"} == {"test_outer", "TestA.test_m", "outer", "outer.works"}
