@@ -1,7 +1,6 @@
-"""graphmem remembers a codebase the way its senior engineer does.
+"""A knowledge graph of a codebase: its code, its history and its memories.
 
-`GraphMem.open(db)` is the whole of the Python face; importing this package loads none of the heavy
-libraries behind it.
+`GraphMem.open(db)` is the Python interface. Importing this package does not import the large libraries that it uses.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The command line: parse, call one verb, render."""
+"""The command line: parse arguments, call an operation, print its answer."""

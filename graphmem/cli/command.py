@@ -1,7 +1,7 @@
-"""What all commands have in common, declared once: the options that choose an index and a form of output, and the frame around the work.
+"""Options and the frame that all commands share.
 
-A command is a function whose first parameter is the open `Door`. `@command` says where it differs from the others. Marks beside typer's own
-say what typer cannot: `Was` an earlier name of an option, `Setting` a value that goes into the settings.
+A command is a function whose first parameter is the open `Door`. `@command` declares how it differs from the others. Two annotations
+extend those of typer: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """What a command says of itself; see `command`."""
+    """The declaration of a command; see `command`."""
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
 
 
 class Variant(NamedTuple):
-    """A further command of an operation that has one, for part of what it answers.
+    """A further command of an operation, for part of its answer.
 
     Args:
-        operation: its name.
-        doc: what the command does.
+        operation: name of the operation.
+        doc: help text of the command.
         fixed: parameters that the command does not have -> their values.
         defaults: parameters -> other defaults.
     """
@@ -64,7 +64,7 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
     Args:
         takes_root: the project is its first argument, instead of the option `--project`.
         without: common options that it does not have.
-        is_quiet: it says nothing but its answer, without being asked.
+        is_quiet: it prints only its answer, as with `--quiet`.
     """
     frame = Frame({*without, "project" if takes_root else ROOT}, is_quiet)
 
@@ -76,7 +76,7 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
 
 
 def runnable(function: Callable[..., Any]) -> Callable[..., None]:
-    """The function that typer makes a command of; one that was not declared stays as it is."""
+    """The function for typer; an undeclared one is returned unchanged."""
     frame: Frame | None = getattr(function, MARK, None)
     if frame is None:
         return function
@@ -89,7 +89,7 @@ def runnable(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame = Frame()) -> Callable[..., None]:  # noqa: B008
-    """Work as a command with its own parameters and the common ones.
+    """The function for typer, with own and common parameters.
 
     Args:
         work: called with the open door and its own parameters by name.
@@ -125,12 +125,12 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """A value as settings take it: a switch that is off says nothing."""
+    """A value as a setting; a switch that is off sets nothing."""
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 
 def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
-    """The hidden twin of an option, by its earlier spellings."""
+    """A hidden option with the earlier names of an option."""
     was = next(one for one in marks if isinstance(one, Was))
     hint, default = split(parameter.annotation)[0], parameter.default
     said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")
@@ -140,5 +140,5 @@ def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) ->
 
 def _warn(here: Door, was: Was, now: str) -> None:
     here.output.stderr.line(
-        ("graphmem: ", "yellow"), f"{' and '.join(was.flags)} will end with the next release; write --{now.replace('_', '-')}"
+        ("graphmem: ", "yellow"), f"{' and '.join(was.flags)} will be removed in the next release; use --{now.replace('_', '-')}"
     )

@@ -1,7 +1,8 @@
-"""Commands derived from operations: required parameters are arguments, the others options, beside the options every command has.
+"""Commands derived from operations.
 
-An operation asks for one with `command="name"`. A function that `@renders` its answer, in the module of `graphmem.cli.render` that is
-called like the operation's, prints it for people; see `graphmem.cli.rendering`.
+An operation declares its command with `command="name"`. Required parameters are arguments, and the others are options. A function
+with `@renders` prints the answer for people. It is in the module of `graphmem.cli.render` with the name of the operation's module;
+see `graphmem.cli.rendering`.
 """
 
 from __future__ import annotations
@@ -33,21 +34,21 @@ SPELLINGS: Final[Mapping[str, tuple[str, str]]] = {
     "as_of": ("", "TIME"),
     "phase": ("", "PHASE"),
 }
-"""Parameter -> the letter that is short for it, and what stands for its value; wherever it is an option."""
+"""Parameter -> short name of its option, and the placeholder of its value."""
 FAIL: Final = "fail"
 
 
 def command_of(operation: Operation) -> Callable[..., None]:
-    """The function that typer makes a command of."""
+    """The function for typer."""
     parameters = [one for one in operation.parameters if one.mark(Local) in (None, Local(by_command=True)) and not one.has(Filled)]
     return _command(operation, parameters, operation.doc, {})
 
 
 def variant_of(variant: Variant) -> Callable[..., None]:
-    """The function that typer makes a further command of an operation of.
+    """The function for typer of a further command of an operation.
 
     Raises:
-        LookupError: no operation has that name.
+        LookupError: the operation is unknown.
     """
     operation = find(variant.operation)
     if operation is None:
@@ -82,16 +83,16 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 
 
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
-    """From what typer gives to what the operation takes."""
+    """A function from the value of typer to that of the operation."""
     if parameter.has(Words):
         return " ".join
     if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
-        return lambda given: given.removeprefix("#")  # ids are shown with a sign that shells take for a comment
+        return lambda given: given.removeprefix("#")  # ids are displayed with #, which starts a comment in shells
     return lambda given: given
 
 
 def _declared(parameter: Parameter) -> inspect.Parameter:
-    """A parameter as typer knows it."""
+    """A parameter with the annotation for typer."""
     bounds, spelled = parameter.mark(Bounds), parameter.mark(Spelled) or Spelled()
     limits: dict[str, Any] = {"min": bounds.low, "max": bounds.high} if bounds else {}
     hint = list[str] if parameter.has(Words) else _plain(parameter.hint, parameter.name)
@@ -115,19 +116,22 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
 
 
 def _help(parameter: Parameter, *, many: bool = False) -> str | None:
-    """Its description as a sentence."""
+    """The description as a sentence."""
     text = parameter.described.rstrip(".")
     return text and f"{text[0].upper()}{text[1:]}{' (repeatable)' if many else ''}."
 
 
 def _flag(parameter: Parameter, *, many: bool) -> str:
-    """`--max-depth`; of many it is said in the singular."""
+    """The name of the option, such as `--max-depth`; lists use the singular."""
     name = parameter.name.replace("_", "-")
     return f"--{name}/--no-{name}" if parameter.default is True else f"--{name.removesuffix('s') if many else name}"
 
 
 def _plain(hint: Any, name: str) -> Any:
-    """The type a command line can give: lists of words for sequences, choices for closed sets."""
+    """The type for a command line.
+
+    It is a list of words for a sequence, and a choice for a closed set.
+    """
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:

@@ -1,4 +1,4 @@
-"""From a command's options to an open service, and from every ending to an exit code."""
+"""Open a service from a command's options; map outcomes to exit codes."""
 
 from __future__ import annotations
 
@@ -19,49 +19,52 @@ if TYPE_CHECKING:
     from graphmem.client.connecting import Service
     from graphmem.project.graphmem import GraphMem
 
-SEARCHABLE_S: Final = 120.0  # a large index whose words were lost is read anew in less
+SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its words
 
 
 @dataclass
 class Door:
-    """What a command needs to do its work."""
+    """The output, settings, index and service of a command."""
 
     output: Output
     settings: Settings
     location: Location
-    interrupted: str = ""  # what Ctrl-C means at this moment, for the sentence that follows it
+    interrupted: str = ""  # consequence of Ctrl-C now, for its message
     _opened: GraphMem | None = field(default=None, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def root_to_index(self) -> str | None:
-        """The project to read: the one named, or around here; None means the one the index at `--db` was made of."""
+        """The root of the project to index.
+
+        It is the given one, or the one around the current directory. None means the project of the index at `--db`.
+        """
         if self.location.root is not None:
             return str(self.location.root)
         return None if self.location.exists else str(find_project(Path.cwd()))
 
     def expect_files(self) -> None:
-        """Refuse a project without a single file before an index of it is made.
+        """Require that the project of a new index has a file.
 
         Raises:
-            RepositoryError: there is no index yet, and nothing to make one of.
+            RepositoryError: the index is new, and the project has no files.
         """
         root = self.location.root
-        if root is None or self.location.exists or not os.access(root, os.R_OK | os.X_OK):  # who reads it says that it may not
+        if root is None or self.location.exists or not os.access(root, os.R_OK | os.X_OK):  # reading it reports the error
             return
         for _, folders, names in os.walk(root):
             if names:
                 return
             folders[:] = [name for name in folders if name != ".git"]
-        raise RepositoryError(f"There is nothing to index in {root}: no file is in it; name a folder with source files", path=str(root))
+        raise RepositoryError(f"{root} contains no files; give a directory with source files", path=str(root))
 
     def service(self, *, create: bool = False, whole: bool = False) -> Service:
-        """The running server of this index, or the index itself when nobody serves it.
+        """The server of this index, or the index opened in process.
 
         Args:
-            create: make a new index where there is none; otherwise that is an error.
-            whole: wait until every way of searching can answer.
+            create: create a missing index, which is an error otherwise.
+            whole: wait until all search paths are ready.
         """
-        # For one question, threads for products of matrices take longer to start than they save.
+        # One query multiplies too little for the threads of numpy, which take longer to start than they save.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from graphmem.client.connecting import connect
         from graphmem.client.remote import RemoteGraphMem
@@ -71,22 +74,22 @@ class Door:
         if not isinstance(service, RemoteGraphMem):
             self._opened = service
         if whole and not service.wait_until_ready(SEARCHABLE_S):
-            self.output.note("the index is still being prepared; the answer says what is missing")
+            self.output.note("the index is still being prepared; the answer lists what is missing")
         return service
 
     def tell_damage(self, service: GraphMem | None = None, said: str = "") -> None:
-        """Say on standard error what was damaged when the index was opened; the next one to open it finds it mended.
+        """Report damage that was found and repaired when the index was opened.
 
         Args:
-            service: that was opened; default the one this command has opened.
-            said: what the reader is told anyway.
+            service: the opened service; default the one of this command.
+            said: text that is reported anyway, whose parts are not repeated.
         """
         opened = service or self._opened
         notes = [note for note in (opened.damage if opened is not None else ()) if note not in said]
         for note in notes:
             self.output.stderr.line(("graphmem: ", "yellow"), note)
         if notes:
-            self.output.stderr.line("  `graphmem verify` says whether all is sound now")
+            self.output.stderr.line("  `graphmem verify` checks whether the index is sound now")
 
 
 @contextmanager
@@ -99,14 +102,16 @@ def door(
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[Door]:
-    """A command's frame: settings and location on the way in; sentence and exit code on the way out.
+    """The frame of a command: load settings, then report errors.
+
+    An error prints one sentence and ends the process with its exit code.
 
     Args:
-        as_json: the answer, and a refusal, as JSON on stdout.
-        quiet: nothing but the bare answer.
-        db: directory of the index, when given.
+        as_json: print the answer, or an error, as JSON on standard output.
+        quiet: print only the bare answer.
+        db: directory of the index, if given.
         home: keep a new index under the user's data directory.
-        project: root of the project; None: the one around the current directory.
+        project: root of the project; None for the one around the current directory.
         flags: other settings given on the command line, by key.
     """
     output = Output(as_json, quiet)
@@ -132,7 +137,7 @@ def door(
     except KeyboardInterrupt:
         report_interrupt(output, opened.interrupted if opened else "")
     except BrokenPipeError:
-        # The reader has gone (`| head`). Python would complain once more when it flushes at exit.
+        # The reader has closed the pipe (`| head`). Python would report it again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(PIPE_CLOSED) from None
 
@@ -141,7 +146,7 @@ def directory(path: Path) -> Path:
     """An existing directory, absolute.
 
     Raises:
-        RepositoryError: it is not there, or is a file.
+        RepositoryError: it does not exist, or is a file.
     """
     absolute = path.expanduser().absolute()
     if not absolute.exists():

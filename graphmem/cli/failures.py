@@ -1,4 +1,7 @@
-"""Every way to fail, as one sentence and an exit code: 1 refused, 2 bad usage, 3 internal."""
+"""Errors as one sentence and an exit code.
+
+Exit codes: 1 refused, 2 bad usage, 3 internal.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,24 @@ from graphmem.runtime.safe_text import inert, inert_lines
 
 DONE, REFUSED, BAD_USAGE, INTERNAL, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 130, 141
 
-# Faults of graphmem or of its installation, though they are said in a sentence.
+# Faults of graphmem or of its installation, although they are raised on purpose.
 _FAULTS: Final = (errors.QueryParameterError, errors.QueryFileError, errors.GrammarError)
 
 
 def exit_code(error: errors.GraphMemError) -> int:
-    """The exit code of an error raised on purpose; by its public code, so that a server in between changes nothing."""
+    """The exit code of an error raised on purpose.
+
+    It depends on the public code, so that it is the same with a server.
+    """
     if isinstance(error, errors.IndexCancelledError):
         return INTERRUPTED
-    if isinstance(error, _FAULTS) or type(error) is errors.GraphMemError:  # the latter is what a server calls internal
+    if isinstance(error, _FAULTS) or type(error) is errors.GraphMemError:  # the latter is an internal error of a server
         return INTERNAL
     return BAD_USAGE if error.code == "BAD_INPUT" else REFUSED
 
 
 def report(error: errors.GraphMemError, output: Output) -> NoReturn:
-    """Say it where the reader of this command looks, and end."""
+    """Print an error in the requested form, and end with its exit code."""
     if output.as_json:
         output.json({"error": {"code": error.code, "message": error.message, **_facts(error)}})
     elif isinstance(error, errors.AmbiguousSymbolError) and error.facts.get("candidates"):
@@ -42,13 +48,16 @@ def report(error: errors.GraphMemError, output: Output) -> NoReturn:
 
 
 def report_interrupt(output: Output, consequence: str) -> NoReturn:
-    """Ctrl-C: one sentence, and the exit code a shell expects."""
+    """Print one sentence after Ctrl-C, and end with its exit code."""
     output.stderr.line(f"graphmem: interrupted{consequence}")
     raise SystemExit(INTERRUPTED)
 
 
 def report_unexpected(error: BaseException, output: Output) -> NoReturn:
-    """What nobody caught: a refusal by the system with its cause and remedy, else a fault of graphmem and how to see where."""
+    """Report an uncaught error.
+
+    An error of the operating system has its cause and remedy. Any other is a fault of graphmem.
+    """
     if (refused := refusal_of_any(error)) is not None and not _debugging():
         report(refused, output)
     _say_fault(error, "internal error")
@@ -56,7 +65,7 @@ def report_unexpected(error: BaseException, output: Output) -> NoReturn:
 
 
 def report_fault_of_thread(happened: threading.ExceptHookArgs) -> None:
-    """The same for a fault behind the command's back, which does not end it."""
+    """Report an uncaught error of a thread, which does not end the command."""
     if happened.exc_value is not None and not isinstance(happened.exc_value, SystemExit):
         if (refused := refusal_of_any(happened.exc_value)) is not None and not _debugging():
             sys.stderr.write(f"graphmem: {inert(refused.message)}\n")
@@ -77,20 +86,20 @@ def _say_fault(error: BaseException, where: str) -> None:
     detail = inert(" ".join(str(error).split())) or "no message"
     sys.stderr.write(
         f"graphmem: {where}: {type(error).__name__}: {detail[:500]}\n"
-        "  Run it again with GRAPHMEM_LOG_LEVEL=debug to see where, and please report that.\n"
+        "  Run it again with GRAPHMEM_LOG_LEVEL=debug for a traceback, and please report it.\n"
     )
 
 
 def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: Output) -> None:
     count = max(total, len(candidates))
-    output.line(("graphmem: ", "bold red"), f"{ref} names {count:,} symbols; type one of these instead:")
+    output.line(("graphmem: ", "bold red"), f"{ref} matches {count:,} symbols; use one of these:")
     output.rows([(one.ref, (f"{one.kind}, line {one.start_line}" + (", test" if one.is_test else ""), "dim")) for one in candidates])
     if count > len(candidates):
         output.line((f"  and {count - len(candidates):,} more; `graphmem symbol --find {ref}` lists them all", "dim"))
 
 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
-    """The facts of an error as JSON; a candidate comes with the reference to type."""
+    """The facts of an error as JSON; candidates have their references."""
     facts: dict[str, Any] = {}
     for key, value in error.facts.items():
         if key == "candidates":

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is under way that can be given up cleanly."""
+"""Ctrl-C during work that can be cancelled cleanly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def cancelled_by_interrupt() -> Iterator[Callable[[], bool]]:
-    """A question that is answered yes from the first Ctrl-C on; the second one interrupts at once."""
+    """A function that returns True after Ctrl-C; a second one interrupts."""
     asked = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:

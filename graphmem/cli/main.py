@@ -1,4 +1,4 @@
-"""The `graphmem` command: its subcommands, and the one place every ending passes."""
+"""The `graphmem` command: its subcommands and its entry point."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from graphmem import __version__
 from graphmem.cli.failures import BAD_USAGE, report_fault_of_thread, report_interrupt, report_unexpected
 from graphmem.cli.output import Output
 
-# Arrow's own allocator keeps a hundred megabytes of a large index for itself; has to be said before Arrow is loaded.
+# Arrow's own allocator keeps a hundred megabytes of a large index. The variable must be set before Arrow is loaded.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
-# Commands that are written by hand: a function in a module of `graphmem.cli.commands`. The others follow from operations.
+# Handwritten commands, functions in modules of `graphmem.cli.commands`. The others are derived from operations.
 COMMANDS: Final = {
     "serve": "serve:serve",
     "index": "index:index",
@@ -66,11 +66,11 @@ COMMANDS: Final = {
     "token revoke": "token:revoke",
 }
 FAMILIES: Final = {
-    "memory": "Read, review and look after what is known",
-    "session": "What agents did and what was learnt from it",
-    "token": "Tokens with which others ask the server",
+    "memory": "Read, review and maintain memories",
+    "session": "Sessions of agents and what was learnt from them",
+    "token": "Tokens for other clients of the server",
 }
-# What `--help` shows, in its order. A command that is not named here stands in the last panel.
+# The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol path modules flows entry-points central describe report export cypher",
     "Change": "impact coaccess reviewers commits cycles hotspots dead-code duplicates drift",
@@ -83,16 +83,18 @@ ORDER: Final = {
     "memory": "list show timeline review verify dispute resolve alias audit prune retract scan rebuild phases",
     "session": "list show summary running look start end undo groups",
 }
-"""Of the commands of a family; one that is not named here stands behind them."""
+"""Order of the commands of a group; one that is not listed here follows them."""
 SHORT: Final = re.compile(r"[.;:](\s|$)")
-"""Ends what a list of commands says of one."""
+"""End of the help of a command in a list of commands."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands of a family by name, each made when it is asked for: making all takes longer than most of them run.
+    """The commands of a group by name, each created at its first use.
+
+    Creating all takes longer than most of them run.
 
     Args:
-        family: whose commands; "" for the outermost.
+        family: name of the group; "" for the outermost.
     """
 
     def __init__(self, family: str = "") -> None:
@@ -152,9 +154,9 @@ class _Commands(Mapping[str, Any]):
 
 
 class _Program(TyperGroup):
-    """The outermost group: makes the command that is asked for, and lets Ctrl-C through to the entry point.
+    """The outermost group, which creates commands at their first use.
 
-    Where no command has a sentence for Ctrl-C, typer would end without one.
+    It also reports Ctrl-C, which typer would end without a message.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -171,7 +173,7 @@ class _Program(TyperGroup):
 app = typer.Typer(
     name="graphmem",
     cls=_Program,
-    help="Remembers a codebase the way its senior engineer does: what breaks if this changes, and where is it.",
+    help="A knowledge graph of a codebase: what breaks if this changes, where is it, and why is it so.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -186,13 +188,13 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def _program(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")] = False,
 ) -> None:
     del version  # its callback did it
 
 
 def _run_for_a_program() -> None:
-    """The same where the answer is JSON: so is what is said of arguments that cannot be."""
+    """Run the command with errors of usage as JSON too."""
     try:
         code = app(standalone_mode=False)
     except TyperException as error:
@@ -204,15 +206,18 @@ def _run_for_a_program() -> None:
 
 
 def run() -> None:
-    """Entry point. Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted."""
+    """Run the command line.
+
+    Exit codes: 0 done, 1 refused or found, 2 bad usage, 3 internal, 130 interrupted.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a path that is no text must not end a command
+            stream.reconfigure(errors="backslashreplace")  # a path that is not valid text must not end a command
     threading.excepthook = report_fault_of_thread
     try:
         if "--json" in sys.argv[1:]:
             _run_for_a_program()
         else:
             app()
-    except Exception as error:  # noqa: BLE001 -- the outermost frame: anything here is a fault of graphmem and is said so
+    except Exception as error:  # noqa: BLE001 -- the outermost frame: any error here is a fault of graphmem
         report_unexpected(error, Output(as_json="--json" in sys.argv[1:]))

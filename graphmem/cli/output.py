@@ -1,4 +1,4 @@
-"""Where answers go: text for people or JSON for programs on stdout, everything else on stderr."""
+"""Output of commands: answers on stdout, messages on stderr."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ _AS_TERMINAL: Final = frozenset({"FORCE_COLOR", "TTY_COMPATIBLE"})  # in the env
 
 @dataclass
 class Output:
-    """How this command was asked to speak. Lines are never cut or folded; colours are for terminals only.
+    """The output of a command, in the requested form.
 
-    Everything a command prints passes here, and becomes inert: a cell is one line, whatever is in it.
-
-    What is no terminal gets its lines without rich, which takes longer to load than most answers to be found.
+    Lines are never cut or folded. Only terminals get colours. All output is made inert: control characters are escaped, and a cell
+    is always one line. Other streams than terminals are written without rich, which takes longer to load than most answers.
     """
 
     as_json: bool = False
@@ -38,45 +37,45 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """The stream as rich sees it."""
+        """The stream as a console of rich."""
         from rich.console import Console
 
         return Console(stderr=self.on_stderr, highlight=False, markup=False, emoji=False)
 
     @property
     def _plain(self) -> TextIO | None:
-        """The stream, when it is neither a terminal nor said to be treated like one."""
+        """The stream, unless it is a terminal or must be treated as one."""
         stream = sys.stderr if self.on_stderr else sys.stdout
         return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a person looks at it, or wants it to be as if one did."""
+        """Whether it is a terminal, or must be treated as one."""
         return self._plain is None and self.console.is_terminal
 
     @cached_property
     def stderr(self) -> Output:
-        """The same manners on standard error: progress, notes, refusals."""
+        """The same form on standard error, for progress, notes and errors."""
         return replace(self, on_stderr=True)
 
     def json(self, answer: Any) -> None:
-        """One JSON document on stdout."""
+        """Print one JSON document on stdout."""
         sys.stdout.write(inert_json(json.dumps(to_json(answer), indent=2, ensure_ascii=False)) + "\n")
 
     def line(self, *cells: Cell) -> None:
-        """One line, its cells side by side; no cell gives an empty line."""
+        """Print one line of cells; without cells an empty line."""
         if (stream := self._plain) is not None:
             stream.write("".join(map(_bare, cells)) + "\n")
             return
         self.console.print(joined(cells), soft_wrap=True)
 
     def text(self, text: str) -> None:
-        """A text of several lines."""
+        """Print a text of several lines."""
         for line in inert_lines(text).split("\n"):
             self.line(line)
 
     def rows(self, rows: Iterable[Sequence[Cell]], indent: int = 2, gap: int = 2, right: Sequence[int] = ()) -> None:
-        """Lines whose cells start in common columns, as wide as they need to be; columns in `right` end there instead."""
+        """Print rows in aligned columns; columns in `right` are right-aligned."""
         if (stream := self._plain) is not None:
             stream.writelines(_bare_rows(rows, indent, gap, right))
             return
@@ -94,12 +93,12 @@ class Output:
             self.console.print(line, soft_wrap=True)
 
     def show(self, answer: Any, say: Callable[[], None], *bare: str) -> None:
-        """An answer as it was asked for.
+        """Print an answer in the requested form.
 
         Args:
-            answer: printed as JSON.
+            answer: the answer for JSON.
             say: prints it for people.
-            *bare: the lines that are left of it when nothing else is wanted.
+            *bare: the lines for `--quiet`.
         """
         if self.as_json:
             self.json(answer)
@@ -110,13 +109,13 @@ class Output:
             say()
 
     def note(self, *cells: Cell) -> None:
-        """One line on stderr for a person who did not ask for quiet."""
+        """Print one line on stderr, unless quiet or JSON was requested."""
         if not self.quiet and not self.as_json:
             self.stderr.line(*cells)
 
 
 def _bare(cell: Cell) -> str:
-    """A cell as text without any style."""
+    """A cell as text without style."""
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))

@@ -1,4 +1,7 @@
-"""Progress of an index run on stderr: bars on a terminal, one line a stage everywhere else."""
+"""Progress of an index run on stderr.
+
+A terminal shows bars; other streams get one line for each stage.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ OnProgress = Callable[[IndexProgress], None]
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[OnProgress]:
-    """A function to hand steps to, from any thread, while the block runs."""
+    """A function that shows a step, callable from any thread."""
     if output.quiet or output.as_json:
         yield lambda step: None
     elif output.stderr.is_terminal:
@@ -45,7 +48,7 @@ def shown_progress(output: Output) -> Iterator[OnProgress]:
 
 @contextmanager
 def followed(feed: AbstractContextManager[Iterator[IndexProgress]], on_progress: OnProgress) -> Iterator[None]:
-    """Hand every step of a feed on while the block runs."""
+    """Pass each step of a feed to a function during a block."""
 
     def listen() -> None:
         for step in steps:
@@ -75,7 +78,7 @@ def _bars(output: Output) -> Progress:
 
 
 class _Bars:
-    """One bar a stage, each finished when the next begins."""
+    """One bar for each stage; it is finished when the next one starts."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
@@ -105,7 +108,7 @@ class _Bars:
 
 
 class _Lines:
-    """For logs and pipes: a stage is said once it is over."""
+    """One line for each finished stage, for logs and pipes."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
@@ -121,7 +124,7 @@ class _Lines:
             self._step = step
 
     def finish(self) -> None:
-        """Say the last stage."""
+        """Print the last stage."""
         with self._lock:
             self._say()
             self._step = None

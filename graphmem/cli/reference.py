@@ -1,4 +1,7 @@
-"""Writes the pages of docs/reference from the declarations: `python -m graphmem.cli.reference`."""
+"""Write the pages of docs/reference from the declarations.
+
+Run it with `python -m graphmem.cli.reference`.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ SCOPES: Final = {"": "any token", **{scope: f"scope `{scope}`" for scope in ("re
 
 
 def operations() -> Iterator[str]:
-    """Every operation: its parameters, its answer, what a token needs, and where else it can be asked."""
-    yield "What can be asked of an open project, in Python (`GraphMem`, `RemoteGraphMem`) and in GraphQL. Names in GraphQL are written in"
+    """Each operation with parameters, answer, required scope, interfaces."""
+    yield "The operations of an open project, in Python (`GraphMem`, `RemoteGraphMem`) and in GraphQL. Names in GraphQL are written in"
     yield "camel case; types are in [schema.graphql](../../queries/schema.graphql). A parameter without a default is required."
     for group in DECLARED:
         yield f"\n## {group.__name__.removesuffix('Operations')}\n"
@@ -37,9 +40,9 @@ def operations() -> Iterator[str]:
 
 
 def commands() -> Iterator[str]:
-    """Every command with its arguments and options."""
-    yield "`graphmem --help` lists the commands; each explains itself with `--help`. Exit codes: 0 done, 1 refused or found,"
-    yield "2 bad usage, 3 internal fault, 130 interrupted. With `--json` a refusal is a JSON document too."
+    """Each command with its arguments and options."""
+    yield "`graphmem --help` lists the commands; each has a `--help` of its own. Exit codes: 0 done, 1 refused or found,"
+    yield "2 bad usage, 3 internal fault, 130 interrupted. With `--json` an error is a JSON document too."
     outer: Any = typer.main.get_command(app)
     common = {name for name in COMMON if name != "path"}
     yield "\nEvery command about an index has these options:\n"
@@ -53,24 +56,24 @@ def commands() -> Iterator[str]:
 
 
 def tools() -> Iterator[str]:
-    """Every tool of agents with its arguments."""
-    yield "What `graphmem mcp` and `/mcp` of a server offer to coding agents. An agent also reads these instructions:\n"
+    """Each tool of agents with its arguments."""
+    yield "The tools that `graphmem mcp` and `/mcp` of a server offer to coding agents. An agent also reads these instructions:\n"
     yield f"> {INSTRUCTIONS}"
     for name, tool in TOOLS.items():
         yield f"\n## {name}\n"
         yield tool.description
         asked = " or ".join(f"[`{one}`](operations.md#{one})" for one in tool.asks)
-        yield f"\nAsks {asked}; an answer has {tool.budget:,} tokens at most"
-        yield ("unless `budget` says another number." if tool.is_sized else "and cannot be made longer.") + "\n"
+        yield f"\nCalls {asked}; an answer has at most {tool.budget:,} tokens"
+        yield ("unless `budget` sets another limit." if tool.is_sized else "and cannot be made longer.") + "\n"
         schema = tool.checked
         rows = [(f"`{key}`", _words(said), "yes" if key in schema["required"] else "") for key, said in schema["properties"].items()]
         yield from _table(("argument", "type", "required"), rows)
 
 
 def settings() -> Iterator[str]:
-    """Every setting with its variable and its default."""
-    yield "`graphmem config` shows each setting, its value here, and where it came from. A value on the command line"
-    yield "counts most; then its variable, the project's `graphmem.toml`, and `[tool.graphmem]` in its `pyproject.toml`.\n"
+    """Each setting with its variable and its default."""
+    yield "`graphmem config` shows each setting, its value here, and its origin. A value on the command line"
+    yield "has precedence; then its variable, the project's `graphmem.toml`, and `[tool.graphmem]` in its `pyproject.toml`.\n"
     rows = [(f"`{one.key}`", f"`{one.variable}`", f"`{one.default}`" if one.default != "" else "", one.doc) for one in known_settings()]
     yield from _table(("key", "variable", "default", "meaning"), rows)
 
@@ -152,7 +155,7 @@ def _signed(parameter: Parameter) -> str:
 
 
 def _type(hint: Any) -> str:
-    """A type as Python writes it, without marks and modules."""
+    """A type in Python's notation, without annotations and modules."""
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
@@ -168,7 +171,7 @@ def _type(hint: Any) -> str:
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """A JSON schema in words."""
+    """A JSON schema as text."""
     if "enum" in schema:
         return "one of " + ", ".join(f"`{one}`" for one in schema["enum"])
     if schema.get("type") == "array":
@@ -194,7 +197,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write every page into a folder."""
+    """Write all pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in PAGES:
         (folder / name).write_text(page(name), encoding="utf-8")

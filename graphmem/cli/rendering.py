@@ -1,4 +1,4 @@
-"""How answers are printed: for people by the function that `@renders` them, for programs as JSON, or as their bare names."""
+"""Print answers: for people by a function with `@renders`, or as JSON."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def renders(
     refused: Callable[[A], bool] | None = None,
     fail: str = "",
 ) -> Callable[[Callable[[Output, A], None]], Callable[[Output, A], None]]:
-    """Function decorator: it prints answers for people.
+    """Function decorator: the function prints answers for people.
 
     Args:
-        what: the class of the answers, or the name of the one operation.
-        bare: the lines that `--quiet` leaves; default the first field of each row.
-        refused: whether the command ends with 1.
-        fail: `refused` holds only with the option `--fail`, of which this is the help.
+        what: the class of the answers, or the name of one operation.
+        bare: the lines for `--quiet`; default the first field of each row.
+        refused: whether the command ends with exit code 1.
+        fail: help of the option `--fail`; if set, `refused` applies only with this option.
     """
 
     def decorate(function: Callable[[Output, A], None]) -> Callable[[Output, A], None]:
@@ -52,10 +52,10 @@ def renders(
 
 
 def rendering_of(name: str) -> Rendering:
-    """How the answer of an operation is printed.
+    """The rendering of an operation's answer.
 
     Raises:
-        LookupError: no operation has that name.
+        LookupError: the operation is unknown.
     """
     operation = find(name)
     if operation is None:
@@ -68,13 +68,13 @@ def rendering_of(name: str) -> Rendering:
 
 
 def show(output: Output, answer: Any, rendering: Rendering) -> None:
-    """Print an answer as it was asked for: JSON, its bare names, or for people."""
+    """Print an answer in the requested form: JSON, bare names, or text."""
     bare = rendering.bare or (lambda found: [str(_values(row)[0]) for row in _rows(found)])
     output.show(answer, lambda: rendering.say(output, answer), *(bare(answer) if output.quiet else ()))
 
 
 def _table(output: Output, answer: Any) -> None:
-    """The plain fields in a line each, then the rows under their names."""
+    """Print the notes, then the rows below the names of their fields."""
     for note in getattr(answer, "notes", ()):
         output.line((note, UNSURE))
     rows = _rows(answer)
@@ -86,7 +86,7 @@ def _table(output: Output, answer: Any) -> None:
 
 
 def _rows(answer: Any) -> Sequence[Any]:
-    """The rows of an answer: itself, or the first of its lists that holds answers."""
+    """The rows of an answer: the answer itself, or its first list of answers."""
     if isinstance(answer, list):
         return answer
     lists = [value for value in _values(answer) if isinstance(value, list)]

@@ -1,4 +1,4 @@
-"""What `graphmem serve` does: own the index, listen at once, bring the index up to date behind it."""
+"""The work of `graphmem serve`: own an index, listen, keep it up to date."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
     from graphmem.api.serve import Server
     from graphmem.project.graphmem import GraphMem
 
-SETTLE_S = 0.5  # after the start, before files are looked at: whoever caused it is asking right now
-PLACE_S = 0.25  # between looks at whether the folder of the index is still where it was opened
-SWITCH_S = 0.0005  # between looks at whether another thread wants to run
+SETTLE_S = 0.5  # after the start, before files are checked, because the client that started it is waiting
+PLACE_S = 0.25  # between checks that the folder of the index was not moved
+SWITCH_S = 0.0005  # between checks whether another thread waits to run
 
 
 def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
-    """Serve until Ctrl-C or SIGTERM, or until nobody has asked for `idle_s` seconds, if that is not 0.
+    """Serve until Ctrl-C, SIGTERM, or `idle_s` seconds without a request.
 
-    With `watch`, the index follows the files meanwhile.
+    With 0 for `idle_s` it never ends by itself. With `watch` the index follows changed files.
 
-    The server listens before the first index is there, so that other commands find it and can follow;
-    the address is printed when it can answer.
+    The server listens before the first index exists, so that other commands find it and can show progress. It prints its address
+    when it can answer.
 
     Raises:
-        StoreBusyError: somebody serves this index already; the sentence says where.
-        SettingsError: the address needs a token and TLS, or cannot be listened on.
+        StoreBusyError: another server has this index; the message has its address.
+        SettingsError: the address needs a token and TLS, or listening on it failed.
         GraphMemError: the first index could not be made.
     """
     if not no_index:
@@ -59,10 +59,10 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     _expect_protection(settings, loopback=loopback, has_tokens=TokenFile(tokens).exists)
     root = here.root_to_index()
     _refuse_second(here)
-    # Arrow's own allocator keeps 50 MB it does not need; what the system's has free goes back (see `graphmem.runtime.heap`).
+    # Arrow's own allocator keeps 50 MB that it does not need. The system's allocator returns them (see `graphmem.runtime.heap`).
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     few_arenas()
-    gc.disable()  # what is loaded now stays: looking through it again and again takes a tenth of the start
+    gc.disable()  # loaded modules are never garbage; scanning them repeatedly takes a tenth of the start
     with _opening(here) as opening:
         from graphmem.api.app import ServerOptions, build_app
         from graphmem.api.limits import ServerLimits
@@ -97,7 +97,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
             idle_seconds=limits.idle_seconds,
         ),
     )
-    # A thread that answers waits so long for one that indexes to let it in, several times a question; Python's own 5 ms are 30 ms then.
+    # An answering thread waits this long for an indexing thread, several times in a query. Python's 5 ms would add up to 30 ms.
     sys.setswitchinterval(SWITCH_S)
     gc.freeze()
     gc.enable()
@@ -108,17 +108,17 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
         except SettingsError:
             if settings.origin("port") != DEFAULT_ORIGIN:
                 raise
-            server = Server(app, settings.host, 0, tls)  # nobody asked for that port: another project has it
+            server = Server(app, settings.host, 0, tls)  # the default port is in use, usually by another project
         _Run(here, service, server, own_token, root, full=full, no_index=no_index, watch=watch, idle_s=idle_s).until_stopped()
 
 
 @contextmanager
 def _opening(here: Door) -> Iterator[Future[GraphMem]]:
-    """The index, opened beside what happens in the block: reading the database and loading the doors take about as long.
+    """Open the index in a thread while the block loads modules.
 
-    Nothing stays open when the block fails.
+    Both take about the same time. The index is closed when the block fails.
     """
-    # Loaded before: two threads that load the same modules can meet one that is half there.
+    # Imported before, because two threads that import the same modules can see a partly initialised one.
     import graphmem.project.graphmem  # noqa: F401
 
     with ThreadPoolExecutor(1, "graphmem-open") as beside:
@@ -132,7 +132,7 @@ def _opening(here: Door) -> Iterator[Future[GraphMem]]:
 
 
 class _Run:
-    """One serving: the server in this thread, where signals arrive, the index run beside it."""
+    """A running server in the main thread, with the index run in another."""
 
     def __init__(
         self,
@@ -153,13 +153,13 @@ class _Run:
         if server.is_tls:
             self._address = self._address.replace("http:", "https:", 1)
         self._stopping = threading.Event()
-        self._indexed = threading.Event()  # the run that every serving begins with has ended
+        self._indexed = threading.Event()  # the first index run has ended
         self._failure: Exception | None = None
-        self._found = True  # by commands, which read its address beside the index
+        self._found = True  # commands can find it by the file next to the index
         self._vectors = service.subscribe_progress()
 
     def until_stopped(self) -> None:
-        """Block until the server has ended, then leave nothing behind.
+        """Block until the server has ended, then clean up.
 
         Raises:
             GraphMemError: the first index could not be made.
@@ -170,12 +170,12 @@ class _Run:
         worker = threading.Thread(target=self._work, name="graphmem-serve-index", daemon=True)
 
         def on_ready(host: str, port: int) -> None:
-            # Processes of this machine find their way by the address that speaks no TLS, and a secret of this one server.
+            # Processes of this machine use the address without TLS, and a secret of this server.
             try:
                 mine.append(owner.publish(location.owner_file, owner.local_address(host, port), self._token, graphmem.__version__))
-            except OSError as error:  # who asks at the address is answered all the same
+            except OSError as error:  # clients that know the address are still answered
                 self._found = False
-                said = f"{location.owner_file} cannot be written ({error.strerror or error}), so commands do not find this server"
+                said = f"{location.owner_file} cannot be written ({error.strerror or error}), so commands cannot find this server"
                 self._here.output.stderr.line(("graphmem: ", "bold red"), f"{said}; it answers at {self._address}")
             worker.start()
             keeper.start()
@@ -189,7 +189,7 @@ class _Run:
             self._stopping.set()
             self._expect_in_place()
             keeper.stop()
-            self._vectors.__exit__(None, None, None)  # ends the worker's waiting for news
+            self._vectors.__exit__(None, None, None)  # ends the worker's wait for progress
             if worker.ident is not None:
                 worker.join()
             for one in mine:
@@ -199,41 +199,43 @@ class _Run:
         self._here.output.note("stopped")
 
     def _end_when_moved(self) -> None:
-        """End the process soon after the folder of its index was moved or deleted."""
+        """End the process after the folder of its index was moved or deleted."""
         while not self._stopping.wait(PLACE_S):
             self._expect_in_place()
 
     def _expect_in_place(self) -> None:
-        """End the process at once when its files are not where it opened them.
+        """End the process at once when its files were moved or deleted.
 
-        Closing the index would write to paths at which another may be by now. Without that it is left as after a kill.
+        Closing the index would write to paths that may belong to another index now. The index is left as after a kill.
         """
         if not self._service.in_place:
-            said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; nothing that was acknowledged is lost"
+            said = f"{self._here.location.data_dir} was moved or deleted, so its server ends; no acknowledged write is lost"
             self._here.output.stderr.line(("graphmem: ", "bold red"), said)
             os._exit(REFUSED)
 
     def _end_when_idle(self) -> None:
-        """Stop the server when nobody has asked for long enough and no index run is due or under way."""
+        """Stop the server when it is idle and no index run is due or running."""
         while not self._stopping.wait(min(1.0, self._idle_s / 4)):
             if not self._indexed.is_set() or self._server.idle_seconds() < self._idle_s:
                 continue
             try:
                 busy = self._service.state().state == "indexing"
             except Exception as error:  # noqa: BLE001 - as above
-                unraised(error, "looking whether the server is idle")
+                unraised(error, "the check whether the server is idle")
                 continue
             if not busy:
                 self._server.stop()
                 return
 
     def _work(self) -> None:
-        """Index, say the address when there is something to answer, then follow the vectors."""
+        """Index, print the address when it can answer, then compute vectors."""
         try:
             self._index_and_follow()
-        except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to; the server goes on answering
-            said = unraised(error, "what the server does behind its answers")
-            self._here.output.stderr.line(("graphmem: ", "bold red"), f"{said}; questions are answered, changes may not be followed")
+        except Exception as error:  # noqa: BLE001 - no caller can handle it; the server continues to answer
+            said = unraised(error, "the background work of the server")
+            self._here.output.stderr.line(
+                ("graphmem: ", "bold red"), f"{said}; the server answers, but changes of files may not be followed"
+            )
 
     def _index_and_follow(self) -> None:
         output = self._here.output
@@ -259,7 +261,7 @@ class _Run:
             self._announce()
         if self._watch and not self._stopping.is_set():
             self._service.watch()
-            # One after the other: what is read at the same time lies mixed in memory, and is not given back when one of it goes.
+            # One after the other: data that is read at the same time is mixed in memory, which is not returned when a part is freed.
             self._service.wait_until_ready()
             self._service.warm()
         self._follow_vectors()
@@ -290,13 +292,13 @@ class _Run:
         output.line((f"graphmem {graphmem.__version__}", "bold"), " serves ", (project.name or "an empty index", "bold"), (there, "dim"))
         output.line("  Explorer ", (f"{self._address}/", "bold cyan"))
         output.line("  GraphQL  ", (f"{self._address}/graphql", "bold cyan"))
-        by_it = "every graphmem command about this project is answered by it; " if self._found else ""
+        by_it = "all graphmem commands for this project use it; " if self._found else ""
         output.line((f"  {by_it}Ctrl-C ends it", "dim"))
 
     def _follow_vectors(self) -> None:
-        """Fill in vectors behind the server, with a bar; searches work before."""
+        """Compute vectors in the background, with a bar; search works before."""
         with self._vectors as steps:
-            if self._stopping.is_set():  # the end came before this thread began to listen for it
+            if self._stopping.is_set():  # it was stopped before this thread started to listen
                 return
             self._service.fill_vectors()
             with shown_progress(self._here.output) as on_progress:
@@ -313,25 +315,25 @@ def _is_loopback(host: str) -> bool:
 
 
 def _expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) -> None:
-    """See that others who can reach the server have to say who they are, and that nobody between hears it.
+    """Require tokens and encryption unless the address is a loopback one.
 
     Raises:
-        SettingsError: they need not, or everybody between does.
+        SettingsError: the token or the certificate is missing.
     """
     if loopback:
         return
     if not settings.token and not has_tokens:
         raise SettingsError(
-            f"{settings.host} is not a loopback address: others could read the code; make a token for each of them with "
-            "`graphmem token create`, or set GRAPHMEM_TOKEN to what all must present",
+            f"{settings.host} is not a loopback address: others could read the code; create a token for each client with "
+            "`graphmem token create`, or set GRAPHMEM_TOKEN to one for all",
             setting="token",
             value="",
             origin=settings.origin("host"),
         )
     if not settings.tls_cert and not settings.insecure_behind_proxy:
         raise SettingsError(
-            f"{settings.host} is not a loopback address: tokens and code would travel in clear; give a certificate with --tls-cert and "
-            "--tls-key, or say --insecure-behind-proxy when something in front of the server speaks TLS",
+            f"{settings.host} is not a loopback address: tokens and code would be sent unencrypted; give a certificate with --tls-cert and "
+            "--tls-key, or use --insecure-behind-proxy when a proxy in front of the server provides TLS",
             setting="tls_cert",
             value="",
             origin=settings.origin("host"),
@@ -342,7 +344,7 @@ def _refuse_second(here: Door) -> None:
     serving = owner.find(here.location.owner_file)
     if serving is not None:
         raise StoreBusyError(
-            f"this project is served already, at {serving.address} by process {serving.pid}; use that one, or end it first",
+            f"process {serving.pid} already serves this project at {serving.address}; use it, or end it first",
             path=str(here.location.data_dir),
             owner=serving.pid,
             address=serving.address,
@@ -350,7 +352,7 @@ def _refuse_second(here: Door) -> None:
 
 
 def _open(here: Door) -> GraphMem:
-    """The index itself; waits for a command that has it open at this moment."""
+    """Open the index, after any command that has it open."""
     from graphmem.project.graphmem import GraphMem
 
     turns = Turns()

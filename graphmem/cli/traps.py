@@ -1,4 +1,7 @@
-"""What has hurt people with embedded databases, by name: each trap that is set here, its cause and its fix, for `graphmem doctor`."""
+"""Known problems of embedded databases, for `graphmem doctor`.
+
+Each has a name, its cause here, and a fix.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,16 @@ from graphmem.maintenance.place import open_to_others
 from graphmem.server import owner
 from graphmem.settings import JOURNAL, Location
 
-ROOM_BYTES: Final = 256 << 20  # free, below which a compaction or a full index may not fit
+ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full index may fail
 OLD_BACKUP_S: Final = 14 * 86_400.0
 LARGE_LOG: Final = 64 << 20
-MENDED: Final = ("files put aside", "mended at open")  # traps that tell of damage, which need not be there any more
-READ_IN_PART: Final = "files in part"  # the finding about files of which the index lacks something; its data: `in_part` of `files`
+MENDED: Final = ("quarantined files", "mended at open")  # problems that report damage, which may be repaired already
+READ_IN_PART: Final = "files in part"  # the finding about partly parsed files; its data: `in_part` of `files`
 REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs"})
 
 
 class Trap(NamedTuple):
-    """One that is set."""
+    """A problem of an index."""
 
     name: str
     level: str  # note | bad
@@ -30,11 +33,11 @@ class Trap(NamedTuple):
 
 
 def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
-    """Every trap that is set for this index.
+    """The known problems of an index.
 
     Args:
-        location: of the index.
-        said: what the index's own `doctor` says.
+        location: location of the index.
+        said: the answer of the operation `doctor`.
     """
     folder, health = location.data_dir, said.get("health") or {}
     found: list[Trap] = []
@@ -47,10 +50,12 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
                 MENDED[0],
                 "note",
                 f"{len(put_aside)} could not be used, in full or in part: {', '.join(put_aside[:3])}",
-                "`graphmem verify` says whether all is sound now; then delete them",
+                "run `graphmem verify` to check whether the index is sound, then delete them",
             )
         )
-    found += [Trap(MENDED[1], "note", str(note), "`graphmem verify` says whether all is sound now") for note in health.get("notes", [])]
+    found += [
+        Trap(MENDED[1], "note", str(note), "run `graphmem verify` to check whether the index is sound") for note in health.get("notes", [])
+    ]
     kept = sorted(path.name for path in folder.glob("*.before-*"))
     if kept:
         found.append(
@@ -58,7 +63,7 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
                 "earlier schema kept",
                 "note",
                 f"{', '.join(kept)} is the database before its schema changed",
-                "delete it when you will not go back to the earlier graphmem",
+                "delete it unless you want to return to the earlier version of graphmem",
             )
         )
     if folder.is_dir() and open_to_others(folder):
@@ -66,8 +71,8 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
             Trap(
                 "open to other accounts",
                 "note",
-                f"{folder} holds other things than the index, so it keeps the rights it has, and others may look into it",
-                f"`chmod 700 {folder}`, or keep the index in a folder of its own with --db",
+                f"{folder} contains other files than the index, so its permissions are not changed, and other accounts may read it",
+                f"`chmod 700 {folder}`, or store the index in its own directory with --db",
             )
         )
     free = _free(folder)
@@ -77,8 +82,8 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
             Trap(
                 "little room",
                 "bad" if free < ROOM_BYTES else "note",
-                f"{free / 1e6:,.0f} MB are free; writing the graph anew needs as much as it has now",
-                "make room, or keep the index elsewhere with --db",
+                f"{free / 1e6:,.0f} MB are free; rewriting the graph needs as much as its current size",
+                "free disk space, or store the index elsewhere with --db",
             )
         )
     kind = filesystem_of(folder)
@@ -87,13 +92,13 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
             Trap(
                 "network file system",
                 "bad",
-                f"{folder} is on {kind}, where locks and renames do not hold between machines",
-                "keep the index on a disk of this machine: --home or --db",
+                f"{folder} is on {kind}, where locks and renames are not reliable between machines",
+                "store the index on a disk of this machine, with --home or --db",
             )
         )
     written = owner.read(location.owner_file)
     if written is not None and not owner.is_running(written):
-        found.append(Trap("stale owner file", "note", f"process {written.pid} ended without taking it back", "the next server replaces it"))
+        found.append(Trap("stale owner file", "note", f"process {written.pid} ended without removing it", "the next server replaces it"))
     if int(health.get("waste_bytes") or 0) > max(24 << 20, size // 2):
         found.append(
             Trap("wasted room", "note", f"about {health['waste_bytes'] / 1e6:,.0f} of {size / 1e6:,.0f} MB", "run `graphmem compact`")
@@ -104,7 +109,7 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
                 "long log",
                 "note",
                 f"{health['wal_bytes'] / 1e6:,.0f} MB wait to be merged into the database",
-                "close the index, or leave its server alone for a minute",
+                "close the index, or keep its server idle for a minute",
             )
         )
     found += _backups(folder, said)
@@ -112,7 +117,7 @@ def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
 
 
 def filesystem_of(folder: Path) -> str:
-    """The kind of file system a folder is on; "" where the system does not say."""
+    """The type of a folder's file system; "" if the system does not report it."""
     try:
         mounts = [line.split() for line in Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()]
     except OSError:
@@ -129,14 +134,19 @@ def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
             Trap(
                 "no portable backup",
                 "note",
-                "the backups here are files of this engine; after a change of its storage format the code would have to be indexed again",
+                "the backups are files of this engine; after a change of its storage format the code must be indexed again",
                 "run `graphmem backup --portable`; a server makes one every day",
             )
         ]
     memories = (said.get("memories") or {}).get("memories", 0)
     if memories and not newest:
         return [
-            Trap("no backup", "note", f"{memories:,} memories lie on this disk alone", "run `graphmem backup DEST`, best to another disk")
+            Trap(
+                "no backup",
+                "note",
+                f"{memories:,} memories exist only on this disk",
+                "run `graphmem backup DEST`, preferably to another disk",
+            )
         ]
     if newest and (age := time.time() - newest[0].stat().st_mtime) > OLD_BACKUP_S:
         return [Trap("old backup", "note", f"the newest is {age / 86_400:.0f} days old", "run `graphmem backup`")]

@@ -113,7 +113,7 @@ def refuse_a_strangers(data_dir: Path) -> None:
             return
     except PermissionError as error:
         raise BadInputError(
-            f"{place} cannot be entered ({error.strerror}); give yourself the right to, or name another place with --db",
+            f"{place} cannot be entered ({error.strerror}); change its permissions, or choose another directory with --db",
             argument="db",
             path=str(place),
         ) from error

@@ -41,7 +41,7 @@ def test_a_path_that_does_not_exist(process, tmp_path: Path) -> None:
 
 def test_an_empty_folder(process, tmp_path: Path) -> None:
     for command in ("index", "serve"):
-        _refused(process(command, tmp_path), "nothing to index", code=2)
+        _refused(process(command, tmp_path), "contains no files", code=2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,7 +115,7 @@ def test_an_index_that_may_not_be_entered_or_written_is_said(graphmem, shop: Pat
     assert graphmem("index", shop, "-q").code == 0
     kept = shop / ".graphmem"
     index, serve, impact = ["index", shop], ["serve", shop, "--port", "0"], ["impact", "rounded", "-C", shop]
-    cases = ((kept, 0o000, "right", (index, serve, impact)), (kept / "graph.db", 0o444, "cannot be written to", (index, serve)))
+    cases = ((kept, 0o000, "permissions", (index, serve, impact)), (kept / "graph.db", 0o444, "cannot be written to", (index, serve)))
     for locked, mode, why, commands in cases:
         before = locked.stat().st_mode
         locked.chmod(mode)

@@ -82,7 +82,7 @@ def test_a_hand_written_command_takes_the_open_door_first() -> None:
 def test_the_earlier_name_of_limit_works_and_warns(graphmem, indexed: Path, flag: str) -> None:
     now = graphmem("search", "price", "--limit", "1", "--json", cwd=indexed)
     before = graphmem("search", "price", flag, "1", "--json", cwd=indexed)
-    assert "write --limit" in before.err
+    assert "use --limit" in before.err
     assert "--limit" not in now.err
     assert [hit["node"] for hit in json.loads(before.out)["hits"]] == [hit["node"] for hit in json.loads(now.out)["hits"]]
     assert len(json.loads(before.out)["hits"]) == 1

@@ -77,7 +77,7 @@ def test_saying_it_again_confirms_it(graphmem, known: Path) -> None:
 
 def test_forgetting_takes_it_out_and_hard_takes_it_away(graphmem, known: Path) -> None:
     [short] = _ids(graphmem, known)
-    assert "1 memory is out of search" in graphmem("forget", short, "-C", known).out
+    assert "1 memory is removed from search" in graphmem("forget", short, "-C", known).out
     assert _ids(graphmem, known) == []
     assert _ids(graphmem, known, "--status", "deprecated") == [short]
     assert graphmem("forget", short, "--hard", "-C", known).code == 0

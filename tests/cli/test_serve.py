@@ -208,6 +208,6 @@ def test_a_folder_with_nothing_to_index_ends_the_server_with_one_sentence(graphm
     empty.mkdir()
     ran = graphmem("serve", empty, "--port", "0")
     assert ran.code == 2
-    assert "nothing to index" in ran.err
+    assert "contains no files" in ran.err
     assert "Traceback" not in ran.said
     assert not (empty / ".graphmem" / "owner.json").exists()

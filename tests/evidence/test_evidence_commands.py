@@ -40,7 +40,7 @@ def test_a_recorded_run_is_found_by_index_told_by_doctor_and_used_by_impact(shop
     code, out, _ = command("doctor")
     assert "edges by source" in out
     assert "runtime evidence" in out
-    assert "observations hold" in out
+    assert "observations are valid" in out
     code, out, _ = command("impact", "hold")
     assert "they ran it" in out
     assert "test_empty" in out

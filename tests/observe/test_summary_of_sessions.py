@@ -182,7 +182,7 @@ def test_the_command_line_shows_undoes_and_refuses(tmp_path):
     assert "Round the totals" in run("list").stdout
     [receipt] = json.loads(run("show", "s1", "--json").stdout)
     assert receipt["counts"] == {"learnt": 2}
-    assert "2 memories taken back" in run("undo", "s1").stdout
+    assert "2 memories undone" in run("undo", "s1").stdout
     refused = run("show", "nobody")
     assert (refused.returncode, "graphmem session list" in refused.stderr) == (1, True)
 

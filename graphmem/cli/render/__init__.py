@@ -1,1 +1,1 @@
-"""Answers as text for people; every function takes an answer and prints, none asks the service."""
+"""Answers as text for people; functions print an answer that they get."""

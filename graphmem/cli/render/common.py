@@ -1,4 +1,4 @@
-"""Small phrases that several answers share."""
+"""Phrases that several renderings share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATH: Final = "cyan"
 HEADING: Final = "bold"
 GOOD, UNSURE, BAD = "green", "yellow", "bold red"
 
-# Where an edge stands in a sentence: "caller calls callee".
+# An edge as the verb of a sentence: "caller calls callee".
 _VERBS: Final = {
     "CALLS": "calls",
     "REFERENCES": "uses",
@@ -35,28 +35,28 @@ def verb(kind: str) -> str:
 
 
 def confidence(value: float) -> tuple[str, str]:
-    """Two decimals, coloured by how much one can lean on it."""
+    """Two decimals, coloured by value."""
     return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
 
 
 def place(path: str, line: int = 0) -> tuple[str, str]:
-    """`path:line`, as editors and terminals make it clickable."""
+    """`path:line`, which editors and terminals turn into links."""
     return (f"{path}:{line}" if line else path) or "(external)", PATH
 
 
 def name(symbol: SymbolInfo) -> tuple[str, str]:
-    """A symbol's name as a reader says it; a file's is its path."""
+    """The displayed name of a symbol; for a file its path."""
     return symbol.qualname or symbol.name or symbol.path, NAME
 
 
 def kind(symbol: SymbolInfo) -> str:
-    """Its kind, with what makes it special."""
+    """The kind of a symbol, with its kind of entry point or test."""
     extra = [word for word in (symbol.entry_point, "test" if symbol.is_test and symbol.entry_point != "test" else "") if word]
     return " ".join([symbol.kind, *(f"({word})" for word in extra)])
 
 
 def steps(output: Output, path: list[PathStep]) -> None:
-    """A path, one edge a line: who does what to whom, where, by which rule."""
+    """Print a path, one edge on each line, with place and rule."""
     output.rows(
         [
             (
@@ -73,12 +73,12 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 
 def evidence(source: str, rule: str) -> str:
-    """Who says so: the rule; the source too where it is not the syntax tree."""
+    """The rule of an edge, and its source unless that is the syntax tree."""
     return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 
 def state_line(state: IndexState) -> Text:
-    """How far the answer can be trusted to be of today."""
+    """The state of the index: how current the answer is."""
     from graphmem.cli.output import joined
 
     if state.state == "empty":
@@ -97,10 +97,13 @@ def state_line(state: IndexState) -> Text:
 
 
 def cut(shown: int, total: int, how: str) -> str:
-    """The sentence that says a list was cut, and how to see the rest."""
+    """A sentence about omitted rows, and how to see them."""
     return f"… and {total - shown:,} more; {how}" if total > shown else ""
 
 
 def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
-    """A session's id, whole unless it is very long: what tells sessions apart may stand at its end (`…~2`)."""
+    """The id of a session, with start and end of a very long one.
+
+    Ids of related sessions may differ only at their end (`…~2`).
+    """
     return id if len(id) <= 64 else f"{id[:30]}…{id[-33:]}"

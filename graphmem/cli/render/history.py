@@ -1,4 +1,4 @@
-"""Files that move together, for people: how often, how surely, how lately, and whether the code says why."""
+"""Files that change together, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graphmem.cli.rendering import renders
     CoAccessAnswer, bare=lambda answer: [hit.path for hit in answer.hits], refused=lambda answer: len(answer.unknown) == len(answer.files)
 )
 def coaccess(output: Output, answer: CoAccessAnswer) -> None:
-    """What is missing, then one line a file, best first."""
+    """Print notes, then one line for each file, best first."""
     for note in answer.notes:
         output.line((note, common.UNSURE))
     if answer.notes:
@@ -23,7 +23,7 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     output.line()
     output.rows([_row(hit) for hit in answer.hits])
     if not answer.hits:
-        output.line(("nothing is known to move with it", common.UNSURE))
+        output.line(("no file is known to change with it", common.UNSURE))
 
 
 def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:

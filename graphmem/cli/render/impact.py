@@ -1,4 +1,4 @@
-"""Impact for people: the verdict first, then who breaks by depth, the tests apart, and what it cannot know."""
+"""Impact as text: the verdict, dependents by depth, tests, certainty."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _GROUPS_SHOWN: Final = 8
 
 
 def impact(output: Output, report: ImpactReport, top: int) -> None:
-    """One report; at most `top` lines of each group, 0 for all."""
+    """Print a report; at most `top` lines of each group, 0 for all."""
     _heading(output, report)
     _body(output, report, top)
 
 
 def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
-    """What a diff touches, then what that could break."""
+    """Print the symbols that a diff touches, then their impact."""
     what = "the given diff" if answer.base == "diff" else f"{answer.head} since {answer.base}"
     output.line(
         ("Impact of ", common.HEADING),
@@ -63,7 +63,7 @@ def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
         _verdict(output, answer.impact)
         _body(output, answer.impact, top)
     else:
-        output.line("No symbol that existed before is touched, so nothing that depends on one can break.")
+        output.line("The change touches no symbol that existed before, so no dependent can break.")
         output.line(common.state_line(answer.impact.state))
 
 
@@ -93,7 +93,7 @@ def _verdict(output: Output, report: ImpactReport) -> None:
     noun = "dependent" if report.direction == "dependents" else "dependency"
     many = "dependents" if report.direction == "dependents" else "dependencies"
     risk = report.risk
-    breaks = report.direction == "dependents"  # what something depends on does not break when it changes
+    breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     level: list[Cell] = [
         "risk not below " if risk.at_least else "risk ",
         (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
@@ -118,7 +118,7 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
         span = f"depth {depths[0]}" if len(depths) == 1 else f"depth {depths[0]} to {depths[-1]}"
         _group(output, verdict.capitalize() if report.direction == "dependents" else span.capitalize(), span, hits, top)
     ran = [hit for hit in report.tests if len(hit.path) == 1 and hit.path[0].source == "runtime"]
-    others = report.tests[len(ran) :]  # those that ran it come first
+    others = report.tests[len(ran) :]  # tests with a recorded run come first
     if ran:
         _group(output, "Tests to run", "they ran it", ran, top)
     if others and report.direction == "dependents":
@@ -132,10 +132,10 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:
-    """Files that only history knows to belong here."""
+    """Print files that are related only by history."""
     if report.also_moves:
         output.line()
-        output.line(("Also moves", common.HEADING), ("  no edge leads there, but it was changed together", common.DIM))
+        output.line(("Also moves", common.HEADING), ("  changed together in history, without an edge in the code", common.DIM))
         output.rows(
             [
                 (
@@ -151,7 +151,7 @@ def _also_moves(output: Output, report: ImpactReport) -> None:
 
 
 def _where(output: Output, report: ImpactReport) -> None:
-    """The directories and files that hold most of it, tests included."""
+    """Print the directories and files with most hits, including tests."""
     groups = [(title, table) for title, table in (("Directories", report.by_module), ("Files", report.by_file)) if len(table) > 1]
     if groups:
         output.line()
@@ -171,7 +171,10 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 
 
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
-    """Confidence, name, the line to look at, and the evidence; for a longer path the neighbour it goes through."""
+    """The row of a hit: confidence, name, line and evidence.
+
+    A longer path has the neighbour that it leads through.
+    """
     edge = hit.path[-1]  # the hit's own step; those before it lead to the target
     outward = edge.src.id == hit.symbol.id
     near = edge.dst if outward else edge.src
@@ -187,14 +190,17 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """How far this may be relied upon, the chance that a test is missing, and the sites that could not be decided."""
+    """Print the completeness, the chance of a missing test, and open sites."""
     output.line()
     if report.epistemic == "exact":
-        output.line(("Tests are exact", common.GOOD), ": a run judged every test that could matter. Other dependents are at least these.")
+        output.line(
+            ("Tests are exact", common.GOOD),
+            ": a recorded run covers every test that could matter. The list of other dependents is a lower bound.",
+        )
     elif report.epistemic == "lower_bound":
-        output.line(("At least this", common.UNSURE), "; text does not show everything.")
+        output.line(("At least this", common.UNSURE), "; source text does not show every dependency.")
     else:
-        output.line(("Not known", common.BAD), ": nothing was found, and text does not show that nothing is there.")
+        output.line(("Not known", common.BAD), ": nothing was found, but source text does not show every dependency.")
     if report.miss_chance is not None:
         output.line(f"  {odds(report.miss_chance)} such answers miss a test that runs the target")
     called = [one for one in report.targets if report.direction == "dependents" and _called_from_outside(one)]
@@ -223,7 +229,10 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 
 
 def _called_from_outside(one: SymbolInfo) -> bool:
-    """Whether it is there for others than this project's own code to call: an entry point, or a name with a meaning in Python."""
+    """Whether other code than the project's may call it.
+
+    It is an entry point, or has a name with a meaning in Python.
+    """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}
 

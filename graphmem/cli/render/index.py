@@ -1,4 +1,4 @@
-"""What an index run did."""
+"""The summary of an index run, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEVERITIES = {"error": common.BAD, "warning": common.UNSURE}
 
 
 def summary(output: Output, run: IndexSummary, project: str, every: bool = False) -> None:
-    """The summary of a run; `every` lists all rules and diagnostics it holds."""
+    """Print the summary of a run; `every` lists all rules and diagnostics."""
     wall = sum(run.seconds.values())
     output.line(
         ("Indexed ", common.HEADING),
@@ -65,7 +65,7 @@ def _by_rule(output: Output, title: str, table: dict[str, int], every: bool) -> 
 def _diagnostics(output: Output, run: IndexSummary, every: bool) -> None:
     if not run.diagnostic_count:
         return
-    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one.severity))  # stable: then as they came, by path
+    ordered = sorted(run.diagnostics, key=lambda one: _ORDER.index(one.severity))  # stable sort, so ordered by path within a severity
     shown = ordered if every else ordered[:_DIAGNOSTICS_SHOWN]
     output.line()
     output.line(("Diagnostics", common.HEADING), (f"  {run.diagnostic_count:,}", common.DIM))

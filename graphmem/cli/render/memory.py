@@ -1,4 +1,4 @@
-"""Memories for people: what is known, how sure, about what, and what became of a write."""
+"""Memories and outcomes of writes, as text."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 _OUTCOMES: Final = {
     "added": "Remembered",
-    "duplicate": "Known already, confirmed once more",
-    "consolidated": "Joined with what was known",
-    "replaced": "Remembered in place of what contradicted it",
-    "superseded": "Kept, but something known contradicts it and stands",
-    "conflicting": "Remembered, and it contradicts something known",
+    "duplicate": "Already known, confirmed again",
+    "consolidated": "Merged with a known memory",
+    "replaced": "Remembered; it replaces a contradicting memory",
+    "superseded": "Stored as superseded; a known memory contradicts it",
+    "conflicting": "Remembered, but it contradicts a known memory",
 }
 
 
 def remembered(output: Output, answer: RememberAnswer) -> None:
-    """What became of a text."""
+    """Print the outcome of a write."""
     output.line((_OUTCOMES.get(answer.result.outcome, answer.result.outcome), common.HEADING), "  ", *_title(answer.memory))
     if answer.result.note:
         output.line(f"  {answer.result.note}")
@@ -50,14 +50,14 @@ def remembered(output: Output, answer: RememberAnswer) -> None:
     for about in about_once(answer.memory):
         output.line("  about ", (about.name, common.PATH), *_anchor(about.anchor))
     if answer.result.redacted:
-        output.line((f"  taken out as secrets: {', '.join(answer.result.redacted)}", common.UNSURE))
+        output.line((f"  removed as secrets: {', '.join(answer.result.redacted)}", common.UNSURE))
     if answer.result.unresolved:
-        output.line((f"  not linked, several have that name: {', '.join(answer.result.unresolved)}", common.UNSURE))
+        output.line((f"  not linked, because several symbols have the name: {', '.join(answer.result.unresolved)}", common.UNSURE))
 
 
 @renders(MemoryInfo, bare=lambda info: [f"#{info.short_id}"])
 def memory(output: Output, info: MemoryInfo) -> None:
-    """Everything about one."""
+    """Print all fields of a memory."""
     output.line(*_title(info))
     output.line()
     for line in info.content.splitlines():
@@ -95,9 +95,9 @@ def memory(output: Output, info: MemoryInfo) -> None:
 
 
 def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
-    """A list, one line each."""
+    """Print a list of memories, one line each."""
     if not page.memories:
-        output.line("no memories", ("  keep one with `graphmem remember`", common.DIM))
+        output.line("no memories", ("  store one with `graphmem remember`", common.DIM))
         return
     output.rows(_row(info) for info in page.memories)
     more = common.cut(shown_from + len(page.memories), page.total, "--offset shows the next")
@@ -107,7 +107,7 @@ def memories(output: Output, page: MemoryPage, shown_from: int = 0) -> None:
 
 @renders(Timeline, bare=lambda answer: [f"#{one.short_id}" for one in (*answer.before, *answer.after)])
 def timeline(output: Output, answer: Timeline) -> None:
-    """Neighbours in time, oldest first, the one asked for marked."""
+    """Print memories by time, oldest first, with the given one marked."""
     rows = [*answer.before, answer.memory, *answer.after]
     output.rows(
         [("▸" if one.id == answer.memory.id else "", (one.created_at[:16].replace("T", " "), common.DIM), *_row(one)) for one in rows]
@@ -116,7 +116,7 @@ def timeline(output: Output, answer: Timeline) -> None:
 
 @renders(ReviewQueue, bare=lambda queue: [f"#{item.memory.short_id}" for item in queue.items])
 def review(output: Output, queue: ReviewQueue) -> None:
-    """Memories that need review, most pressing first."""
+    """Print memories that need review, most urgent first."""
     if not queue.items:
         output.line(("nothing to review", common.GOOD))
         return
@@ -136,55 +136,55 @@ def review(output: Output, queue: ReviewQueue) -> None:
 
 @renders(Forgotten, bare=lambda answer: answer.ids)
 def forgotten(output: Output, answer: Forgotten) -> None:
-    """What a removal took."""
+    """Print the outcome of a removal."""
     count = len(answer.ids)
     are = "would be" if answer.dry_run else "is" if count == 1 else "are"
-    output.line(f"{plural(count, 'memory', 'memories')} {are} {'gone' if answer.hard else 'out of search'}")
+    output.line(f"{plural(count, 'memory', 'memories')} {are} {'deleted' if answer.hard else 'removed from search'}")
     if count and not answer.hard and not answer.dry_run:
-        output.line(("graphmem memory verify ID brings one back", common.DIM))
+        output.line(("graphmem memory verify ID restores one", common.DIM))
     if answer.kept:
-        output.line((f"{plural(len(answer.kept), 'memory', 'memories')} with another origin as well: left as before", common.DIM))
+        output.line((f"{plural(len(answer.kept), 'memory', 'memories')} kept, because they also have another origin", common.DIM))
 
 
 def pruned(output: Output, answer: PruneAnswer) -> None:
-    """What pruning retires, and by which rule."""
+    """Print the memories that pruning retires, with the rules."""
     output.rows([((f"#{one.short_id}", common.NAME), one.title, (f"{one.action}: {one.rule}", common.DIM)) for one in answer.pruned])
     verb = "would be retired" if answer.dry_run else "retired"
-    did = "; --apply does it" if answer.dry_run and answer.pruned else ""
+    did = "; --apply retires them" if answer.dry_run and answer.pruned else ""
     output.line(f"{plural(len(answer.pruned), 'memory', 'memories')} {verb}, {answer.kept:,} stay{did}")
 
 
 @renders(AuditPage, bare=lambda page: [page.head], refused=lambda page: not page.sound)
 def audit(output: Output, page: AuditPage) -> None:
-    """Who did what, newest first."""
+    """Print the audit log, newest first."""
     output.rows(
         [
             ((entry.at[:19].replace("T", " "), common.DIM), entry.actor or "-", (entry.action, common.NAME), entry.memory_id, entry.note)
             for entry in page.entries
         ]
     )
-    sound = ("the record is whole", common.GOOD) if page.sound else ("THE RECORD WAS CHANGED", common.BAD)
+    sound = ("the log is intact", common.GOOD) if page.sound else ("THE LOG WAS CHANGED", common.BAD)
     output.line(f"{plural(page.total, 'entry', 'entries')}, ", sound)
     for note in page.notes:
         output.line(("  " + note, common.UNSURE))
 
 
 def scanned(output: Output, answer: ScanAnswer) -> None:
-    """Where secrets were found."""
+    """Print the places of secrets."""
     output.rows([((f"#{one.short_id}", common.NAME), ", ".join(one.kinds), (", ".join(one.fields), common.DIM)) for one in answer.found])
     output.rows([((one.file, common.PATH), ", ".join(one.kinds), ("cleaned" if one.cleaned else "", common.DIM)) for one in answer.files])
-    did = "; --apply takes them out" if answer.dry_run and (answer.found or answer.files) else ""
+    did = "; --apply removes them" if answer.dry_run and (answer.found or answer.files) else ""
     output.line(
         f"{plural(answer.scanned, 'memory', 'memories')} read, secrets in {len(answer.found):,}; "
         f"secrets in {plural(len(answer.files), 'file')} of the index and its backups{did}"
     )
     if not answer.dry_run and any(not one.cleaned for one in answer.files):
-        output.line(("what is not cleaned is sealed with checksums: delete those backups and end those sessions", common.UNSURE))
+        output.line(("the other files are sealed with checksums: delete those backups and end those sessions", common.UNSURE))
 
 
 def aliases(output: Output, found: Iterable[TermAlias]) -> None:
-    """What searches also look for."""
-    rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "itself alone"] for one in found]
+    """Print the aliases of search."""
+    rows: list[list[Cell]] = [[(one.term, common.NAME), "→", ", ".join(one.means) or "only itself"] for one in found]
     if not rows:
         output.line("no aliases", ("  set one with `graphmem memory alias TERM WORD…`", common.DIM))
     output.rows(rows)
@@ -196,7 +196,7 @@ def _title(info: MemoryInfo) -> list[Cell]:
         for word, on in (
             ("disputed", info.disputed),
             ("needs review", info.needs_review),
-            ("words of a stranger", info.contaminated),
+            ("untrusted text", info.contaminated),
             ("unused for long", bool(info.stale_at)),
         )
         if on
@@ -227,7 +227,7 @@ def _anchor(anchor: str) -> list[Cell]:
 
 
 def _told(value: object) -> str:
-    """A value of a memory's details as people write it."""
+    """A value of a memory's details as text."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
@@ -241,10 +241,10 @@ def _day(time: str) -> str:
 
 @renders(RuleSet, bare=lambda answer: [one.name for one in answer.rules])
 def rules(output: Output, answer: RuleSet) -> None:
-    """Every rule with where it applies, then its text."""
+    """Print each rule with its scope and text."""
     found, notes = answer
     if not found:
-        output.line("no rules", ("  put some in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))
+        output.line("no rules", ("  write them in .graphmem/rules/NAME.md or ~/.graphmem/rules.md", common.DIM))
     for one in found:
         output.line((one.name, common.NAME), (f"  {one.origin}{f', {one.scope}' if one.scope else ''}", common.DIM))
         for line in one.text.splitlines():
@@ -255,12 +255,12 @@ def rules(output: Output, answer: RuleSet) -> None:
 
 @renders(SyncAnswer, bare=lambda answer: [answer.path], refused=lambda answer: bool(answer.conflicts))
 def synced(output: Output, answer: SyncAnswer) -> None:
-    """What went which way, and what both sides changed."""
+    """Print the changes in each direction, and conflicts."""
     did = "would be" if answer.dry_run else "are"
     output.line(
         (answer.path, common.PATH),
         f"  {plural(answer.written, 'memory', 'memories')} in it; from the file {len(answer.added)} {did} new, "
-        f"{len(answer.changed)} changed, {len(answer.forgotten)} out of search",
+        f"{len(answer.changed)} changed, {len(answer.forgotten)} removed from search",
     )
     for conflict in answer.conflicts:
         output.line(("  changed on both sides:", common.UNSURE))
@@ -271,7 +271,7 @@ def synced(output: Output, answer: SyncAnswer) -> None:
 
 
 def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
-    """What came of each file."""
+    """Print the outcome of each file."""
     for name, answer in found:
         counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(answer.counts.items())) or "nothing in it"
         output.line((name, common.PATH), f"  {counts}", (f"  as {answer.source}", common.DIM))
@@ -281,7 +281,7 @@ def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
 
 @renders(RebuildAnswer, bare=lambda answer: [str(answer.memories)])
 def rebuilt(output: Output, answer: RebuildAnswer) -> None:
-    """What came back from the journal."""
+    """Print the outcome of a rebuild from the journal."""
     counted = plural(answer.memories, "memory", "memories")
     output.line(f"{counted} from the journal: {answer.restored:,} restored, {answer.removed:,} removed")
     for note in answer.notes:

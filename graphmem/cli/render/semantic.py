@@ -1,4 +1,4 @@
-"""The semantic layer for people."""
+"""The semantic layer as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MEMBERS = 12
 
 
 def modules(output: Output, found: ModuleMap) -> None:
-    """A line each, from the top layer down, then what goes up."""
+    """Print modules from the top layer down, then upward dependencies."""
     output.line((plural(len(found.modules), "module"), HEADING), (f", modularity {found.modularity:.2f}", DIM))
     rows = [
         (
@@ -69,7 +69,7 @@ def modules(output: Output, found: ModuleMap) -> None:
 
 
 def module(output: Output, found: ModuleDetail) -> None:
-    """One module: what it is, its files, its neighbours."""
+    """Print a module with its files and neighbours."""
     one = found.module
     output.line((one.name, HEADING), f"  layer {one.layer}, {plural(one.files, 'file')}, {one.lines:,} lines, cohesion {one.cohesion:.2f}")
     if one.summary:
@@ -91,19 +91,19 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """How far the language model is."""
+    """Print the progress of the language model."""
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
         if found.refused:
-            output.line((f"of {plural(found.refused, 'more')} nothing it said could be kept: it named what is not in the code", UNSURE))
+            output.line((f"{plural(found.refused, 'paragraph')} rejected, because they name code that does not exist", UNSURE))
         if found.running:
-            output.line(("it is still writing", DIM))
+            output.line(("it is still running", DIM))
     _end(output, found.notes)
 
 
 @renders(Reply, bare=lambda answer: [one.text for one in answer.sentences])
 def reply(output: Output, answer: Reply) -> None:
-    """Sentences with the numbers of their evidence, then the evidence those numbers mean."""
+    """Print sentences with the numbers of their evidence, then the evidence."""
     for sentence in answer.sentences:
         output.line((sentence.text, ""), (f" [{', '.join(map(str, sentence.cites))}]", DIM))
     if answer.model:
@@ -116,7 +116,7 @@ def reply(output: Output, answer: Reply) -> None:
 
 @renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])
 def commits(output: Output, found: CommitPage) -> None:
-    """A line each, newest first."""
+    """Print commits, newest first."""
     output.rows(
         [
             (
@@ -136,17 +136,17 @@ def commits(output: Output, found: CommitPage) -> None:
     CyclesAnswer,
     bare=lambda found: [" ".join(one.members) for one in found.cycles],
     refused=lambda found: bool(found.total),
-    fail="Exit with 1 when there is one.",
+    fail="Exit with 1 when a cycle exists.",
 )
 def cycles(output: Output, found: CyclesAnswer) -> None:
-    """Each cycle: a round trip, where to cut, and how."""
+    """Print each cycle with an example and the best cuts."""
     if not found.total:
         output.line((f"no cycle between {found.level}", common.GOOD))
         return
     output.line((plural(found.total, "cycle"), HEADING), f" between {found.level}")
     for one in found.cycles:
         output.line()
-        late = "  (loads: an import on every way round is inside a function)" if one.deferred else ""
+        late = "  (loads, because every path around it has an import inside a function)" if one.deferred else ""
         output.line((plural(len(one.members), "member"), NAME), (late, DIM))
         output.line("  " + " → ".join([*one.example, one.example[0]]))
         output.line(("  cut first  ", common.GOOD), *_cut_words(one.cheapest))
@@ -162,7 +162,7 @@ def cycles(output: Output, found: CyclesAnswer) -> None:
 
 @renders(EntryPointPage, bare=lambda found: [one.symbol.ref for one in found.entry_points])
 def entry_points(output: Output, found: EntryPointPage) -> None:
-    """A line each, by kind."""
+    """Print entry points, ordered by kind."""
     others = {kind: count for kind, count in found.by_kind.items() if kind not in TEST_KINDS}
     plain = found.total == sum(others.values())
     counts = ", ".join(f"{count:,} {kind}" for kind, count in (others if plain else found.by_kind).items())
@@ -188,7 +188,7 @@ def entry_points(output: Output, found: EntryPointPage) -> None:
 
 @renders(FlowPage, bare=lambda found: [one.name for one in found.flows])
 def flows(output: Output, found: FlowPage) -> None:
-    """Each flow with its steps."""
+    """Print each flow with its steps."""
     output.line((plural(found.total, "flow"), HEADING))
     for one in found.flows:
         output.line()
@@ -207,7 +207,7 @@ def flows(output: Output, found: FlowPage) -> None:
 
 @renders(HotspotPage, bare=lambda found: [one.symbol.ref for one in found.hotspots])
 def hotspots(output: Output, found: HotspotPage) -> None:
-    """A line each, hottest first."""
+    """Print hot spots, hottest first."""
     output.line((plural(found.total, "hot spot"), HEADING), (f", {found.level}; score, churn, complexity, dependents", DIM))
     output.rows(
         [
@@ -229,7 +229,7 @@ def hotspots(output: Output, found: HotspotPage) -> None:
 
 @renders(CentralPage, bare=lambda found: [one.symbol.ref for one in found.symbols])
 def central(output: Output, found: CentralPage) -> None:
-    """A line each, most central first."""
+    """Print symbols, most central first."""
     output.line(("rank (1 is average), dependents", DIM))
     output.rows(
         [
@@ -250,10 +250,10 @@ def central(output: Output, found: CentralPage) -> None:
     DeadCodePage,
     bare=lambda found: [one.symbol.ref for one in found.symbols],
     refused=lambda found: bool(found.total),
-    fail="Exit with 1 when there is any.",
+    fail="Exit with 1 when dead code is found.",
 )
 def dead_code(output: Output, found: DeadCodePage) -> None:
-    """A line each, most certain first."""
+    """Print dead code, most certain first."""
     output.line((plural(found.total, "definition"), HEADING), f" that nothing seems to need, {found.lines:,} lines")
     output.rows(
         [
@@ -273,8 +273,8 @@ def dead_code(output: Output, found: DeadCodePage) -> None:
 
 @renders(DuplicatePage, bare=lambda found: [f"{one.path}:{one.start_line}" for group in found.groups for one in group.places])
 def duplicates(output: Output, found: DuplicatePage) -> None:
-    """Each group with its places."""
-    output.line((plural(found.total, "duplicate"), HEADING), f", {found.lines:,} lines could go")
+    """Print each group of duplicates with its places."""
+    output.line((plural(found.total, "duplicate"), HEADING), f", {found.lines:,} lines could be removed")
     for group in found.groups:
         output.line()
         alike = "" if group.kind != "near" else f" {group.similarity:.2f}"
@@ -286,7 +286,7 @@ def duplicates(output: Output, found: DuplicatePage) -> None:
 
 
 def drift(output: Output, found: Drift) -> None:
-    """What came, what went, what breaks others."""
+    """Print the changes of the architecture."""
     output.line((f"{found.base[:12]} → {found.head[:12] if ' ' not in found.head else found.head}", HEADING))
     output.line(f"modularity {found.modularity_before:.2f} → {found.modularity_after:.2f}")
     output.line()

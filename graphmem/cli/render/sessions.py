@@ -1,4 +1,4 @@
-"""Sessions for people: as they run, what was learnt from them with the reason for every finding, and weights of phases."""
+"""Sessions, receipts with the reasons of findings, and phase weights."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-# Of the keys of observe.events.REASONS.
+# Texts for the keys of observe.events.REASONS.
 WORDS: Final = {
-    "no_session": "names no session",
-    "unknown_kind": "of a kind nobody knows, or no JSON",
-    "not_an_event": "no event, or a field of the wrong type",
-    "duplicate": "came before, word for word",
-    "flood": "after so many that this session's are no longer taken",
-    "over_batch": "behind the most that one call takes",
-    "too_many_sessions": "of one session more than are followed at a time",
-    "after_end": "after its session's end; it goes on under a new id",
-    "late": "after events of later steps; taken",
-    "future": "dated ahead of this machine's clock; taken, dated now",
-    "clock_back": "dated before what came before; taken",
-    "text_cut": "with a text over 4 KiB; taken, cut",
-    "args_cut": "with arguments too long or too many; taken, cut",
-    "let_go": "pieces of evidence let go for want of room",
-    "pairs_left_out": "pairs of files left out of the record",
+    "no_session": "without a session",
+    "unknown_kind": "of an unknown kind, or not JSON",
+    "not_an_event": "not an event, or with a field of the wrong type",
+    "duplicate": "a repetition of an earlier event",
+    "flood": "beyond the limit of events of the session",
+    "over_batch": "beyond the limit of events of one call",
+    "too_many_sessions": "of a session beyond the limit of observed sessions",
+    "after_end": "after the end of its session, which continues under a new id",
+    "late": "after events of later steps; accepted",
+    "future": "with a time in the future; accepted with the current time",
+    "clock_back": "with a time before the previous event; accepted",
+    "text_cut": "with a text over 4 KiB; accepted and cut",
+    "args_cut": "with arguments too long or too many; accepted and cut",
+    "let_go": "pieces of evidence dropped for lack of space",
+    "pairs_left_out": "pairs of files omitted from the record",
 }
 MOST: Final = 15  # rows of each list; --json has them all
-_NEARLY = ("weak", "over_cap", "refused", "taken_back")  # shown beside what was learnt; the others are counted
+_NEARLY = ("weak", "over_cap", "refused", "taken_back")  # outcomes that are shown besides learnt findings; the others are counted
 
 
 @renders("session_summaries")
 def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
-    """One line a session."""
+    """Print one line for each session."""
     if not found:
-        output.line(("no session was learnt from yet", common.UNSURE))
+        output.line(("nothing was learnt from a session yet", common.UNSURE))
     output.rows(
         [
             [
@@ -59,10 +59,10 @@ def sessions(output: Output, found: Sequence[SessionSummary]) -> None:
 
 
 def receipts(output: Output, found: Sequence[Receipt], *, every: bool) -> None:
-    """The findings by outcome, what was learnt first."""
+    """Print findings by outcome, learnt ones first."""
     for receipt in found:
         part = f", {receipt.part}" if receipt.part else ""
-        undone = "   taken back" if receipt.undone else ""
+        undone = "   undone" if receipt.undone else ""
         output.line((receipt.session + part, common.NAME), (f"   {receipt.gate}", common.DIM), (undone, common.UNSURE))
         shown = [one for one in receipt.verdicts if every or one.outcome == "learnt" or one.outcome in _NEARLY]
         for one in shown:
@@ -73,7 +73,7 @@ def receipts(output: Output, found: Sequence[Receipt], *, every: bool) -> None:
             counted = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in left.items())
             output.line((f"besides: {counted}; --all shows them", common.DIM))
         if not receipt.verdicts:
-            output.line(("nothing was found in it", common.DIM))
+            output.line(("it has no findings", common.DIM))
         for note in receipt.notes:
             output.line((note, common.UNSURE))
         output.line()
@@ -83,7 +83,7 @@ def _verdict(output: Output, one: FindingVerdict) -> None:
     output.line()
     mark = f"#{one.short_id} " if one.short_id else ""
     style = common.HEADING if one.outcome == "learnt" else common.DIM
-    tainted = "   words of strangers had a part in it" if one.contaminated else ""
+    tainted = "   untrusted text contributed to it" if one.contaminated else ""
     output.line((one.outcome.replace("_", " "), style), (f"  {mark}{one.memory_type}", common.DIM), (tainted, common.UNSURE))
     if one.text:
         output.line(f"  {one.text}")
@@ -95,7 +95,7 @@ def _verdict(output: Output, one: FindingVerdict) -> None:
 
 @renders(Experiment, bare=lambda _: ())
 def experiment(output: Output, found: Experiment) -> None:
-    """The groups side by side, a line a measure."""
+    """Print the groups side by side, one measure on each line."""
 
     def told(value: float | None, *, percent: bool = True) -> str:
         return "-" if value is None else f"{value:.0%}" if percent else f"{value:.1f}"
@@ -119,9 +119,9 @@ def experiment(output: Output, found: Experiment) -> None:
 
 
 def observed(output: Output, answer: ObserveAnswer) -> None:
-    """One line, the reasons of what was not taken, and what stands out."""
+    """Print counts, reasons of rejected events, and notable findings."""
     where = f" in {', '.join(answer.sessions[:5])}" if answer.sessions else ""
-    output.line((plural(answer.taken, "event"), common.NAME), f" taken{where}")
+    output.line((plural(answer.taken, "event"), common.NAME), f" accepted{where}")
     _reasons(output, answer.ignored)
     if answer.ended:
         output.line(f"ended: {', '.join(answer.ended)}")
@@ -131,9 +131,9 @@ def observed(output: Output, answer: ObserveAnswer) -> None:
 
 @renders(SessionPage, bare=lambda page: [one.id for one in page.sessions])
 def listed(output: Output, page: SessionPage) -> None:
-    """One line a session, and how many more there are."""
+    """Print one line for each session, and the number of others."""
     if not page.sessions:
-        output.line(("no session is running", common.UNSURE))
+        output.line(("no running session", common.UNSURE))
     output.rows(
         [
             [
@@ -154,7 +154,7 @@ def listed(output: Output, page: SessionPage) -> None:
 
 @renders(SessionDetail, bare=lambda found: [one.key for one in found.findings])
 def detail(output: Output, found: SessionDetail) -> None:
-    """What was seen of one session."""
+    """Print the observations of a session."""
     one = found.session
     state = one.outcome or one.state
     output.line((one.id, common.NAME), f"   {one.kind}", f"   {one.agent}" if one.agent else "", (f"   {state}", common.DIM))
@@ -200,7 +200,7 @@ def _reasons(output: Output, ignored: Mapping[str, int]) -> None:
 
 
 def phase_weights(output: Output, found: PhaseWeights) -> None:
-    """The table, what is proposed beside what is in force, and what to do next."""
+    """Print current and proposed weights, and the next step."""
     head = ["phase", "type", "shown", "used", "built-in", "in force", "proposed"]
     rows = [[(one, common.DIM) for one in head]]
     before = ""
@@ -227,12 +227,12 @@ def phase_weights(output: Output, found: PhaseWeights) -> None:
     for note in found.notes:
         output.line((note, common.UNSURE))
     if any(one.proposed is not None and one.proposed != one.weight for one in found.weights):
-        output.line(("`graphmem memory phases --accept` puts what is proposed in force, `--reset` goes back", common.UNSURE))
+        output.line(("`graphmem memory phases --accept` applies the proposed weights, `--reset` restores the built-in ones", common.UNSURE))
 
 
 @renders(SessionStarted, bare=lambda started: [started.id])
 def started(output: Output, answer: SessionStarted) -> None:
-    """Its id, alone on its line."""
+    """Print the id of the session on its own line."""
     output.line(answer.id)
     if answer.note:
         output.note(answer.note)
@@ -240,7 +240,7 @@ def started(output: Output, answer: SessionStarted) -> None:
 
 @renders(SessionEnded, bare=lambda answer: answer.receipt.learnt if answer.receipt is not None else ())
 def ended(output: Output, answer: SessionEnded) -> None:
-    """The outcome of its findings."""
+    """Print the outcome of the session's findings."""
     if answer.receipt is not None:
         receipts(output, [answer.receipt], every=False)
     if answer.note:
@@ -249,12 +249,12 @@ def ended(output: Output, answer: SessionEnded) -> None:
 
 @renders(SessionSummary, bare=lambda found: found.short.split("\n"))
 def summary(output: Output, found: SessionSummary) -> None:
-    """What it did, as Markdown."""
+    """Print the summary of a session as Markdown."""
     output.text(found.markdown.rstrip())
 
 
 @renders("undo_session", bare=lambda done: done.ids)
 def undone(output: Output, done: Forgotten) -> None:
-    """What was taken back, and what stays."""
-    kept = f"; {plural(len(done.kept), 'memory', 'memories')} stay, as somebody else agreed" if done.kept else ""
-    output.line(f"{plural(len(done.ids), 'memory', 'memories')} taken back{kept}")
+    """Print undone and kept memories."""
+    kept = f"; {plural(len(done.kept), 'memory', 'memories')} stay, because they have another confirmation" if done.kept else ""
+    output.line(f"{plural(len(done.ids), 'memory', 'memories')} undone{kept}")

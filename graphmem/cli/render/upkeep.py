@@ -1,4 +1,4 @@
-"""Findings of `graphmem doctor` and checks of `graphmem verify`."""
+"""Findings of `graphmem doctor` and checks of `graphmem verify`, as text."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
     from graphmem.cli.output import Output
 
 WORTH_TELLING: Final = 0.01
-"""Share of files read in part from which on the summary speaks of it."""
+"""Minimum share of partly parsed files that the summary mentions."""
 
 _MARKS = {"ok": ("✓", common.GOOD), "note": ("·", common.UNSURE), "bad": ("✗", common.BAD)}
 
 
 def findings(output: Output, found: list[Finding]) -> None:
-    """One line each, and whether all is well."""
+    """Print one line for each finding, then the verdict."""
     output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said) for one in found], indent=0)
     bad = sum(one.level == "bad" for one in found)
     output.line()
     if bad:
         output.line((f"{bad} of these must be repaired", common.BAD))
     elif any(one.name in MENDED for one in found):
-        output.line(("something was damaged; `graphmem verify` says whether it is mended", common.UNSURE))
+        output.line(("the index was damaged; run `graphmem verify` to check whether it is repaired", common.UNSURE))
     elif (in_part := _in_part(found)) >= WORTH_TELLING:
-        said = f"no problems, but {in_part:.0%} of the files were only partly parsed: answers may lack what is in them"
+        said = f"no problems, but {in_part:.0%} of the files were only partly parsed: answers may lack their contents"
         output.line((said, common.UNSURE))
     else:
         output.line(("all is well", common.GOOD))
 
 
 def _in_part(found: list[Finding]) -> float:
-    """The share of files that were read in part, 0 to 1."""
+    """The share of partly parsed files, 0 to 1."""
     return next((one.data["in_part"] / max(1, one.data["files"]) for one in found if one.name == READ_IN_PART), 0.0)
 
 
 @renders(VerifyAnswer, bare=lambda _: (), refused=lambda answer: not answer.sound)
 def checks(output: Output, answer: VerifyAnswer) -> None:
-    """One line each, what to do about it below, and whether all is sound."""
+    """Print each check with its remedy, then the verdict."""
     for one in answer.checks:
         output.rows([(_MARKS[one.level], (one.name, common.NAME), one.said)], indent=0)
         if one.fix:
@@ -54,10 +54,10 @@ def checks(output: Output, answer: VerifyAnswer) -> None:
 
 @renders(CompactAnswer, bare=lambda answer: [str(answer.after)])
 def compacted(output: Output, answer: CompactAnswer) -> None:
-    """The size of the file, before and after."""
+    """Print the size of the file before and after."""
     output.line(f"{megabytes(answer.before)} before, {megabytes(answer.after)} now, {answer.seconds:.1f} s")
 
 
 def megabytes(size: float) -> str:
-    """Bytes as people say them."""
+    """A number of bytes in megabytes."""
     return f"{size / 1e6:,.1f} MB"
