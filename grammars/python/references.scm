@@ -1,6 +1,14 @@
 ; callee(…)
 (call) @reference.call
 
+; del base[key]
+(delete_statement
+  (subscript) @reference.removal)
+
+(delete_statement
+  (expression_list
+    (subscript) @reference.removal))
+
 ; base[key], left + right, left < right, -operand: the operand's class may define them
 (subscript) @reference.implicit
 
@@ -9,6 +17,134 @@
 (comparison_operator) @reference.implicit
 
 (unary_operator) @reference.implicit
+
+(augmented_assignment) @reference.implicit
+
+; if value:, while value:, not value, value and other, other if value else third, assert value: its class says whether it is true
+(_
+  condition: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.truth)
+
+(if_clause
+  [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+  ] @reference.truth)
+
+(assert_statement
+  .
+  [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.truth)
+
+(not_operator
+  argument: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.truth)
+
+(conditional_expression
+  (_)
+  .
+  [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.truth
+  .
+  (_))
+
+(boolean_operator
+  left: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.truth)
+
+(boolean_operator
+  left: (boolean_operator
+    right: [
+      (identifier)
+      (attribute)
+      (call)
+      (subscript)
+      (await)
+    ] @reference.truth))
+
+(_
+  condition: (boolean_operator
+    right: [
+      (identifier)
+      (attribute)
+      (call)
+      (subscript)
+      (await)
+    ] @reference.truth))
+
+; f"{value}", f"{value!s}", f"{value!r}"
+(interpolation
+  expression: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.format
+  !type_conversion)
+
+((interpolation
+  expression: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.text
+  type_conversion: (type_conversion) @_conversion)
+  (#eq? @_conversion "!s"))
+
+((interpolation
+  expression: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.repr
+  type_conversion: (type_conversion) @_conversion)
+  (#any-of? @_conversion "!r" "!a"))
+
+; *value, first, second = value
+(list_splat
+  (_) @reference.spread)
+
+(assignment
+  left: (pattern_list)
+  right: [
+    (identifier)
+    (attribute)
+    (call)
+    (subscript)
+    (await)
+  ] @reference.spread)
 
 ; object.name; callees and targets are left out by the engine
 (attribute) @reference.read

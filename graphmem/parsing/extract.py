@@ -14,10 +14,20 @@ from tree_sitter import QueryCursor
 
 from graphmem.parsing.facts import (
     CALL,
+    FORMAT,
+    INDEX,
+    ITER,
     LIST,
+    LITERAL,
     NAME,
     NEW,
+    NO_TERM,
+    OPERATOR,
+    REMOVAL,
+    REPR,
     STRING,
+    TEXT,
+    TRUTH,
     TUPLE,
     Definition,
     FileFacts,
@@ -33,6 +43,9 @@ if TYPE_CHECKING:
 from graphmem.parsing.extract_definitions import Definitions
 from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition
 from graphmem.parsing.salvage import Part, parsed, read
+
+_OPERATIONS: Final = {"truth": TRUTH, "format": FORMAT, "text": TEXT, "repr": REPR, "removal": REMOVAL, "spread": ""}
+"""Kinds of references whose operation has no sign in the source, with the sign of their term; "" for one element of an iterable."""
 
 _MAIN: Final = (
     "definition.",
@@ -210,12 +223,28 @@ class _Extraction(Definitions):
         elif kind == "decorate":
             if not node.is_extra:
                 self.add_reference(kind, builder.term(node), node)
+        elif kind in _OPERATIONS:
+            self.on_operation(_OPERATIONS[kind], node)
         elif node.id not in builder.consumed:
             if kind != "read":
                 builder.consumed.add(node.id)
             term = builder.term(node)
             if kind != "implicit" or self.has_operands(term):
                 self.add_reference(kind, term, node)
+
+    def on_operation(self, sign: str, node: Node) -> None:
+        """An operation that the source writes without an operator sign."""
+        builder = self.builder
+        operand = builder.term(node)
+        if sign == REMOVAL:
+            builder.consumed.add(node.id)
+            removed = builder.terms[operand]
+            if removed[0] != INDEX:
+                return
+            _, operand, _ = removed
+        term = builder.add((OPERATOR, sign, operand, NO_TERM) if sign else (ITER, operand))
+        if builder.terms[operand][0] not in (STRING, LITERAL):
+            self.add_reference("implicit", term, node)
 
     def useful_references(self) -> list[Reference]:
         """References without reads of local variables."""

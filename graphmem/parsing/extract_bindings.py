@@ -50,6 +50,8 @@ class Bindings(Extraction):
         if op in ("return", "yield", "yield_from", "export"):
             if op == "yield_from":
                 value = builder.add((ITER, value))
+                if value_node is not None:
+                    self.add_reference("implicit", value, value_node)
             self.add_binding(builder.unknown, op.removesuffix("_from"), value, annotation, lines)
             return
         if value >= 0 and op in ("for", "local"):

@@ -38,6 +38,13 @@ SPREAD: Final = 22
 UNKNOWN: Final = 23
 TYPED: Final = 24
 
+TRUTH: Final = "bool"
+TEXT: Final = "str"
+FORMAT: Final = "format"
+REPR: Final = "repr"
+REMOVAL: Final = "del"
+"""Signs of unary operations that have no sign in the source: a condition, text made of a value, `del x[k]`."""
+
 TermIndex = NewType("TermIndex", int)
 """Position of a term in `FileFacts.terms`, distinct from lines and scopes."""
 

@@ -54,6 +54,7 @@ CAPTURES: Final = frozenset(
         *("scope.global", "scope.nonlocal", "block", "branch"),
         *("reference.call", "reference.read", "reference.write", "reference.decorate", "reference.type"),
         *("reference.raise", "reference.jsx", "reference.implicit"),
+        *("reference.truth", "reference.format", "reference.text", "reference.repr", "reference.removal", "reference.spread"),
     }
 )
 """The whole vocabulary; `grammars/README.md` explains each name.

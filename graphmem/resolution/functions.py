@@ -83,6 +83,7 @@ class Functions:
             if parameter.default >= 0:
                 value = join(value, self.inference.term(entry, definition.parent, parameter.default, definition.start_line))
             value = join(value, self._passed(symbol, index))
+            value = self.inference.expanded(value)
             if is_rest:
                 return value
         if parameter.kind == "rest":

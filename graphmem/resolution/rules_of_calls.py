@@ -6,7 +6,7 @@ They cover parameters, results, operators and libraries.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.resolution.types import (
     EMPTY,
@@ -24,6 +24,28 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
+
+
+class Run(NamedTuple):
+    """A method that the language calls on an operand.
+
+    It is the first of `names` that the operand's class has.
+    """
+
+    operand: int  # term
+    names: Sequence[str]
+
+
+class Through(NamedTuple):
+    """What a function outside the project does with some of its arguments.
+
+    It calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
+    """
+
+    names: Sequence[str]
+    first: int = 0  # positional arguments from here
+    last: int = 1  # to before here
+    keyword: str = ""  # or the argument of this name
 
 
 class CallRules:
@@ -104,10 +126,10 @@ class CallRules:
         """Functions that a framework runs for a definition, such as test fixtures."""
         return ()
 
-    def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
+    def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
         """Methods that the language calls for an operation.
 
-        Each is (term of the receiver, name). Operations are operators, subscripts, loops and blocks.
+        Operations are operators, subscripts, loops and blocks.
         """
         return ()
 
@@ -134,8 +156,8 @@ class CallRules:
         """Functions of the project that run when a class is defined."""
         return ()
 
-    def called_through(self, package: str, dotted: str) -> Sequence[str]:
-        """Methods that an external function calls on its first argument."""
+    def called_through(self, package: str, dotted: str) -> Sequence[Through]:
+        """Return what a function outside the project does with its arguments."""
         return ()
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:

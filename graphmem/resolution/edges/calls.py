@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Call, Reference, Term
 from graphmem.resolution.edges.frameworks import Handing
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.targets import Target, Targets
@@ -18,6 +18,7 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import RULES
+from graphmem.resolution.rules_of_calls import Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
@@ -31,8 +32,10 @@ from graphmem.resolution.types import (
     LAM,
     MODULE,
     NAMESPACE,
+    PARTIAL,
     TOP,
     TUP,
+    Instance,
     Receiver,
     Type,
     ordered,
@@ -72,7 +75,7 @@ class CallSites:
         found = self.steady.get(key)
         if found is None:
             inference = self.inference
-            found = inference.expanded(inference.term(self.entry, reference.scope, term, reference.line))
+            found = settled(inference, inference.expanded(inference.term(self.entry, reference.scope, term, reference.line)))
             if inference.is_steady(self.entry, reference.scope, term):
                 self.steady[key] = found
         return found
@@ -99,13 +102,14 @@ class CallSites:
                 self.nothing_found(reference, value, "dynamic")
         if rules.has_overloads:
             targets = self.targets.chosen(reference, targets)
+        else:
+            targets = [target for target in targets if target.rule != "override" or self.targets.can_construct(reference, target.symbol)]
         self.add_calls(reference, targets)
         self.handing.hand_over(reference, call, targets)
         self.handing.connect(reference, call)
-        if arguments:
-            for target in targets:
-                if target.outside is not None:
-                    self.run_first(reference, arguments[0], rules.called_through(*target.outside))
+        for target in targets if arguments else ():
+            if target.outside is not None:
+                self.run_through(reference, call, rules.called_through(*target.outside))
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
@@ -269,8 +273,8 @@ class CallSites:
 
         The classes of the operands decide.
         """
-        for operand, name in rules_of(self.entry).operations(self.entry, reference.term):
-            self.run_special(reference, operand, name)
+        for operand, names in rules_of(self.entry).operations(self.entry, reference.term):
+            self.run_first(reference, operand, names)
         self.add_implied(reference)
 
     def add_implied(self, reference: Reference) -> None:
@@ -281,31 +285,39 @@ class CallSites:
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
-    def run_special(self, reference: Reference, operand: int, name: str) -> None:
-        """Add the call of a special method of a term's class.
+    def run_through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
+        """Add what a function outside the project calls of its arguments."""
+        _, _, positional, keywords = call
+        for through in found:
+            given = [*positional[through.first : through.last], *(value for name, value in keywords if name == through.keyword)]
+            for argument in given:
+                if through.names:
+                    self.run_first(reference, argument, through.names)
+                else:
+                    value = frozenset(atom for atom in self.value(reference, argument) if atom[0] in (FUNC, INST, PARTIAL))
+                    self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
+
+    def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
+        """Add the call of the first of these methods that a term's class has.
 
         For an iteration the next step is added too.
         """
         for atom in ordered(self.value(reference, operand)):
             if atom[0] != INST:
                 continue
-            self.special(reference, atom, name)
-            following = rules_of(self.entry).next_step(name)
-            if following:
-                for iterator in ordered(self.inference.method_result(atom, name)):
-                    if iterator[0] == INST:
-                        self.special(reference, iterator, following)
+            for name in names:
+                if isinstance(self.inference.owner(atom[1], name), Symbol):
+                    self.special(reference, atom, name)
+                    self.step(reference, atom, name)
+                    break
 
-    def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add the call of the first of these methods that a term's class has."""
-        if not names:
-            return
-        for atom in ordered(self.value(reference, operand)):
-            if atom[0] == INST:
-                for name in names:
-                    if isinstance(self.inference.owner(atom[1], name), Symbol):
-                        self.special(reference, atom, name)
-                        break
+    def step(self, reference: Reference, receiver: Instance, name: str) -> None:
+        """Add the method that fetches elements of what a method of an object gave."""
+        following = rules_of(self.entry).next_step(name)
+        if following:
+            for iterator in ordered(self.inference.method_result(receiver, name)):
+                if iterator[0] == INST:
+                    self.special(reference, iterator, following)
 
     def special(self, reference: Reference, receiver: Receiver, name: str) -> None:
         """Add the implicit call of one method of one object."""
@@ -322,6 +334,22 @@ class CallSites:
                 evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
             elif atom[0] == EXT and atom[2] and atom[1] != rules_of(self.entry).builtin_package:
                 evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
+
+
+def settled(inference: Inference, value: Type) -> Type:
+    """Return a type that keeps to the exact classes it names.
+
+    Beside an exact class, an object of a base class is not of any other subclass.
+    """
+    if len(value) < 2:
+        return value
+    exact = [atom[1] for atom in value if atom[0] == INST and atom[2]]
+    open_ = [atom for atom in value if atom[0] == INST and not atom[2]]
+    if not exact or not open_:
+        return value
+    known = frozenset().union(*(inference.project_classes(symbol) for symbol in exact))
+    told = {atom for atom in open_ if atom[1] in known}
+    return (value - told) | {(INST, atom[1], True) for atom in told} if told else value
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:

@@ -83,8 +83,7 @@ class ReadSites(VariableSites):
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]
         if term[0] == INDEX:
-            for name in rules_of(self.entry).item_setters:
-                self.run_special(reference, term[1], name)
+            self.run_first(reference, term[1], rules_of(self.entry).item_setters)
         elif term[0] == ATTR:
             self.receive(reference, term[1])
             for atom in ordered(self.value(reference, term[1])):
@@ -106,7 +105,7 @@ class ReadSites(VariableSites):
                 self.special(reference, atom, rules_of(self.entry).fallback_method)
             return
         if atom[0] == INST:
-            self.use_descriptor(reference, owner, name)
+            self.use_descriptor(reference, atom[1], name)
         entry = self.project.entry(owner)
         for slot in entry.names(owner.index).get(name, ()):
             if slot.kind != "definition":
@@ -126,7 +125,7 @@ class ReadSites(VariableSites):
             elif symbol is not caller and "deleter" not in modifiers:
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
-    def use_descriptor(self, reference: Reference, owner: Symbol, name: str) -> None:
+    def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
         """Add calls of the descriptor in a class attribute.
 
         The attribute is used through an object.
@@ -134,9 +133,13 @@ class ReadSites(VariableSites):
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         if not method:
             return
-        entry = self.project.entry(owner)
-        for slot in entry.names(owner.index).get(name, ()):
-            if slot.kind == "binding":
-                for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
-                    if atom[0] == INST:
-                        self.special(reference, atom, method)
+        for owner in self.inference.mro(symbol):
+            entry = self.project.entry(owner) if isinstance(owner, Symbol) else None
+            slots = entry.names(owner.index).get(name) if entry is not None and isinstance(owner, Symbol) else None
+            if entry is not None and slots:
+                for slot in slots:
+                    if slot.kind == "binding":
+                        for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
+                            if atom[0] == INST:
+                                self.special(reference, atom, method)
+                return

@@ -87,6 +87,8 @@ class Targets:
                 yield Target(atom[1], None, "function_value" if other else rule)
             elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
+                if atom[2]:
+                    yield from self._constructors_below(atom[1], caller)
             elif atom[0] in (EXT, EXTI) and atom[3] is not None:
                 continue  # the same atom without the class is also present
             elif atom[0] == EXT:
@@ -106,6 +108,13 @@ class Targets:
                 yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
             elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self._next_constructor(atom)
+
+    def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
+        """Yield the constructors of subclasses, for a call of a class that may be any of them."""
+        for name in rules_of(self.entry).constructors:
+            found = self.hierarchy.overrides(symbol, name, caller)
+            if len(found) <= FEW_OVERRIDES:
+                yield from (Target(constructor, None, "override", UNLIKELY_OVERRIDE) for constructor in found)
 
     def _next_constructor(self, atom: SuperObject) -> Iterator[Target]:
         _, after, (_, symbol, _) = atom
@@ -226,6 +235,17 @@ class Targets:
                 )
             found += self._best(reference, possible)
         return found
+
+    def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
+        """Return False for a constructor that does not take the arguments of a call."""
+        if symbol is None or symbol.name not in rules_of(self.entry).constructors:
+            return True
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        keywords = [keyword for keyword, _ in named]
+        if "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments):
+            return True
+        entry = self.project.entry(symbol)
+        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
     def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
         """Whether a function accepts the number of arguments of a call."""

@@ -70,42 +70,6 @@ COMMON_METHODS: Final = frozenset(name for own in _OWN_TYPES for name in dir(own
 """Method names too common to identify a target when the receiver's type is unknown."""
 
 
-REFLECTED: Final[Mapping[str, str]] = {
-    "__eq__": "__eq__",
-    "__ne__": "__ne__",
-    "__lt__": "__gt__",
-    "__le__": "__ge__",
-    "__gt__": "__lt__",
-    "__ge__": "__le__",
-}
-"""Special method of the left operand -> its reflected method on the right operand.
-
-Python tries the reflected method if the left operand does not support the operation. Other operators use `__r…__`.
-"""
-
-CALLED_THROUGH: Final[Mapping[str, tuple[str, ...]]] = {
-    "len": ("__len__",),
-    "iter": ("__iter__",),
-    "next": ("__next__",),
-    "aiter": ("__aiter__",),
-    "anext": ("__anext__",),
-    "str": ("__str__", "__repr__"),
-    "repr": ("__repr__",),
-    "format": ("__format__", "__str__"),
-    "bool": ("__bool__", "__len__"),
-    "bytes": ("__bytes__",),
-    "hash": ("__hash__",),
-    "int": ("__int__", "__index__"),
-    "float": ("__float__",),
-    "abs": ("__abs__",),
-    "round": ("__round__",),
-    "reversed": ("__reversed__",),
-    "dir": ("__dir__",),
-    **dict.fromkeys(("list", "tuple", "set", "frozenset", "sorted", "sum", "max", "min", "any", "all", "enumerate", "zip"), ("__iter__",)),
-}
-"""Special methods that a builtin function calls on its first argument."""
-
-
 def _first(inference: Inference, call: Call) -> Type:
     return call.argument(0) or EMPTY
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR
-from graphmem.resolution.operators import BINARY, METHODS, UNARY
+from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
+from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
 from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.library import (
     BUILTIN_NAMES,
-    CALLED_THROUGH,
     CALLS,
     COMMON_METHODS,
-    REFLECTED,
     container_method,
 )
+from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, PLAIN_TEXT, REFLECTED, UNSIGNED
+from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import items_or_itself
 from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, FUNC, INST, Container, Instance, Outside, Type, box, join, one
 
 if TYPE_CHECKING:
@@ -110,8 +111,10 @@ class PythonRules(PythonTypes):
         scope = entry.definitions[symbol.index].parent
         line = entry.definitions[symbol.index].start_line
         found = EMPTY
-        for atom in inference.expanded(inference.term(entry, scope, decorator, line)):
-            call = Call(inference, entry, scope, line, passed=(current,))
+        call = Call(inference, entry, scope, line, passed=(current,))
+        called = inference.expanded(inference.term(entry, scope, decorator, line))
+        made = frozenset(atom for atom in called if atom[0] == INST)
+        for atom in join(called, inference.expanded(inference.attribute(made, self.call_method))):
             if atom[0] == FUNC:
                 value = inference.substituted(inference.body_result(atom[1]), atom, call)
                 found = join(found, frozenset(inner for inner in inference.expanded(value) if inner[0] in (FUNC, INST)))
@@ -209,29 +212,36 @@ class PythonRules(PythonTypes):
                 found = join(found, frozenset((atom,)))
         return found
 
-    def operations(self, entry: FileEntry, term: int) -> Sequence[tuple[int, str]]:
-        """Return (receiver term, special method) pairs that a term calls.
+    def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
+        """Return the special methods that a term calls.
 
-        Loops, `with`, subscripts and operators call special methods.
+        Loops, `with`, subscripts, operators, conditions and formatted strings call special methods.
         """
         found = entry.terms[term]
         if found[0] == ITER:
-            return ((found[1], "__iter__"), (found[1], "__aiter__"))
+            _, iterable = found
+            return (Run(iterable, ITERATION), Run(iterable, ("__aiter__",)))
         if found[0] == ENTER:
-            return tuple((found[1], name) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
+            _, manager = found
+            return tuple(Run(manager, (name,)) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
         if found[0] == INDEX:
-            return ((found[1], "__getitem__"),)
+            _, base, _ = found
+            return (Run(base, ("__getitem__",)),)
         if found[0] != OPERATOR:
             return ()
-        if found[1] in ("in", "not in"):
-            return ((found[3], "__contains__"),)
-        if found[3] < 0:
-            return ((found[2], UNARY[found[1]]),) if found[1] in UNARY else ()
-        name = BINARY.get(found[1])
+        _, sign, left, right = found
+        if right < 0:
+            return (Run(left, UNSIGNED[sign]),) if sign in UNSIGNED else (Run(left, (UNARY[sign],)),) if sign in UNARY else ()
+        if sign in ("in", "not in"):
+            return (Run(right, CONTAINMENT),)
+        if sign == "%" and entry.terms[left][0] == STRING:
+            return tuple(Run(item, PLAIN_TEXT) for item in items_or_itself(entry.terms, right))
+        name = BINARY.get(sign.removesuffix("=") if sign in ASSIGNING else sign)
         if name is None:
             return ()
         reflected = REFLECTED.get(name, f"__r{name[2:]}")
-        return ((found[2], name), (found[3], reflected))
+        names = (f"__i{name[2:]}", name) if sign in ASSIGNING else (name, "__eq__") if name == "__ne__" else (name,)
+        return (Run(left, names), Run(right, (reflected,)))
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result of the left operand's special method."""
@@ -302,9 +312,9 @@ class PythonRules(PythonTypes):
         """Return whether `typing.Protocol` is a direct base of a class."""
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
-    def called_through(self, package: str, dotted: str) -> Sequence[str]:
-        """Return the special methods that a builtin such as `len` calls."""
-        return CALLED_THROUGH.get(dotted, ()) if package == "builtins" else ()
+    def called_through(self, package: str, dotted: str) -> Sequence[Through]:
+        """Return what a function such as `len` or `sorted` calls of its arguments."""
+        return CALLED_THROUGH.get((package, dotted), ())
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts these arguments.
