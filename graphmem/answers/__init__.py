@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         MemoryInfo,
         MemoryPage,
         MemoryRelation,
+        NearbyMemories,
+        NearbyMemory,
         Noted,
         Refusal,
         RememberAnswer,
@@ -100,6 +102,8 @@ __all__ = [
     "MemoryPage",
     "MemoryRelation",
     "Missed",
+    "NearbyMemories",
+    "NearbyMemory",
     "Noted",
     "PathAnswer",
     "PathScore",
@@ -148,7 +152,7 @@ _NAMES: Final = {
     "history": "CoAccessAnswer CoAccessHit FileHistory Recorded",
     "impact": "Cause ChangedSymbol DiffImpact ImpactGroup ImpactHit ImpactReport Possible Risk",
     "memory": (
-        "Forgotten MemoryAnchor MemoryChange MemoryInfo MemoryPage MemoryRelation Noted Refusal RememberAnswer "
+        "Forgotten MemoryAnchor MemoryChange MemoryInfo MemoryPage MemoryRelation NearbyMemories NearbyMemory Noted Refusal RememberAnswer "
         "Remembered RememberManyAnswer ReviewItem ReviewQueue Rule RuleSet TermAlias Timeline"
     ),
     "memory_care": (

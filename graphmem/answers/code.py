@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Annotated, Any
 
 from graphmem.answers.marks import FILE, SYMBOL, Doc, GlobalId, Hidden, Size
+from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import Unpacks, answer
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexStatus, MomentOrNone, SymbolKind
 
@@ -70,6 +71,7 @@ class SymbolDetail:
     overridden_by: list[Site]
     tests: list[Site]
     source: Annotated[str, Doc("the source text, if requested")] = ""
+    known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
 
 
 @answer(name="File", node=True)
@@ -192,6 +194,7 @@ class PathAnswer:
     epistemic: Epistemic
     state: IndexState
     nearest: Annotated[str, Doc("what comes nearest when a path was not found: one beyond the bounds, or how far each end gets")] = ""
+    known: Annotated[NearbyMemories, Doc("memories about both ends and the way between them")] = field(default_factory=NearbyMemories)
 
 
 @answer

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from typing import Annotated
 
 from graphmem.answers.marks import Doc, Size
+from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import answer
 from graphmem.answers.vocabulary import MomentOrNone
 
@@ -50,6 +52,7 @@ class CoAccessAnswer:
     commits: Annotated[int, Doc("commits in the history")]
     sessions: Annotated[int, Doc("sessions in the history")]
     notes: Annotated[list[str], Doc("what is missing from the answer, and why")]
+    known: Annotated[NearbyMemories, Doc("memories about the requested files and the found ones")] = field(default_factory=NearbyMemories)
 
     def __iter__(self) -> Iterator[CoAccessHit]:
         return iter(self.hits)

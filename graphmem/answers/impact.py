@@ -8,6 +8,7 @@ from typing import Annotated
 from graphmem.answers.code import IndexState, Missed, PathStep, SymbolInfo
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
+from graphmem.answers.memory import NearbyMemories
 from graphmem.answers.plain import answer
 from graphmem.answers.vocabulary import ChangeKind, Direction, EdgeKind, Epistemic, RiskLevel, Verdict
 
@@ -104,6 +105,9 @@ class ImpactReport:
         float | None,
         Doc("the chance that a test outside `tests` runs a target, if any test does; null for dependencies and without tests"),
     ] = None
+    known: Annotated[
+        NearbyMemories, Doc("memories about the targets, the code around them, the hits and the files that change with them")
+    ] = field(default_factory=NearbyMemories)
 
 
 @answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from graphmem.answers.marks import FILE, MEMORY, MODULE, SYMBOL, Doc, GlobalId, Size
@@ -91,6 +92,45 @@ class MemoryInfo:
     sessions: Annotated[list[str], Doc("sessions in which it was learnt or confirmed")]
     aliases: Annotated[list[str], Doc("other ids under which the same text was stored")]
     embedded: Annotated[bool, Doc("it has a vector of the current model")]
+
+
+@answer
+class NearbyMemory:
+    """A memory about code of an answer."""
+
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
+    short_id: Annotated[str, Doc("the short form for people")]
+    type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
+    title: str
+    content: str
+    trap: Annotated[bool, Doc("a gotcha, an error pattern or a dead end")]
+    about: Annotated[str, Doc("the nearest code that it is about: `path:qualname` or a path")]
+    place: Annotated[str, Doc("where this code is in the answer: target, around, way, hit, test or together")]
+    steps: Annotated[int, Doc("steps from a target; 0 for a target and the code around it")]
+    confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
+    trust: Annotated[float, Doc("ranking weight of the source")]
+    score: Annotated[float, Doc("nearness × trust × confidence in use")]
+    created_at: Moment
+    contaminated: Annotated[bool, Doc("words of strangers had a part in it")]
+    doubt: Annotated[str, Doc("why to check it first: its code has changed, it is disputed, or strangers had a part; else empty")]
+
+
+@answer
+class NearbyMemories:
+    """Memories about the code of an answer: traps first, then by score."""
+
+    memories: Annotated[list[NearbyMemory], Doc("the best ones"), Size(5)] = field(default_factory=list)
+    more: Annotated[int, Doc("further memories about this code")] = 0
+    held: Annotated[int, Doc("memories about it that wait for review, because words of strangers had a part in them")] = 0
+
+
+def age(since: str, now: datetime) -> str:
+    """The age of a memory in words: "today", "5 days old", "3 months old"."""
+    days = max(0, (now - datetime.fromisoformat(since)).days)
+    if not days:
+        return "today"
+    count, unit = (days, "day") if days < 60 else (days // 30, "month") if days < 730 else (days // 365, "year")
+    return f"{count} {unit}{'s' * (count > 1)} old"
 
 
 def about_once(info: MemoryInfo) -> list[MemoryAnchor]:

@@ -13,7 +13,7 @@ import strawberry
 from strawberry.scalars import JSON
 
 from graphmem import answers
-from graphmem.answers import FileInfo, Site, SymbolInfo
+from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
 from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Relation
 from graphmem.api.complexity import sized_by
 from graphmem.api.connections import PageInfo, Slice
@@ -22,10 +22,11 @@ from graphmem.api.derive import extends, object_type, shown
 from graphmem.api.describe import field, gql_type, resolved
 from graphmem.api.ids import SYMBOL, cursor, global_id
 from graphmem.api.limits import page
-from graphmem.api.loaders import SitesOf
+from graphmem.api.loaders import KnownOf, SitesOf
 
 DEFAULT_FIRST = 20
 _EVERY = 1_000_000_000  # used only to count the edges of one symbol
+KNOWN_FIRST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,21 @@ class SymbolEdgeConnection:
         return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
 
 
+def _known() -> Any:
+    """A field for the memories about a symbol or file; all of a level share one call."""
+
+    async def resolve(parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = KNOWN_FIRST) -> NearbyMemories:
+        limit = page(info.context.limits, first, None).first
+        return await info.context.loaders.known.load(KnownOf(limit, parent.id))
+
+    return strawberry.field(
+        resolver=resolve,
+        description="Memories about it and the code around it: traps first, then by nearness × trust × confidence in use.",
+        graphql_type=object_type(NearbyMemories),
+        directives=[sized_by("first", "memories")],
+    )
+
+
 @extends(SymbolInfo)
 class SymbolFields:
     """Additional fields of a symbol."""
@@ -150,6 +166,7 @@ class SymbolFields:
     overridden_by = _relation("overridden_by", "Methods that override it.")
     members = _relation("members", "Symbols defined directly inside it.")
     tests = _relation("tests", "Tests that exercise it.")
+    known = _known()
 
     @resolved()
     @staticmethod
@@ -202,6 +219,7 @@ class FileFields:
 
     members = _relation("members", "The module symbol of the file; its members are the file's outline.")
     importers = _relation("references", "Symbols and files that import it.")
+    known = _known()
 
 
 Symbol = object_type(SymbolInfo)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from strawberry.dataloader import DataLoader
 
-from graphmem.answers import FileInfo, Site, SymbolInfo
+from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
 from graphmem.answers.vocabulary import Relation
 from graphmem.errors import GraphMemError
 from graphmem.operations.registry import Operations as Service
@@ -27,6 +27,13 @@ class SitesOf(NamedTuple):
     id: str
 
 
+class KnownOf(NamedTuple):
+    """At most `limit` memories about a symbol or file."""
+
+    limit: int
+    id: str
+
+
 class Loaders:
     """The loaders of one operation."""
 
@@ -37,6 +44,7 @@ class Loaders:
         self.symbols: DataLoader[str, SymbolInfo | None] = DataLoader(self._load_symbols)
         self.details: DataLoader[str, Mapping[str, Any]] = DataLoader(self._load_details)
         self.sources: DataLoader[str, str] = DataLoader(self._load_sources)
+        self.known: DataLoader[KnownOf, NearbyMemories] = DataLoader(self._load_known)
         self.files: DataLoader[str, FileInfo | None] = DataLoader(self._load_files)
 
     async def _load_sites(self, asked: list[SitesOf]) -> list[list[Site]]:
@@ -53,6 +61,17 @@ class Loaders:
     async def _load_symbols(self, ids: list[str]) -> list[SymbolInfo | None]:
         found: list[SymbolInfo | None] = await self._call(self._service.symbol_info, ids)
         return found
+
+    async def _load_known(self, asked: list[KnownOf]) -> list[NearbyMemories]:
+        ids: dict[int, list[str]] = {}
+        for one in asked:
+            ids.setdefault(one.limit, []).append(one.id)
+
+        def look_up() -> dict[int, dict[str, NearbyMemories]]:
+            return {limit: self._service.known_about(chosen, limit) for limit, chosen in ids.items()}
+
+        found: dict[int, dict[str, NearbyMemories]] = await self._call(look_up)
+        return [found[one.limit].get(one.id) or NearbyMemories() for one in asked]
 
     async def _load_details(self, ids: list[str]) -> list[Mapping[str, Any]]:
         found: Mapping[str, Mapping[str, Any]] = await self._call(self._service.details, ids)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers import IndexState, IndexSummary, Missed, Site, Subgraph, SymbolDetail, SymbolInfo
+from graphmem.answers import IndexState, IndexSummary, Missed, NearbyMemories, Site, Subgraph, SymbolDetail, SymbolInfo
 from graphmem.client.decode import decoder, variable
 from graphmem.client.wire import Wire
 from graphmem.errors import BadInputError, GraphMemError, IndexCancelledError
@@ -166,6 +166,7 @@ class RemoteGraphMem(Operations):
             parent=info(found["parent"]) if found["parent"] else None,
             members=[info(edge["node"]) for edge in found["members"]["edges"]],
             source=found.get("source") or "",
+            known=decoder(NearbyMemories)(found["known"]),
             **around,
         )
 

@@ -16,10 +16,9 @@ from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.ask import Ask
 from graphmem.injection.floor import sentences_of, spoken_of
-from graphmem.injection.steps import TRAPS
 from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.lifecycle import confidence_in_use, importance_now
-from graphmem.memory.types import LIVE_STATUSES, SOURCES
+from graphmem.memory.types import LIVE_STATUSES, SOURCES, TRAPS
 from graphmem.model import file_id
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.text import query_words

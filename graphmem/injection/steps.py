@@ -17,7 +17,6 @@ FIRST_STEP: Final = 5
 MAX_GOTCHAS: Final = 4
 MIN_CONFIDENCE: Final = 0.65
 SEARCHES: Final = 3
-TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})
 _FILES: Final = 8  # recently touched files that are kept
 _SESSIONS: Final = 256
 

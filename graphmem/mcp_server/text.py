@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers.history import without_support
 from graphmem.answers.impact import odds
-from graphmem.answers.memory import ANCHORS, about_once, code_since
+from graphmem.answers.memory import ANCHORS, about_once, age, code_since
 from graphmem.answers.search import unanswered
 from graphmem.errors import AmbiguousSymbolError, SymbolNotFoundError
 from graphmem.knowledge import is_held
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         IndexState,
         MemoryInfo,
         MemoryRelation,
+        NearbyMemories,
         PathAnswer,
         RememberAnswer,
         SearchAnswer,
@@ -112,12 +114,14 @@ def impact(report: ImpactReport, budget: int) -> str:
     moves = [f"- {hit.path} {hit.support}x, {hit.confidence:.0%} of its changes, last {hit.last_seen[:10]}" for hit in report.also_moves]
     if moves:
         moves.insert(0, "also moves (changed together, no edge):")
-    # Hits come first, but must leave room for tests.
     room = max(0, budget - tokens("\n".join(head)))
+    about = _known(report.known, room // 4)
+    room -= tokens(about)
+    # Hits come first, but must leave room for tests.
     body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `max_depth`")
     advice = "likewise" if body.rpartition("\n")[2].startswith(_CUT) else "raise `budget`"
     rest = fitted((), [*tests, *moves, *possible], room - tokens(body), advice)
-    return "\n".join([*head, *filter(None, [body, rest])])
+    return "\n".join([*head, *filter(None, [about, body, rest])])
 
 
 def diff_impact(answer: DiffImpact, budget: int) -> str:
@@ -149,6 +153,8 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
             rows += map(_site, sites)
     if detail.members:
         rows.append(f"members: {', '.join(member.name for member in detail.members)}")
+    about = _known(detail.known, budget // 4)
+    head += [about] if about else []
     room = budget - tokens("\n".join(head))
     around = fitted((), rows, room // 2 if detail.source else room, "raise `budget`")
     if not detail.source:
@@ -213,7 +219,9 @@ def path(answer: PathAnswer, budget: int) -> str:
     rows = [
         f"- {step.src.ref} {step.kind.lower()} {step.dst.ref} line {step.line} {step.confidence:.2f} {step.rule}" for step in answer.steps
     ]
-    return fitted(head, rows, budget, "raise `budget`")
+    about = _known(answer.known, budget // 4)
+    steps = fitted(head, rows, budget - tokens(about), "raise `budget`")
+    return "\n".join(filter(None, [steps, about]))
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
@@ -227,7 +235,9 @@ def co_access(answer: CoAccessAnswer, budget: int) -> str:
     seen = f"by {answer.commits:,} commits and {answer.sessions:,} sessions"
     head = [f"moves with {names}, {seen}:" if moving else f"nothing is known to move with {names}, {seen}", *answer.notes]
     apart = ["never moved with it so far:", *others] if others else []
-    return fitted(head, [*moving, *apart], budget, "raise `budget` or ask for less with `k`")
+    about = _known(answer.known, budget // 4)
+    files = fitted(head, [*moving, *apart], budget - tokens(about), "raise `budget` or ask for less with `k`")
+    return "\n".join(filter(None, [files, about]))
 
 
 def _moving(hit: CoAccessHit) -> str:
@@ -297,6 +307,21 @@ def refusal(error: GraphMemError) -> str:
     if isinstance(error, SymbolNotFoundError) and error.suggestions:
         return "\n".join([said, "did you mean:", *(f"- {inert(suggestion)}" for suggestion in error.suggestions)])
     return said
+
+
+def _known(found: NearbyMemories, budget: int) -> str:
+    """Memories about the code of an answer, a line each; "" without any."""
+    now = datetime.now(UTC)
+    rows = [
+        f"- {'trap: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
+        + (f" ({one.doubt})" if one.doubt else "")
+        for one in found.memories
+    ]
+    if found.more:
+        rows.append(f"- {found.more} more; `search` with `kinds` memory finds them")
+    if found.held:
+        rows.append(f"- {found.held} more wait for a person's review: words of strangers")
+    return fitted(["known about this code (`get` reads one):"], rows, budget, "raise `budget`") if rows else ""
 
 
 def _line_of(info: MemoryInfo) -> str:

@@ -208,6 +208,7 @@ VISIBILITIES: Final = ("personal", "project", "team", "organization")
 STATUSES: Final = ("candidate", "confirmed", "pinned", "superseded", "deprecated")
 LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those that search shows
 FORGOTTEN: Final = "deprecated"  # out of search by a wish or by age, and kept
+TRAPS: Final = frozenset({"gotcha", "error_pattern", "dead_end"})  # types that warn of a mistake
 ROLES: Final = ("about", "target", "impacts")
 RELATIONS: Final = ("required_with", "conflicts_with", "validates", "supersedes", "derived_from")
 ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect": 0.8, "orphaned": 0.8}  # of confidence in ranking

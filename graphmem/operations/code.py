@@ -14,6 +14,7 @@ from graphmem.answers import (
     ImpactReport,
     IndexState,
     IndexSummary,
+    NearbyMemories,
     PathAnswer,
     Picture,
     Project,
@@ -42,7 +43,7 @@ class CodeOperations:
     def state(self) -> IndexState:
         """Whether the index matches the current files."""
 
-    @operation(needs="read", shows=Sight.PLAIN, client="own")
+    @operation(needs="read", shows=Sight.SEEN, client="own")
     def symbol(self, ref: Annotated[str, Ref()], source: bool = False) -> SymbolDetail:
         """A symbol with its edges, at most 1,000 of each relation.
 
@@ -82,6 +83,10 @@ class CodeOperations:
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
         """The first `limit` edges of a relation, for each id."""
 
+    @operation(needs="read", shows=Sight.SEEN, client="none")
+    def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
+        """Memories about symbols or files and the code around them, by id."""
+
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def details(self, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """`doc`, `modifiers`, `complexity` and `parent` (an id or "") by id."""
@@ -90,7 +95,7 @@ class CodeOperations:
     def source(self, id: str) -> str:  # noqa: A002 - the word of the domain
         """The source text of a symbol, as indexed."""
 
-    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits", "tests")})
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits", "tests")})
     def impact(
         self,
         targets: Annotated[str | Sequence[str], Ref(), Within("targets")],
@@ -105,7 +110,7 @@ class CodeOperations:
         Targets are references or ids, as in `symbol`.
         """
 
-    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("impact.hits", "impact.tests")})
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("impact.hits", "impact.tests")})
     def impact_of_diff(
         self,
         diff: str | None = None,
@@ -120,7 +125,7 @@ class CodeOperations:
         The change is a unified diff, or the difference between two revisions. Without `head` the working tree is the second.
         """
 
-    @operation("query", needs="read", shows=Sight.PLAIN, command="path")
+    @operation("query", needs="read", shows=Sight.SEEN, command="path")
     def path(
         self,
         source: Annotated[str, Ref()],

@@ -15,7 +15,7 @@ class HistoryOperations:
     """Queries about the history of files, and records of changes."""
 
     @operation(
-        "query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="coaccess", searches=True
+        "query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="coaccess", searches=True
     )
     def co_access(
         self,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphmem.answers import ImpactReport
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history_source import HistorySource
+    from graphmem.project.known import KnownCode
     from graphmem.projection.graph import GraphView
     from graphmem.projection.projections import Projections
 
@@ -50,6 +51,7 @@ class CoAccess:
     graph: GraphSource
     projections: Projections
     history: HistorySource
+    known: KnownCode  # memories about files
 
     def record_co_access(
         self,
@@ -125,7 +127,8 @@ class CoAccess:
             ),
             *self.history.gaps(),
         ]
-        return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes)
+        known = self.known.of_files(view, paths, hits)
+        return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes, known)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
         """Add files that moved with the targets' files but have no edge to them.

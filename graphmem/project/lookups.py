@@ -19,8 +19,9 @@ from graphmem.runtime.naming import in_project
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.answers import FileInfo, Site, SymbolInfo
+    from graphmem.answers import FileInfo, NearbyMemories, Site, SymbolInfo
     from graphmem.project.graph_source import GraphSource
+    from graphmem.project.known import KnownCode
     from graphmem.projection.graph import GraphView
 
 SITES: Final = 1000  # maximum number of edges of one relation in an answer
@@ -31,6 +32,7 @@ class Lookups:
     """Looks up files and symbols in a graph."""
 
     graph: GraphSource
+    known: KnownCode  # memories about symbols and files
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
         """A page of files that match, and how many match in total.
@@ -73,6 +75,7 @@ class Lookups:
             parent=view.info(parent) if parent >= 0 else None,
             members=[site.symbol for site in around.pop("members")],
             source=self._source(view, node) if source else "",
+            known=self.known.of_nodes(view, [view.ids[node]])[view.ids[node]],
             **around,
         )
 
@@ -99,6 +102,9 @@ class Lookups:
     def sites(self, ids: Sequence[str], relation: str, limit: int = SITES) -> dict[str, list[Site]]:
         view = self.graph.view()
         return {one: sites(view, node, relation, limit) for one, node in nodes_of(view, ids).items()}
+
+    def known_about(self, ids: Sequence[str], limit: int = 5) -> dict[str, NearbyMemories]:
+        return self.known.of_nodes(self.graph.view(), ids, limit)
 
     def details(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         view = self.graph.view()

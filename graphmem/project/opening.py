@@ -43,6 +43,7 @@ from graphmem.project.health import Doctor, IndexHealth
 from graphmem.project.history import CoAccess
 from graphmem.project.history_source import LOG, HistorySource
 from graphmem.project.indexer_source import IndexerSource
+from graphmem.project.known import KnownCode
 from graphmem.project.language import Described, LanguageQuestions
 from graphmem.project.lazy import Lazy
 from graphmem.project.learning import SessionLearning
@@ -180,8 +181,9 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     # The code.
     indexers = IndexerSource(store, projections, data_dir, settings, keep_warm)
     runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, stale, following, progress)
-    co_access = CoAccess(graph, projections, history)
-    impact = ImpactQuestions(graph, evidence, co_access)
+    known = KnownCode(graph, projections.memories, book.clock.now)
+    co_access = CoAccess(graph, projections, history, known)
+    impact = ImpactQuestions(graph, evidence, co_access, known)
     semantics = SemanticSource(graph, store, history.known)
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
@@ -241,7 +243,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         backups=backups,
         operations=(
             status,
-            Lookups(graph),
+            Lookups(graph, known),
             impact,
             search,
             runs,

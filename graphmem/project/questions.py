@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
+    from graphmem.project.known import KnownCode
     from graphmem.project.outside_evidence import OutsideEvidence
     from graphmem.projection.graph import GraphView
 
@@ -39,6 +40,7 @@ class ImpactQuestions:
     graph: GraphSource
     evidence: OutsideEvidence  # evidence of tests that ran
     co_access: CoAccess  # finds files that change with the targets but have no edge to them
+    known: KnownCode  # memories about the code of an answer
 
     def impact(
         self,
@@ -63,7 +65,8 @@ class ImpactQuestions:
             raise BadInputError("no target given; name at least one", argument="targets")
         nodes, missed = self._targets(view, refs)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
-        return self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
+        report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
+        return dataclasses.replace(report, known=self.known.of_impact(view, report, nodes))
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
         """The nodes that references mean, and the references that mean none.
@@ -118,13 +121,14 @@ class ImpactQuestions:
             seeds["body" if body else "name"].extend([node] if body else expand(view, [node]))
         starts = [Start(seeds["body"], BODY_KINDS), Start(seeds["name"], IMPACT_KINDS)]
         report = united_impact(view, targets, starts, question, self.graph.state(), self._runs(view))
+        report = self.co_access.with_also_moves(view, report, read.files)
         return DiffImpact(
             base=read.base,
             head=read.head,
             files=read.files,
             changed=[ChangedSymbol(info, cast("ChangeKind", one.change), one.lines) for one, info in changed],
             unmapped=read.unmapped,
-            impact=self.co_access.with_also_moves(view, report, read.files),
+            impact=dataclasses.replace(report, known=self.known.of_impact(view, report, targets)),
         )
 
     def path(
@@ -132,7 +136,7 @@ class ImpactQuestions:
     ) -> PathAnswer:
         view = self.graph.view()
         from_nodes, to_nodes = resolve_ref(view, source, self.graph.root()), resolve_ref(view, target, self.graph.root())
-        return best_path(
+        answer = best_path(
             view,
             from_nodes,
             to_nodes,
@@ -141,6 +145,7 @@ class ImpactQuestions:
             min_confidence=min_confidence,
             kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
         )
+        return dataclasses.replace(answer, known=self.known.of_path(view, answer))
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
         """The nodes around some symbols and the edges among them.

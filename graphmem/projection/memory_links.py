@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from datetime import datetime
 from typing import Any, Final
 
@@ -51,6 +51,11 @@ class MemoryLinks(ABC):
         """Ids of the memories that are about any of these nodes; retired ones too."""
         with self._lock:
             return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
+
+    @property
+    def anchored(self) -> Container[str]:
+        """Ids of the nodes that any memory is about, whoever may see it."""
+        return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:
         """Ids of the memories that are about a node, ascending; retired ones too."""

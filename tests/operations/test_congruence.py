@@ -225,7 +225,7 @@ def test_every_operation_has_a_case_and_every_case_an_operation() -> None:
 
 def test_only_helpers_of_resolvers_and_streams_are_not_in_the_client() -> None:
     streams = {"subscribe_progress", "subscribe_memories", "subscribe_context"}
-    assert NOT_REMOTE - streams == {"resolve", "file_info", "symbol_info", "sites", "details", "source", "start_index"}
+    assert NOT_REMOTE - streams == {"resolve", "file_info", "symbol_info", "sites", "details", "known_about", "source", "start_index"}
 
 
 @pytest.mark.parametrize("name", [name for name, one in registry().items() if one.hints.root == "query"])

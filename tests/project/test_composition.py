@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from graphmem.project.derived import SemanticSource
 from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource
 from graphmem.project.graphmem import GraphMem
+from graphmem.project.known import KnownCode
 from graphmem.project.lookups import Lookups
 from graphmem.projection.projections import Projections
 from graphmem.settings import DATABASE, Settings
@@ -76,7 +78,7 @@ def test_a_part_answers_without_the_others(tmp_path):
     projections = Projections(store, index)
     try:
         graph = GraphSource(store, projections, index, lambda: state)
-        assert Lookups(graph).symbol("rounded") == symbol
+        assert Lookups(graph, KnownCode(graph, projections.memories, lambda: datetime.now(UTC))).symbol("rounded") == symbol
         assert Pictures(graph, SemanticSource(graph, store, History)).neighbourhood(["rounded"]) == picture
     finally:
         projections.close()

@@ -249,6 +249,15 @@ def test_a_socket_ends_with_its_token(guarded) -> None:
 # ---- what is personal
 
 
+KNOWN = "known { memories { title content about } more held }"
+DIFF = """--- a/bank/account.py
++++ b/bank/account.py
+@@ -2,3 +2,3 @@
+     def withdraw(self, amount):
+-        check(amount)
++        assert check(amount)
+         self.balance -= amount
+"""
 QUESTIONS = {
     "memory": '{ memory(id: "of-personal") { title content } }',
     "node": "query($id: ID!) { node(id: $id) { ... on Memory { content } } }",
@@ -261,6 +270,15 @@ QUESTIONS = {
     "audit": "{ audit { entries { memory note } } }",
     "export": "{ exportMemories }",
     "context": 'mutation { context(point: PROMPT, text: "zanzibar withdraw", files: ["bank/account.py"]) { text } }',
+    "impact": f'{{ impact(targets: ["withdraw"]) {{ hits {{ depth }} {KNOWN} }} }}',
+    "impact of a hit": f'{{ impact(targets: ["check"]) {{ hits {{ depth }} {KNOWN} }} }}',
+    "impact of a diff": f"query($diff: String!) {{ impactOfDiff(diff: $diff) {{ impact {{ {KNOWN} }} }} }}",
+    "symbol": f'{{ symbol(ref: "withdraw") {{ {KNOWN} callers {{ edges {{ node {{ {KNOWN} }} }} }} }} }}',
+    "symbol at": f'{{ symbol(file: "bank/account.py", line: 2) {{ {KNOWN} }} }}',
+    "file": f'{{ symbol(ref: "withdraw") {{ file {{ {KNOWN} }} }} }}',
+    "files": f"{{ files {{ edges {{ node {{ {KNOWN} }} }} }} }}",
+    "path": f'{{ path(source: "serve", target: "check") {{ steps {{ line }} {KNOWN} }} }}',
+    "co-access": f'{{ coAccess(files: ["bank/account.py"]) {{ {KNOWN} }} }}',
     "plan": '{ planContext(task: "zanzibar withdraw") { text } }',
 }
 
@@ -269,10 +287,11 @@ QUESTIONS = {
 def test_a_personal_memory_is_nowhere_in_what_others_are_told(guarded, question: str) -> None:
     mine, theirs = guarded.client("read", "remember", sees=VISIBILITIES), guarded.client("read", "remember", "curate")
     variables = {"id": mine.data('{ memory(id: "of-personal") { id } }')["memory"]["id"]} if question == "node" else {}
+    variables |= {"diff": DIFF} if question == "impact of a diff" else {}
     said = json.dumps(theirs.answer(QUESTIONS[question], **variables))
     assert "zanzibar" not in said.replace("'of-personal'", "")
     assert "afraid" not in said
-    if question in ("memory", "node", "memories", "all memories", "search", "ask", "timeline", "export"):
+    if question not in ("review", "audit", "context", "plan"):
         assert "zanzibar" in json.dumps(mine.answer(QUESTIONS[question], **variables))
 
 

@@ -30,6 +30,7 @@ def symbol(output: Output, detail: SymbolDetail, top: int) -> None:
         output.line(("  " + " · ".join(facts), common.DIM))
     for text in detail.doc.splitlines():
         output.line("  ", (text, "italic"))
+    common.known(output, detail.known)
     _members(output, detail.members, top)
     for title, sites in (
         ("Called by", detail.callers),
@@ -71,6 +72,7 @@ def path(output: Output, answer: PathAnswer) -> None:
         output.line(*ends, f"   {plural(len(answer.steps), 'step')}, confidence ", common.confidence(answer.confidence))
         output.line()
         common.steps(output, answer.steps)
+    common.known(output, answer.known)
     output.line()
     output.line(common.state_line(answer.state))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import IndexState, PathStep, SymbolInfo
-from graphmem.cli.output import Output, plural
+from graphmem.answers.memory import NearbyMemories, age
+from graphmem.cli.output import Output, joined, plural
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -79,8 +81,6 @@ def evidence(source: str, rule: str) -> str:
 
 def state_line(state: IndexState) -> Text:
     """The state of the index: how current the answer is."""
-    from graphmem.cli.output import joined
-
     if state.state == "empty":
         return joined([("index: empty", UNSURE)])
     words = [state.state, f"generation {state.generation}"]
@@ -94,6 +94,31 @@ def state_line(state: IndexState) -> Text:
     if state.note:
         words.append(state.note)
     return joined([("index: " + " · ".join(words), DIM if state.state == "fresh" else UNSURE)])
+
+
+def known(output: Output, found: NearbyMemories) -> None:
+    """Memories about the code of an answer, one line each; nothing without any."""
+    if not (found.memories or found.held):
+        return
+    output.line()
+    output.line(("Known about this code", HEADING), ("  traps first" if any(one.trap for one in found.memories) else "", DIM))
+    now = datetime.now(UTC)
+    output.rows(
+        [
+            (
+                (f"{'trap: ' * one.trap}{one.type.replace('_', ' ')}", BAD if one.trap else GOOD),
+                (f"#{one.short_id}", NAME),
+                joined([one.title, (f"  {one.doubt}" if one.doubt else "", UNSURE)]),
+                (one.about, PATH),
+                (age(one.created_at, now), DIM),
+            )
+            for one in found.memories
+        ]
+    )
+    if found.more:
+        output.line((f"  … and {found.more:,} more; `graphmem memory list --file PATH` lists them", DIM))
+    if found.held:
+        output.line((f"  {plural(found.held, 'memory', 'memories')} about it to review; see `graphmem memory review`", UNSURE))
 
 
 def cut(shown: int, total: int, how: str) -> str:

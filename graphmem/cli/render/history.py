@@ -24,6 +24,7 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     output.rows([_row(hit) for hit in answer.hits])
     if not answer.hits:
         output.line(("no file is known to change with it", common.UNSURE))
+    common.known(output, answer.known)
 
 
 def _row(hit: CoAccessHit) -> list[str | tuple[str, str]]:

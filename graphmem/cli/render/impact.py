@@ -110,6 +110,7 @@ def _verdict(output: Output, report: ImpactReport) -> None:
 
 
 def _body(output: Output, report: ImpactReport, top: int) -> None:
+    common.known(output, report.known)
     groups: dict[str, list[ImpactHit]] = {}
     for hit in report.hits:
         groups.setdefault(hit.verdict, []).append(hit)

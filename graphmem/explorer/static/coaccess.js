@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, chip, day, fileLink, go, into, link, splitList, table, to } from "./parts.js";
+import { card, chip, day, fileLink, go, into, knownList, link, splitList, table, to } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -18,7 +18,7 @@ export async function show(page, parameters, signal) {
   );
   if (!parameters.files) return;
   await into(result, ask("CoAccess", { files: splitList(parameters.files), limit: 50 }, signal), (answer) => {
-    const { files, unknown, hits, notes } = answer.coAccess;
+    const { files, unknown, hits, known, notes } = answer.coAccess;
     const said = [
       unknown.length ? h("p.lead", { role: "alert" }, w.unknown(unknown.join(", ")), hits.length && unknown.length === files.length ? ` ${w.guessed}` : "") : null,
       notes.filter((note) => !unknown.some((path) => note.includes(path))).map((note) => h("p.hint", null, note)),
@@ -54,6 +54,7 @@ export async function show(page, parameters, signal) {
       never.length
         ? card(w.never, w.never_hint, table(w.never, [words.map.columns.file, w.score, w.why], never.map((one) => [[fileLink(one.path)], score(one), why(one)]), { numeric: [1], first: 15 }))
         : null,
+      known.memories.length || known.held ? card(words.panel.memories, null, knownList(known, "")) : null,
     ];
   });
 }

@@ -23,7 +23,7 @@ export async function show(page, parameters, signal) {
           ? listing(found.changed.map((one) => [symbolLink(one.symbol), " ", chip(w.change[one.change]), h("br"), where(one.symbol)]), 20)
           : h("p.hint", null, w.none),
         found.unmapped.length ? details(w.unmapped, found.unmapped.length, false, listing(found.unmapped, 10)) : null);
-      return zones(found.impact, null, modules, signal, [h("h3", null, w.changed), changed]);
+      return zones(found.impact, null, modules, [h("h3", null, w.changed), changed]);
     });
   fill(
     page,

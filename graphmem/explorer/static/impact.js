@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, knownList, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { keep } from "./svg.js";
 import { words } from "./words.js";
 
@@ -36,21 +36,15 @@ export async function show(page, parameters, signal) {
       ask("ImpactOverview", { ...question, direction: "DEPENDENCIES", maxDepth: Math.min(2, Number(depth)) }, signal),
       modulesByPath(signal),
     ]),
-    ([after, before, modules]) => zones(after.impact, before.impact, modules, signal),
+    ([after, before, modules]) => zones(after.impact, before.impact, modules),
     (ref) => to("impact", { of: ref, depth, least }),
   );
 }
 
 /** The three zones with everything around them, grouped by `modules`; also of a diff, which has no `before`. */
-export function zones(after, before, modules, signal, middle = null) {
+export function zones(after, before, modules, middle = null) {
   const w = words.impact;
   const focus = after.targets[0];
-  const memories = h("div");
-  const files = [...new Set([...after.targets, ...after.hits.map((hit) => hit.symbol)].map((symbol) => symbol.path).filter(Boolean))].slice(0, 100);
-  into(memories, files.length ? ask("Memories", { filter: { files }, sort: "IMPORTANCE", first: 20 }, signal) : Promise.resolve(null), (found) =>
-    found?.memories.edges.length
-      ? listing(found.memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), h("p.quiet-text", null, node.content.slice(0, 160))]), 6)
-      : h("p.hint", null, w.no_memories));
   return [
     h("div.verdict", null,
       h(`strong.risk.${after.risk.level.toLowerCase()}`, null, w.risk(after.risk.level, after.risk.atLeast)),
@@ -65,7 +59,7 @@ export function zones(after, before, modules, signal, middle = null) {
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
           h("button", { type: "button", onclick: (event) => saveView(refOf(focus), event.target) }, words.map.save))]),
       zone(w.after, "after", after, w.nothing_after, modules)),
-    h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, memories)),
+    h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, knownList(after.known, w.no_memories))),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, day, details, failure, into, knownList, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
@@ -23,7 +23,6 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
   const symbol = answer.symbol;
   named(symbol);
   const exact = refOf(symbol);
-  const memories = h("div");
   const together = h("div");
   const history = h("div");
   fill(
@@ -43,11 +42,10 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
       link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
     answer.refused ? h("p.hint", null, w.stale_source) : source(symbol),
     RELATIONS.map((name) => relation(w[name], symbol[name], OPEN.has(name))),
-    memories,
+    details(w.memories, symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories)),
     together,
     history,
   );
-  into(memories, ask("Memories", { filter: symbol.kind === "FILE" ? { files: [symbol.path] } : { symbols: [exact] }, first: 20 }, signal), ({ memories: page }) => known(page));
   into(together, coaccessed(symbol.path, signal), (found) => found);
   into(history, changes(symbol.path, signal), (found) => found);
 }
@@ -78,11 +76,6 @@ function relation(title, connection, open) {
   ]);
   const count = connection.pageInfo.hasNextPage ? `${edges.length}+` : edges.length;
   return h("details", { open }, h("summary", null, title, h("span.count", null, String(count))), listing(entries, 6));
-}
-
-function known(page) {
-  const entries = page.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title || node.content.slice(0, 80)), " ", chip(node.type), h("p.quiet-text", null, node.content.length > 160 ? `${node.content.slice(0, 160)}…` : node.content)]);
-  return details(words.panel.memories, page.totalCount, true, entries.length ? listing(entries, 4) : h("p.hint", null, words.panel.no_memories));
 }
 
 async function coaccessed(path, signal) {

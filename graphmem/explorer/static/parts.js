@@ -92,6 +92,25 @@ export function listing(entries, first = 8, tag = "ul") {
   return h("div", null, list, button);
 }
 
+/** Memories about the code of an answer: traps first, each with the code it is about and the reason to check it. */
+export function knownList(known, none) {
+  const w = words.known;
+  const entries = known.memories.map((one) => [
+    one.trap ? [chip(w.trap, "trap"), " "] : null,
+    link(to("memories", { id: one.shortId }), one.title),
+    " ",
+    chip(one.type),
+    one.doubt ? [" ", chip(one.doubt, "likely")] : null,
+    h("div.where", null, `${one.about} · ${day(one.createdAt)}`),
+    h("p.quiet-text", null, one.content.length > 160 ? `${one.content.slice(0, 160)}…` : one.content),
+  ]);
+  return [
+    entries.length ? listing(entries, 5) : known.held ? null : h("p.hint", null, none),
+    known.more ? h("p.hint", null, w.more(known.more)) : null,
+    known.held ? h("p.hint", null, link(to("review"), w.held(known.held))) : null,
+  ];
+}
+
 export function details(title, count, open, ...children) {
   return h("details", { open }, h("summary", null, title, count === null ? null : h("span.count", null, words.number(count))), children);
 }

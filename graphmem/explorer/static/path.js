@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, go, into, link, nameOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, go, into, knownList, link, nameOf, symbolField, symbolLink, to, where } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -28,7 +28,7 @@ export async function show(page, parameters, signal) {
   await into(result, ask("Path", { source: from, target }, signal), ({ path }) => {
     const turn = link(to("path", { from: target, to: from }), w.turn, { class: "button" });
     if (!path.steps.length) {
-      return [h("p.lead", null, w.none_found(from, target, path.maxDepth)), h("p.hint", null, w.hidden), turn];
+      return [h("p.lead", null, w.none_found(from, target, path.maxDepth)), h("p.hint", null, w.hidden), turn, about(path.known)];
     }
     // A class or a file stands for its members: where the way begins or ends at one, both are named.
     const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol));
@@ -39,6 +39,11 @@ export async function show(page, parameters, signal) {
         h("li", null, stop(path.steps[0].src, path.source)),
         path.steps.map((step, i) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[step.kind] ?? step.kind, " ", certainty(step.confidence), h("span.where", null, ` ${step.src.path}:${step.line} · ${step.rule}`)), stop(step.dst, i === last ? path.target : step.dst)))),
       turn,
+      about(path.known),
     ];
   }, (ref) => to("path", { from: ref, to: target }));
+}
+
+function about(known) {
+  return known.memories.length || known.held ? card(words.impact.memories, null, knownList(known, "")) : null;
 }

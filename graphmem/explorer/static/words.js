@@ -173,6 +173,11 @@ export const words = {
     middle: "in the middle",
     right: "depend on it",
   },
+  known: {
+    trap: "trap",
+    more: (n) => `${n.toLocaleString("en")} more about this code`,
+    held: (n) => `${many(n, "memory", "memories")} about it to review`,
+  },
   panel: {
     label: "Details",
     close: "Close",

@@ -1,0 +1,120 @@
+"""Memories about the code of an answer, ranked without a query of the store.
+
+A question about code collects places: nodes of its answer with their nearness to the target. `nearby` ranks the memories about them by
+nearness × trust × confidence in use. Confidence in use fades with time and falls when the code has changed, so it stands for freshness.
+A trap counts `TRAP` times and is listed first, because it can still prevent a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.answers.memory import NearbyMemories, NearbyMemory, code_since
+from graphmem.knowledge import is_held
+from graphmem.memory.describe import Describer
+from graphmem.memory.lifecycle import confidence_in_use
+from graphmem.memory.types import SOURCES, TRAPS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.memories import MemoryIndex
+
+SHOWN: Final = 5
+TRAP: Final = 3.0  # factor of a trap when the best memories are chosen
+JUDGED: Final = 400  # memories that are scored, nearest first; the others are only counted
+
+TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "test", "together"
+
+
+class Place(NamedTuple):
+    """The place of a node in an answer."""
+
+    nearness: float  # 1 for a target, down to 0
+    role: str
+    steps: int  # from a target
+
+
+class Places:
+    """Nodes of one answer, each with its nearest place.
+
+    Args:
+        anchored: ids of the nodes that any memory is about. Other nodes are ignored, so a large answer costs one look-up a node.
+    """
+
+    def __init__(self, anchored: Container[str]) -> None:
+        self._anchored = anchored
+        self.found: dict[str, Place] = {}
+
+    def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
+        """Add a node; the nearest of its places counts."""
+        if node_id in self._anchored:
+            known = self.found.get(node_id)
+            if known is None or known.nearness < nearness:
+                self.found[node_id] = Place(nearness, role, steps)
+
+
+class _Candidate(NamedTuple):
+    weight: float  # score, and more for a trap
+    score: float
+    id: str
+
+
+def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int = SHOWN) -> NearbyMemories:
+    """The best memories about some places; each memory counts at its nearest place.
+
+    Args:
+        index: of all memories; it hides those that the caller may not see.
+        view: the code graph.
+        now: the time for confidence.
+        places: nodes of the answer.
+        limit: maximum number of memories.
+    """
+    nearest: dict[str, tuple[str, Place]] = {}
+    for node_id, place in sorted(places.found.items(), key=lambda one: (-one[1].nearness, one[0])):
+        for memory_id in index.live_about(node_id):
+            nearest.setdefault(memory_id, (node_id, place))
+    judged = list(nearest)[:JUDGED]
+    rows = index.rows(judged)
+    held = 0
+    found: list[_Candidate] = []
+    for one in judged:
+        row = rows.get(one)
+        if row is None:  # forgotten in the meantime
+            continue
+        if is_held(row):
+            held += 1
+            continue
+        score = nearest[one][1].nearness * SOURCES[row.source].trust * confidence_in_use(row, now, index.about(one))
+        found.append(_Candidate(score * (TRAP if row.type in TRAPS else 1.0), score, one))
+    found.sort(key=lambda one: (-one.weight, one.id))
+    describer = Describer(index, view, now, {})
+    chosen = []
+    for candidate in found[:limit]:
+        node_id, place = nearest[candidate.id]
+        info = describer.info(rows[candidate.id])
+        name = next((anchor.name for anchor in info.about if anchor.id == node_id), "")
+        doubts = ("disputed" if info.disputed else "", "words of strangers" if info.contaminated else "", code_since(info))
+        chosen.append(
+            NearbyMemory(
+                id=info.id,
+                short_id=info.short_id,
+                type=info.type,
+                title=info.title,
+                content=info.content,
+                trap=info.type in TRAPS,
+                about=name,
+                place=place.role,
+                steps=place.steps,
+                confidence_in_use=info.confidence_in_use,
+                trust=info.trust,
+                score=round(candidate.score, 4),
+                created_at=info.created_at,
+                contaminated=info.contaminated,
+                doubt="; ".join(filter(None, doubts)),
+            )
+        )
+    chosen.sort(key=lambda one: (not one.trap, -one.score, one.id))
+    return NearbyMemories(chosen, len(found) - len(chosen) + len(nearest) - len(judged), held)

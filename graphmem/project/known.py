@@ -1,0 +1,118 @@
+"""Memories about the code of an answer: the places that each question hands over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from graphmem.analysis.impact import expand
+from graphmem.analysis.relations import nodes_of
+from graphmem.answers import NearbyMemories
+from graphmem.memory.nearby import AROUND, HIT, SHOWN, TARGET, TEST, TOGETHER, WAY, Places, nearby
+from graphmem.model import file_id
+from graphmem.projection.arrays import FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from graphmem.answers import CoAccessHit, ImpactReport, PathAnswer
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.memories import MemoryIndex
+
+# Nearness of code around a target, and factors for the rest of an answer.
+MEMBER: Final = 0.8
+ENCLOSING: Final = 0.7
+IN_FILE: Final = 0.6  # a memory about the file of a target
+IN_TEST: Final = 0.5
+IN_HIT_FILE: Final = 0.5
+MOVING: Final = 0.5  # a file that changes with the target, before its share of the changes
+
+
+@dataclass(eq=False, repr=False)
+class KnownCode:
+    """Finds memories about the code of answers, in the projection of memories alone."""
+
+    graph: GraphSource
+    memories: Callable[[], MemoryIndex]
+    now: Callable[[], datetime]
+
+    def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
+        """Memories about the targets, the code around them, the hits, the tests and the files that change with them."""
+
+        def put(places: Places) -> None:
+            self._targets(view, places, list(targets))
+            files: dict[str, tuple[float, int]] = {}
+            for hits, role, factor in ((report.hits, HIT, 1.0), (report.tests, TEST, IN_TEST)):
+                for hit in hits:
+                    near = factor * hit.confidence / (1 + hit.depth)
+                    places.put(hit.symbol.id, near, role, hit.depth)
+                    if near > files.get(hit.symbol.path, (0.0, 0))[0]:
+                        files[hit.symbol.path] = (near, hit.depth)
+            for path, (near, steps) in files.items():
+                places.put(self._file(view, path), IN_HIT_FILE * near, HIT, steps)
+            self._moving(view, places, report.also_moves)
+
+        return self._found(view, put)
+
+    def of_path(self, view: GraphView, answer: PathAnswer) -> NearbyMemories:
+        """Memories about both ends of a path and the way between them."""
+
+        def put(places: Places) -> None:
+            nodes = nodes_of(view, [answer.source.id, answer.target.id])
+            self._targets(view, places, list(nodes.values()))
+            for steps, step in enumerate(answer.steps[:-1], 1):
+                places.put(step.dst.id, ENCLOSING, WAY, steps)
+                places.put(self._file(view, step.dst.path), IN_HIT_FILE * ENCLOSING, WAY, steps)
+
+        return self._found(view, put)
+
+    def of_files(self, view: GraphView | None, files: Sequence[str], moving: Sequence[CoAccessHit]) -> NearbyMemories:
+        """Memories about files, the code in them, and files that change with them."""
+
+        def put(places: Places) -> None:
+            for path in files:
+                places.put(self._file(view, path), 1.0, TARGET)
+                for node in view.by_path(path) if view is not None else ():
+                    places.put(view.ids[int(node)], MEMBER, AROUND)  # type: ignore[union-attr]
+            self._moving(view, places, moving)
+
+        return self._found(view, put)
+
+    def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
+        """Memories about each of some nodes and the code around it, by id."""
+        return {
+            one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
+            for one, node in nodes_of(view, ids).items()
+        }
+
+    def _found(self, view: GraphView | None, put: Callable[[Places], None], limit: int = SHOWN) -> NearbyMemories:
+        index = self.memories()
+        if not len(index) or view is None:
+            return NearbyMemories()
+        places = Places(index.anchored)
+        put(places)
+        return nearby(index, view, self.now(), places, limit) if places.found else NearbyMemories()
+
+    def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
+        """Targets with their members, the definitions around them and their files."""
+        for node in targets:
+            places.put(view.ids[node], 1.0, TARGET)
+            around = int(view.parent[node])
+            while around >= 0 and view.label[around] != FILE:
+                places.put(view.ids[around], ENCLOSING, AROUND)
+                around = int(view.parent[around])
+            if view.label[node] != FILE and view.path(node):
+                places.put(self._file(view, view.path(node)), IN_FILE, AROUND)
+        for node in expand(view, targets):
+            places.put(view.ids[node], MEMBER, AROUND)
+
+    def _moving(self, view: GraphView | None, places: Places, moving: Iterable[CoAccessHit]) -> None:
+        for one in moving:
+            if one.support:
+                places.put(self._file(view, one.path), MOVING * one.confidence, TOGETHER, 1)
+
+    def _file(self, view: GraphView | None, path: str) -> str:
+        node = view.file_node(path) if view is not None and path in view.path_number else None
+        return view.ids[node] if view is not None and node is not None else file_id(self.graph.project, path)
