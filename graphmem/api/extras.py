@@ -137,7 +137,10 @@ class SymbolEdgeConnection:
 
 
 def _known() -> Any:
-    """A field for the memories about a symbol or file; all of a level share one call."""
+    """A field for the memories about a symbol or file.
+
+    All fields of one level share one call.
+    """
 
     async def resolve(parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = KNOWN_FIRST) -> NearbyMemories:
         limit = page(info.context.limits, first, None).first

@@ -1,4 +1,4 @@
-"""Memories about the code of an answer, ranked without a query of the store.
+"""Rank memories about the code of an answer, without a store query.
 
 A question about code collects places: nodes of its answer with their nearness to the target. `nearby` ranks the memories about them by
 nearness × trust × confidence in use. Confidence in use fades with time and falls when the code has changed, so it stands for freshness.
@@ -63,7 +63,7 @@ class _Candidate(NamedTuple):
 
 
 def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int = SHOWN) -> NearbyMemories:
-    """The best memories about some places; each memory counts at its nearest place.
+    """The best memories about places; each counts at its nearest place.
 
     Args:
         index: of all memories; it hides those that the caller may not see.

@@ -1,4 +1,4 @@
-"""Memories about the code of an answer: the places that each question hands over."""
+"""Collect the code of an answer, and find the memories about it."""
 
 from __future__ import annotations
 
@@ -32,14 +32,17 @@ MOVING: Final = 0.5  # a file that changes with the target, before its share of 
 
 @dataclass(eq=False, repr=False)
 class KnownCode:
-    """Finds memories about the code of answers, in the projection of memories alone."""
+    """Finds memories about the code of answers, in the projection only."""
 
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
     now: Callable[[], datetime]
 
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
-        """Memories about the targets, the code around them, the hits, the tests and the files that change with them."""
+        """Memories about the code of an impact report.
+
+        It includes the code around the targets and files that change with them.
+        """
 
         def put(places: Places) -> None:
             self._targets(view, places, list(targets))
