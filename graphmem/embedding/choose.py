@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 from graphmem.embedding.base import Embedder
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.embedding.packaged import FULL, MODEL
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
-from graphmem.embedding.sentence import DEFAULT_MODEL, SentenceEmbedder, packaged_folder
+from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.errors import SettingsError
 
 _HASHED: Final = re.compile(r"hashed-words-(\d+)")
@@ -49,18 +50,18 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
     if setting == "hashed":
         return Choice(HashedEmbedder(), "hashed features, as configured: no model")
     if setting == "auto" and not model and folder is not None and not missing_for(folder):
-        return Choice(QuantisedEmbedder(folder, threads=threads), f"{DEFAULT_MODEL.model_id} in int8, prepared from an installed package")
+        return Choice(QuantisedEmbedder(folder, threads=threads), f"{MODEL} in int8, prepared from an installed package")
     library = importlib.util.find_spec("sentence_transformers") is not None
     if library and model:
         return Choice(SentenceEmbedder(model, threads=threads), f"{model}, as configured")
-    if library and packaged_folder() is not None:
-        return Choice(SentenceEmbedder(threads=threads), f"{DEFAULT_MODEL.model_id} from an installed package")
-    missing = "sentence-transformers" if not library else DEFAULT_MODEL.package.replace("_", "-")
+    if library and FULL.path() is not None:
+        return Choice(SentenceEmbedder(threads=threads), f"{MODEL} from an installed package")
+    missing = "sentence-transformers" if not library else FULL.distribution
     if setting == "sentence-transformers" or model:
-        raise SettingsError(
-            f"{missing} is not installed; install it, or set embedder to auto", setting="embedder", value=setting, missing=missing
-        )
-    return Choice(HashedEmbedder(), f"hashed features, because {missing} is not installed")
+        said = f"{missing} is not installed; install graphmem[models], or set embedder to auto"
+        raise SettingsError(said, setting="embedder", value=setting, missing=missing)
+    wanted = " and ".join(missing_for(folder)) if folder is not None else missing
+    return Choice(HashedEmbedder(), f"hashed features, because {wanted} is not installed")
 
 
 def for_model(model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1) -> Embedder | None:
@@ -83,6 +84,6 @@ def for_model(model_id: str, model: str = "", *, folder: Path | None = None, thr
     if folder is not None and not missing_for(folder):
         known.append(QuantisedEmbedder(folder, threads=threads, max_tokens=int(read)))
     if importlib.util.find_spec("sentence_transformers") is not None:
-        known += [SentenceEmbedder(threads=threads, max_tokens=int(read))] if packaged_folder() is not None else []
+        known += [SentenceEmbedder(threads=threads, max_tokens=int(read))] if FULL.path() is not None else []
         known += [SentenceEmbedder(model, threads=threads, max_tokens=int(read))] if model else []
     return next((one for one in known if one.model_id == model_id), None)

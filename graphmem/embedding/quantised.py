@@ -1,7 +1,7 @@
 """The packaged model as an int8 graph in onnxruntime.
 
-It loads in a third of a second instead of six, and takes a fifth of the memory. `prepare.py` makes the graph once from the packaged
-weights, in its own process. The graph is stored with its hash.
+It loads in a third of a second, where sentence-transformers takes six, and takes a fifth of the memory. `prepare.py` makes the graph once
+from the packaged weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import Any, Final
 import numpy as np
 
 from graphmem.embedding.base import F32
-from graphmem.embedding.sentence import DEFAULT_MODEL, packaged_folder
+from graphmem.embedding.packaged import DIM, MODEL, SMALL, TOKENIZER
 from graphmem.errors import EmbedderError
 
-RECIPE: Final = 1  # of prepare.py; raise it when it makes another graph
+RECIPE: Final = 2  # of prepare.py; raise it when it makes another graph, whose vectors are not comparable
 PREPARE_SECONDS: Final = 300.0
 
 _RUN: Final = ("onnxruntime", "tokenizers")
-_PREPARE: Final = ("onnx", "torch", "transformers")
+_PREPARE: Final = ("onnx",)
 
 
 def graph_file(folder: Path) -> Path:
     """Path of the prepared graph in a folder of models."""
-    return folder / f"{DEFAULT_MODEL.model_id}-int8-{RECIPE}.onnx"
+    return folder / f"{MODEL}-int8-{RECIPE}.onnx"
 
 
 def missing_for(folder: Path) -> list[str]:
@@ -41,13 +41,13 @@ def missing_for(folder: Path) -> list[str]:
     """
     wanted = _RUN if graph_file(folder).with_suffix(".json").exists() else _RUN + _PREPARE
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
-    return missing if packaged_folder() is not None else [*missing, DEFAULT_MODEL.package]
+    return missing + [one.distribution for one in (SMALL, TOKENIZER) if one.path() is None]
 
 
 class QuantisedEmbedder:
     """The packaged model in int8. Thread-safe.
 
-    The first call makes the graph if there is none, in about ten seconds.
+    The first call makes the graph if there is none, in about three seconds.
 
     Args:
         folder: holds the graph; projects and processes may share it.
@@ -65,13 +65,13 @@ class QuantisedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name, precision, and number of tokens read."""
-        return f"{DEFAULT_MODEL.model_id}-int8@{self._max_tokens}"
+        """Name, precision, recipe, and number of tokens read."""
+        return f"{MODEL}-int8-{RECIPE}@{self._max_tokens}"
 
     @property
     def dim(self) -> int:
         """Length of a vector."""
-        return DEFAULT_MODEL.dim
+        return DIM
 
     @property
     def normalised(self) -> bool:
@@ -108,7 +108,7 @@ class QuantisedEmbedder:
         vectors = np.empty((len(texts), self.dim), np.float32)
         for row, one in enumerate(tokenizer.encode_batch(list(texts))):
             ids = np.array([one.ids], np.int64)
-            vectors[row] = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0][0]
+            vectors[row] = session.run(None, {"input_ids": ids})[0][0]
         if not np.isfinite(vectors).all():
             raise EmbedderError(f"The model {self.model_id} gave vectors that are not numbers.", model=self.model_id)
         return vectors
@@ -125,7 +125,7 @@ class QuantisedEmbedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = self._threads
         options.inter_op_num_threads = 1
-        tokenizer = tokenizers.Tokenizer.from_file(str((packaged_folder() or self._folder) / "tokenizer.json"))
+        tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER.checked()))
         tokenizer.no_padding()  # the file asks for 128 tokens, always
         tokenizer.enable_truncation(self._max_tokens)
         self._tokenizer = tokenizer
@@ -136,12 +136,10 @@ class QuantisedEmbedder:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PREPARE_SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
-            raise EmbedderError(
-                "The model could not be prepared in time; set embedder to sentence-transformers.", model=self.model_id
-            ) from error
+            raise EmbedderError("The model could not be prepared in time; set embedder to hashed.", model=self.model_id) from error
         if done.returncode or not _is_whole(file):
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise EmbedderError(f"The model could not be prepared ({reason}); set embedder to sentence-transformers.", model=self.model_id)
+            raise EmbedderError(f"The model could not be prepared ({reason}); set embedder to hashed.", model=self.model_id)
 
 
 def _is_whole(file: Path) -> bool:
@@ -152,4 +150,4 @@ def _is_whole(file: Path) -> bool:
             found = hashlib.file_digest(content, "sha256").hexdigest()
     except (OSError, ValueError):
         return False
-    return isinstance(facts, dict) and facts.get("sha256") == found and facts.get("weights") == DEFAULT_MODEL.sha256
+    return isinstance(facts, dict) and facts.get("sha256") == found and facts.get("weights") == SMALL.sha256

