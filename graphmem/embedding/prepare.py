@@ -57,7 +57,10 @@ def prepare(file: Path) -> None:
 
 
 def _encoder(model: Any) -> Any:
-    """The graph from the ids of one text's tokens, shape (1, tokens), to its unit vector, shape (1, DIM), in single precision."""
+    """Build the graph from token ids to a unit vector, in single precision.
+
+    Ids have the shape (1, tokens), the vector (1, DIM).
+    """
     from onnx import TensorProto, helper, numpy_helper
 
     constants = {one.name: one for one in model.graph.initializer}
@@ -80,7 +83,11 @@ def _encoder(model: Any) -> Any:
 
 
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Nodes without the casts and products that scale 8-bit weights, and the weights as they come out of these."""
+    """Compute the weights that the graph scales at each run.
+
+    Returns:
+        The nodes without the casts and products that scale, and the weights by name.
+    """
     from onnx import TensorProto, numpy_helper
 
     rest: list[Any] = []
@@ -97,9 +104,9 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 
 
 def _drop_mask(nodes: list[Any]) -> None:
-    """Give softmax the attention scores without the mask, and its readers what it returns.
+    """Take the attention mask out of the graph.
 
-    The packaged graph replaces the rows of fully masked tokens, which are not numbers; without a mask none are.
+    Softmax gets the scores without it, and its readers get what it returns. The packaged graph replaces the rows of fully masked tokens, which are not numbers; without a mask none are.
     """
     by_output = {name: node for node in nodes for name in node.output}
     plain: dict[str, str] = {}
@@ -115,7 +122,7 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """The nodes that an output needs, in order, and the names that they read."""
+    """Nodes that an output needs, in order, and the names they read."""
     used = {output}
     kept: list[Any] = []
     for node in reversed(nodes):
