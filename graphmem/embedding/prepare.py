@@ -106,7 +106,8 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 def _drop_mask(nodes: list[Any]) -> None:
     """Take the attention mask out of the graph.
 
-    Softmax gets the scores without it, and its readers get what it returns. The packaged graph replaces the rows of fully masked tokens, which are not numbers; without a mask none are.
+    Softmax gets the scores without it, and its readers get what it returns. The packaged graph replaces the rows of fully masked
+    tokens, which are not numbers; without a mask none are.
     """
     by_output = {name: node for node in nodes for name in node.output}
     plain: dict[str, str] = {}
