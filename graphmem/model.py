@@ -208,6 +208,18 @@ class UnresolvedRow(NamedTuple):
     reason: str  # no_receiver_type | too_many_candidates | dynamic | …: keys of resolution.rules.REASONS
 
 
+class OccurrencesRow(NamedTuple):
+    """The names of nodes in the text of a file."""
+
+    id: str  # of the file
+    path: str
+    places: bytes  # see `graphmem.runtime.places`
+
+
+WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS", "OVERRIDES", "TESTS", "DEFINES")
+"""Kinds of occurrences. The order is part of the stored form; append only."""
+
+
 class Before(NamedTuple):
     """Stored rows that a delta changes.
 
@@ -243,6 +255,8 @@ class GraphDelta(NamedTuple):
     unresolved: Sequence[UnresolvedRow]
     moves: Sequence[tuple[str, str]] = ()  # (old id, new id): the old id is removed, the new one upserted; each occurs once
     before: Before = Before({}, {}, {}, {})  # a subset of the stored rows
+    removed_occurrences: Sequence[str] = ()
+    occurrences: Sequence[OccurrencesRow] = ()
 
     @classmethod
     def empty(cls) -> GraphDelta:

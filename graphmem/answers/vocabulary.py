@@ -25,6 +25,14 @@ EdgeSource: TypeAlias = Annotated[
 ]
 Relation: TypeAlias = Literal["callers", "callees", "references", "bases", "subclasses", "overrides", "overridden_by", "members", "tests"]
 Direction: TypeAlias = Annotated[Literal["dependents", "dependencies"], Vocabulary("Direction", "The direction of an impact.")]
+OccurrenceRole: TypeAlias = Annotated[
+    Literal["definition", "use", "import"],
+    Vocabulary("OccurrenceRole", "What a name does at a place: define, use or import its symbol."),
+]
+ColumnUnit: TypeAlias = Annotated[
+    Literal["characters", "utf16", "utf8"],
+    Vocabulary("ColumnUnit", "Unit of a column: characters (code points), UTF-16 code units or UTF-8 bytes."),
+]
 Epistemic: TypeAlias = Annotated[
     Literal["exact", "lower_bound", "unknown"],
     Vocabulary("Epistemic", "The certainty of an answer: exact, a lower bound, or unknown."),

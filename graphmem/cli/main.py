@@ -72,7 +72,7 @@ FAMILIES: Final = {
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
-    "Find": "search ask symbol path modules flows entry-points central describe report export cypher",
+    "Find": "search ask symbol symbol-at occurrences path modules flows entry-points central describe report export cypher",
     "Change": "impact coaccess reviewers commits cycles hotspots dead-code duplicates drift",
     "Memory": "remember recall forget pin memory rules sync-file import delete-all",
     "Agents": "install uninstall mcp hook context plan trust session observe",

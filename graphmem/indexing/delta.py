@@ -14,7 +14,18 @@ import pyarrow as pa
 
 from graphmem.indexing.moves import Sides, moves
 from graphmem.indexing.packed import PackedRows
-from graphmem.model import Before, ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, PackedChunkRow, SymbolRow, UnresolvedRow
+from graphmem.model import (
+    Before,
+    ChunkRow,
+    EdgeRow,
+    ExternalRow,
+    FileRow,
+    GraphDelta,
+    OccurrencesRow,
+    PackedChunkRow,
+    SymbolRow,
+    UnresolvedRow,
+)
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 
 if TYPE_CHECKING:
@@ -25,7 +36,7 @@ if TYPE_CHECKING:
 # The projection keeps confidences in single precision, which preserves this many digits.
 CONFIDENCE_DIGITS: Final = 6
 
-_Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
+_Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesRow)
 
 
 class Rows(NamedTuple):
@@ -36,6 +47,7 @@ class Rows(NamedTuple):
     chunks: list[ChunkRow] | PackedRows[PackedChunkRow]
     edges: list[EdgeRow] | PackedRows[EdgeRow]
     unresolved: list[UnresolvedRow] | PackedRows[UnresolvedRow]
+    occurrences: list[OccurrencesRow] | PackedRows[OccurrencesRow]
     externals: dict[str, ExternalRow]  # that the edges lead to, by id
 
     @property
@@ -50,8 +62,16 @@ class Rows(NamedTuple):
         """Make an empty set of rows; packed rows are kept as bytes."""
         if packed:
             chunks = PackedRows(PackedChunkRow)
-            return cls(PackedRows(FileRow), PackedRows(SymbolRow), chunks, PackedRows(EdgeRow), PackedRows(UnresolvedRow), {})
-        return cls([], [], [], [], [], {})
+            return cls(
+                PackedRows(FileRow),
+                PackedRows(SymbolRow),
+                chunks,
+                PackedRows(EdgeRow),
+                PackedRows(UnresolvedRow),
+                PackedRows(OccurrencesRow),
+                {},
+            )
+        return cls([], [], [], [], [], [], {})
 
 
 def everything(new: Rows) -> GraphDelta:
@@ -66,6 +86,7 @@ def everything(new: Rows) -> GraphDelta:
         chunks=new.chunks,
         edges=new.edges,
         unresolved=new.unresolved,
+        occurrences=new.occurrences,
     )
 
 
@@ -126,6 +147,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
     removed_symbols, symbols = _by_id(old.symbols, new.symbols)
     removed_chunks, chunks = _by_id(old.loose_chunks, new.loose_chunks)
     removed_unresolved, unresolved = _by_id(old.unresolved, new.unresolved)
+    removed_occurrences, occurrences = _by_id(old.occurrences, new.occurrences)
     old_edges = {row[:3]: row for row in old.edges}
     new_edges = {row[:3]: row._replace(confidence=round(row.confidence, CONFIDENCE_DIGITS)) for row in new.edges}
     removed_edges = sorted(key for key, row in old_edges.items() if new_edges.get(key) != row)
@@ -152,6 +174,8 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
         chunks=chunks,
         edges=edges,
         unresolved=unresolved,
+        removed_occurrences=removed_occurrences,
+        occurrences=occurrences,
         moves=moves(sides),
         before=_before(old, {row[:3] for row in edges}),
     )

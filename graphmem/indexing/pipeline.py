@@ -24,7 +24,7 @@ from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.recent import Recent
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
-from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, file_id, stable_id
+from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, OccurrencesRow, file_id, stable_id
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.ignore import DiscoveryOptions
@@ -413,6 +413,8 @@ class Indexer:
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
                     new.unresolved.extend(resolved.unresolved)
+                    if resolved.places:
+                        new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
                     new.externals.update((row.id, row) for row in resolved.externals)
                 module = resolver.module_name(path)
                 fault = resolver.fault(path) or fault
@@ -447,7 +449,9 @@ class Indexer:
             self._projections.refresh(generation, None)
         touched = sorted({*paths, *removed})
         rows = self._recent.rows_of(self._store.rows_of, touched, {*parsed, *removed})
-        return Rows(rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, {})
+        return Rows(
+            rows.files, rows.symbols, rows.chunks, edges_of(self._projections.graph(), touched), rows.unresolved, rows.occurrences, {}
+        )
 
     def _done(
         self, mode: str, meter: Meter, look: Look, notes: Iterable[Diagnostic], on_progress: Callable[[IndexProgress], None]

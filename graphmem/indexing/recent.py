@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from graphmem.indexing.delta import Rows
-    from graphmem.model import ChunkRow, FileRow, SymbolRow, UnresolvedRow
+    from graphmem.model import ChunkRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
 
 MAX_FILES: Final = 64
 
@@ -24,6 +24,7 @@ class _File(NamedTuple):
     symbols: list[SymbolRow]
     chunks: list[ChunkRow] | None  # None: not known
     unresolved: list[UnresolvedRow]
+    occurrences: list[OccurrencesRow]
 
 
 class Recent:
@@ -37,14 +38,17 @@ class Recent:
         wanted = set(chunks_of)
         here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
         missing = [path for path in paths if path not in here]
-        found = ask(missing, sorted(wanted.difference(here))) if missing else StoredRows([], [], [], [])
+        found = ask(missing, sorted(wanted.difference(here))) if missing else StoredRows([], [], [], [], [])
         for path, one in here.items():
             found.files.extend(one.files)
             found.symbols.extend(one.symbols)
             found.unresolved.extend(one.unresolved)
+            found.occurrences.extend(one.occurrences)
             if path in wanted:
                 found.chunks.extend(one.chunks or ())
-        return StoredRows(sorted(found.files), sorted(found.symbols), sorted(found.chunks), sorted(found.unresolved))
+        return StoredRows(
+            sorted(found.files), sorted(found.symbols), sorted(found.chunks), sorted(found.unresolved), sorted(found.occurrences)
+        )
 
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
         """Report written rows: all of the run's files, chunks of parsed ones."""
@@ -53,13 +57,15 @@ class Recent:
         self._known = {path: one for path, one in before.items() if path not in {*paths, *removed}}
         if len(paths) > MAX_FILES:
             return
-        new = {path: _File([], [], [], []) for path in paths}
+        new = {path: _File([], [], [], [], []) for path in paths}
         for file in rows.files:
             new[file.path].files.append(file)
         for symbol in rows.symbols:
             new[symbol.path].symbols.append(symbol)
         for site in rows.unresolved:
             new[site.path].unresolved.append(site)
+        for row in rows.occurrences:
+            new[row.path].occurrences.append(row)
         chunks: dict[str, list[ChunkRow]] = defaultdict(list)
         for chunk in rows.loose_chunks:
             chunks[chunk.path].append(chunk)

@@ -25,9 +25,10 @@ from graphmem.answers import (
     SymbolInfo,
     SymbolPage,
 )
-from graphmem.answers.vocabulary import Direction, EdgeKind, Relation, SearchKind, SymbolKind
+from graphmem.answers.places import Occurrences, SymbolAt
+from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
-from graphmem.operations.declare import Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
+from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
 
 Share = Annotated[float, Bounds(0, 1)]
 
@@ -48,6 +49,35 @@ class CodeOperations:
         """A symbol with its edges, at most 1,000 of each relation.
 
         `ref` is an id, `path:name`, `path:line[:column]`, a qualified name or a bare name.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, command="symbol-at")
+    def symbol_at(
+        self,
+        file: str,
+        line: Annotated[int, Bounds(1, 1_000_000_000)],
+        column: Annotated[int, Bounds(0, 1_000_000_000), Argument()] = 0,
+        unit: ColumnUnit = "characters",
+    ) -> SymbolAt:
+        """The symbol that a position is on: defined, used or imported there.
+
+        On a blank line, in a comment, beyond the end and on a name without a symbol the answer is empty, with the reason.
+
+        Args:
+            file: path of an indexed file.
+            line: 1-based.
+            column: 0-based; the end of a name counts as on it.
+            unit: of the column.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
+    def occurrences(self, file: str) -> Occurrences:
+        """All names in a file that mean a symbol, with their ranges.
+
+        Local variables and unresolved names are not included.
+
+        Args:
+            file: path of an indexed file.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")

@@ -26,7 +26,7 @@ DECLARED_IN: Final = (
 
 # Module -> its derived commands, so that only this module is loaded. Commands missing here are still found, but later.
 COMMANDS_IN: Final = {
-    "code": "path search",
+    "code": "path search symbol-at occurrences",
     "memory": "rules sync-file",
     "context": "plan",
     "history": "coaccess reviewers",

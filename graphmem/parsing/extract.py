@@ -159,6 +159,7 @@ class _Extraction(Definitions):
         stack, blocks = self.stack, self.blocks
         top = stack[-1]
         span_end, body_start, block_end = top.span_end, top.body_start, blocks[-1][0]
+        declared = self.builder.declared
         for start, _, pattern, _, node, captures in found:
             while span_end <= start and len(stack) > 1:
                 stack.pop()
@@ -171,6 +172,8 @@ class _Extraction(Definitions):
             self.scope = top.index if body_start <= start else top.parent
             handler, _, suffix = actions[pattern]
             handler(self, suffix, node, captures)
+            if declared:
+                self.add_declared()
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
@@ -200,12 +203,15 @@ class _Extraction(Definitions):
             module = module[level:]
         exported_as = text(captures["import.exported_as"][0]) if "import.exported_as" in captures else ""
         line = self.line(node.start_byte)
-        names = ["*"] if "import.star" in captures else [text(found) for found in captures.get("import.name", ())] or [""]
-        for name in names:
+        named = [] if "import.star" in captures else captures.get("import.name", [])
+        names = ["*"] if "import.star" in captures else [text(found) for found in named] or [""]
+        module_spot, alias_spot = self.spot(module_node), self.spot(captures["import.alias"][0] if "import.alias" in captures else None)
+        for number, name in enumerate(names):
             alias = text(captures["import.alias"][0]) if "import.alias" in captures else ""
             if not alias and name not in ("", "*") and kind != "reexport":
                 alias = name
-            found = Import(self.scope, module, level, name, alias, kind, exported_as, line)
+            name_spot = self.spot(named[number] if named else None)
+            found = Import(self.scope, module, level, name, alias, kind, exported_as, line, module_spot, name_spot, alias_spot)
             self.imports.extend(self.grammar.helper.imports(found))
 
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:

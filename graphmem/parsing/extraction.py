@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from graphmem.parsing.facts import (
     INDEX,
     LITERAL,
     NO_TERM,
+    NOWHERE,
     OPERATOR,
     STRING,
     Binding,
@@ -20,7 +22,9 @@ from graphmem.parsing.facts import (
     OptionalTerm,
     Parameter,
     Reference,
+    Spot,
     TermIndex,
+    written_name,
 )
 from graphmem.parsing.grammar import Grammar
 from graphmem.parsing.terms import TermBuilder
@@ -263,7 +267,49 @@ class Extraction:
         line = bisect_right(starts, start)
         last = line if line == len(starts) or end <= starts[line] else bisect_right(starts, end - 1)
         column = start - starts[line - 1] if self.builder.ascii is not None else self.column(start, line)
-        self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last)))
+        name_line, name_column = self.name_place(term, self.builder.spots.get(node.id, start), start, end)
+        self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last, name_line, name_column)))
+
+    def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
+        """Line and column of the name of a term that is written between two bytes.
+
+        Args:
+            term: the term.
+            spot: where the name is expected.
+            start: first byte of the term.
+            end: the byte after the term.
+
+        Returns:
+            The line is 0 if the term has no name, or the text writes it otherwise.
+        """
+        name = written_name(self.builder.terms, term)
+        if not name:
+            return 0, 0
+        text, ascii_text = name.encode(), self.builder.ascii
+        if not (self.source.startswith(text, spot) if ascii_text is None else ascii_text.startswith(name, spot)):
+            spot = end - len(text)
+            if spot < start or not self.source.startswith(text, spot):
+                found = re.search(rb"(?<![\w$])" + re.escape(text) + rb"(?![\w$])", self.source[start:end])
+                if found is None:
+                    return 0, 0
+                spot = start + found.start()
+        line = bisect_right(self.line_starts, spot)
+        return line, self.column(spot, line)
+
+    def add_declared(self) -> None:
+        """Note where declared types name something; their edges come from the declaration."""
+        for term, spot in self.builder.declared:
+            line, column = self.name_place(term, spot, spot, spot)
+            if line:
+                self.references.append(_new_tuple(Reference, ("named", self.scope, term, line, column, line, line, column)))
+        self.builder.declared.clear()
+
+    def spot(self, node: Node | None) -> Spot:
+        """Where a node on one line is."""
+        if node is None:
+            return NOWHERE
+        line = self.line(node.start_byte)
+        return line, self.column(node.start_byte, line), len(self.builder.text(node))
 
 
 def _pattern_kinds(grammar: Grammar) -> dict[int, str]:

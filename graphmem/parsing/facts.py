@@ -10,6 +10,7 @@ Scopes are indices into `definitions`; index 0 is always the module itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, NewType
 
 NAME: Final = 0
@@ -201,6 +202,12 @@ class Definition(NamedTuple):
     body_hash: str
 
 
+Spot = tuple[int, int, int]
+"""Where a name is written: its line (1-based), its column and its length (both in characters). The line 0 means nowhere."""
+
+NOWHERE: Final[Spot] = (0, 0, 0)
+
+
 class Import(NamedTuple):
     """One name an import statement binds (or re-exports)."""
 
@@ -212,6 +219,9 @@ class Import(NamedTuple):
     kind: str  # import | from | require | dynamic | reexport | type | augment | package (the file's own) | constraint
     exported_as: str  # name of the re-export; "" if there is none
     line: int
+    module_spot: Spot = NOWHERE  # of the module as written
+    name_spot: Spot = NOWHERE  # of the imported name
+    alias_spot: Spot = NOWHERE  # of the local name
 
 
 class Binding(NamedTuple):
@@ -230,12 +240,14 @@ class Binding(NamedTuple):
 class Reference(NamedTuple):
     """A use of a name. For calls, `term` is the CALL or NEW term itself."""
 
-    kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit
+    kind: str  # call | read | write | decorate | inherit | type | raise | jsx | implicit | named (only a place: a declaration has the type)
     scope: int
     term: TermIndex
     line: int
     column: int  # 0-based, in characters
     end_line: int
+    name_line: int = 0  # of the name that is used; 0 without a name
+    name_column: int = 0  # 0-based, in characters
 
 
 class FileFacts(NamedTuple):
@@ -256,3 +268,20 @@ class FileFacts(NamedTuple):
     error_count: int
     diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
     extraction_version: str  # grammar versions and rules; part of the cache key
+
+
+def written_name(terms: Sequence[Term], index: int) -> str:
+    """The name that a use of a term is written with; "" if it has none.
+
+    It is `c` of `a.b.c`, of `a.b.c(…)` and of `a.b.c[…]`.
+    """
+    while index >= 0:
+        term = terms[index]
+        if term[0] == NAME:
+            return term[1]
+        if term[0] == ATTR:
+            return term[2]
+        if term[0] not in (CALL, NEW, INDEX, TYPED):
+            break
+        index = term[1]
+    return ""

@@ -128,7 +128,11 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
             return builder.term(attribute)
         start, end, text = attribute.start_byte, attribute.end_byte, builder.ascii
         found = text[start:end] if text is not None else builder.slice(start, end)
-        return builder.add((ATTR, builder.term(base(node)), found))
+        builder.spots[node.id] = start
+        term = builder.add((ATTR, builder.term(base(node)), found))
+        if builder._telling:
+            builder.declared.append((term, start))
+        return term
 
     return build
 
@@ -147,25 +151,31 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
         target = callee(node)
         if target is not None:
             builder.consumed.add(target.id)
-        called = builder.term(target) if target is not None else named_callee(builder, base(node), member(node))
+            called = builder.term(target)
+            builder.spots[node.id] = builder.spots.get(target.id, target.start_byte)
+        else:
+            named = member(node)
+            called = named_callee(builder, base(node), named)
+            if named is not None:
+                builder.spots[node.id] = named.start_byte
         given = arguments(node)
         if given is None:
             return builder.add((operator, called, (), ()))
         if given.kind_id not in lists:  # `f(x for x in y)` has no list
             return builder.add((operator, called, (builder.term(given),), ()))
         positional: list[TermIndex] = []
-        named: list[tuple[str, TermIndex]] = []
+        keywords: list[tuple[str, TermIndex]] = []
         for child in given.named_children:
             kind = child.kind_id
             if kind in keyword:
                 name = keyword_name(child)
-                named.append((builder.text(name) if name else "", builder.term(keyword_value(child))))
+                keywords.append((builder.text(name) if name else "", builder.term(keyword_value(child))))
             elif kind in double:
                 inner = _children(child)
-                named.append(("**", builder.term(inner[0] if inner else None)))
+                keywords.append(("**", builder.term(inner[0] if inner else None)))
             elif not child.is_extra:
                 positional.append(builder.term(child))
-        return builder.add((operator, called, tuple(positional), tuple(named)))
+        return builder.add((operator, called, tuple(positional), tuple(keywords)))
 
     return build
 

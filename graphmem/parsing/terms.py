@@ -67,6 +67,8 @@ class TermBuilder:
         self._quiet = 0
         self._telling = 0
         self.told: set[int] = set()  # ids of type nodes in a declaration's annotation; its definition or binding uses them
+        self.spots: dict[int, int] = {}  # first byte of the name of an attribute or a call, by id of its node
+        self.declared: list[tuple[TermIndex, int]] = []  # names in declared types with their first byte; extraction takes them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
         self.unknown = self.add((UNKNOWN,))
         for word, meaning in () if shared else syntax.spec.words.items():
@@ -103,7 +105,11 @@ class TermBuilder:
             start, end, text = node.start_byte, node.end_byte, self.ascii
             key: Name = (NAME, text[start:end] if text is not None else self.slice(start, end))
             found = self._index.get(key)
-            return self.add(key) if found is None else found
+            if found is None:
+                found = self.add(key)
+            if self._telling:
+                self.declared.append((found, start))
+            return found
         identity = node.id
         found = self._memo.get(identity)
         if found is not None:

@@ -53,6 +53,7 @@ from graphmem.project.outside_evidence import OutsideEvidence
 from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.project.people import PeopleFiles
 from graphmem.project.phases import PhaseWeighing
+from graphmem.project.positions import Positions
 from graphmem.project.progress import Hub
 from graphmem.project.questions import ImpactQuestions
 from graphmem.project.runs import IndexRuns
@@ -244,6 +245,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         operations=(
             status,
             Lookups(graph, known),
+            Positions(graph),
             impact,
             search,
             runs,

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphmem.errors import BadInputError, DatabaseDamagedError
-from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, PackedChunkRow, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, OccurrencesRow, PackedChunkRow, SymbolRow, UnresolvedRow
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.store.tables import NodeTable
 
-_Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow)
+_Row = TypeVar("_Row", FileRow, SymbolRow, ExternalRow, ChunkRow, EdgeRow, UnresolvedRow, OccurrencesRow)
 
 ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
     NodeTable.FILE: FileRow,
@@ -28,9 +28,10 @@ ROW_TYPES: Final[dict[NodeTable, type[Any]]] = {
     NodeTable.EXTERNAL: ExternalRow,
     NodeTable.CHUNK: ChunkRow,
     NodeTable.UNRESOLVED: UnresolvedRow,
+    NodeTable.OCCURRENCES: OccurrencesRow,
 }
 TIMESTAMP: Final = pa.timestamp("us")
-_ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64()}
+_ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64(), bytes: pa.binary()}
 _PREFIX: Final = ChunkRow._fields.index("prefix")
 _LINES: Final = slice(ChunkRow._fields.index("start_line"), ChunkRow._fields.index("end_line") + 1)
 SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import pyarrow as pa
 
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
-from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, HandlesRow, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, HandlesRow, OccurrencesRow, SymbolRow, UnresolvedRow
 
 HANDLES_OF: Final = "handles"  # meta: what the stored keys of frameworks were made from
 
@@ -53,6 +53,7 @@ class StoredRows(NamedTuple):
     symbols: list[SymbolRow]
     chunks: list[ChunkRow]
     unresolved: list[UnresolvedRow]
+    occurrences: list[OccurrencesRow]
 
 
 class Knowledge(NamedTuple):
@@ -187,6 +188,9 @@ class GraphReads(Protocol):
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
+
+    def places(self, file: str) -> bytes:
+        """Packed occurrences in the file with this id; empty if none are known. See `graphmem.runtime.places`."""
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Everything of layer 3, or what belongs to these memories."""

@@ -42,6 +42,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     rows: dict[NodeTable, tuple[Sequence[Any], Sequence[str]]] = {
         NodeTable.CHUNK: (delta.chunks, delta.removed_chunks),
         NodeTable.UNRESOLVED: (delta.unresolved, delta.removed_unresolved),
+        NodeTable.OCCURRENCES: (delta.occurrences, delta.removed_occurrences),
         NodeTable.SYMBOL: (delta.symbols, delta.removed_symbols),
         NodeTable.EXTERNAL: (delta.externals, delta.removed_externals),
         NodeTable.FILE: (delta.files, delta.removed_files),
@@ -60,6 +61,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     chunks = _move_chunks(transaction, delta)
     _replace_nodes(transaction, NodeTable.CHUNK, chunks, delta.removed_chunks)
     _replace_nodes(transaction, NodeTable.UNRESOLVED, delta.unresolved, delta.removed_unresolved)
+    _replace_nodes(transaction, NodeTable.OCCURRENCES, delta.occurrences, delta.removed_occurrences)
     for label in (NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.FILE):
         again = {row[0] for row in rows[label][0]}
         _remove_nodes(transaction, label, [one for one in rows[label][1] if one not in again], knowledge.held(label), moment)

@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphmem.model import ChunkRow, EdgeRow, FileRow, SymbolRow, UnresolvedRow
+from graphmem.model import ChunkRow, EdgeRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
 from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
 from graphmem.store.base import StoredRows
 from graphmem.store.snapshot import Ask, graph_edges
 
-_Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow)
+_Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesRow)
 
 FEW_PATHS: Final = 48  # where scanning for each of them costs as much as taking everything
 
@@ -30,6 +30,7 @@ def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) 
         symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
         chunks=_rows(ask, ChunkRow, "chunks_of", "all_chunks", chunks_of, full_texts),
         unresolved=_rows(ask, UnresolvedRow, "unresolved_of", "all_unresolved", paths),
+        occurrences=_rows(ask, OccurrencesRow, "occurrences_of", "all_occurrences", paths),
     )
 
 

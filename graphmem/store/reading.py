@@ -114,6 +114,10 @@ class StoreReads(LiveFile):
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
+    def places(self, file: str) -> bytes:
+        """Packed occurrences in the file with this id; empty if none are known."""
+        return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
+
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Everything of layer 3, or what belongs to these memories."""
         if not self.knowledge_generation():

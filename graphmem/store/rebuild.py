@@ -310,6 +310,7 @@ def _rows(delta: GraphDelta, label: NodeTable) -> Sequence[Any]:
         NodeTable.EXTERNAL: delta.externals,
         NodeTable.CHUNK: delta.chunks,
         NodeTable.UNRESOLVED: delta.unresolved,
+        NodeTable.OCCURRENCES: delta.occurrences,
     }
     return lists[label]
 
@@ -321,6 +322,7 @@ def _removed(delta: GraphDelta, label: NodeTable) -> Sequence[str]:
         NodeTable.EXTERNAL: delta.removed_externals,
         NodeTable.CHUNK: delta.removed_chunks,
         NodeTable.UNRESOLVED: delta.removed_unresolved,
+        NodeTable.OCCURRENCES: delta.removed_occurrences,
     }
     return lists[label]
 

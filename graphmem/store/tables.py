@@ -21,6 +21,7 @@ class NodeTable(StrEnum):
     EXTERNAL = "External"
     CHUNK = "Chunk"
     UNRESOLVED = "Unresolved"
+    OCCURRENCES = "Occurrences"
     META = "Meta"
     MODULE = "Module"
     FLOW = "Flow"
@@ -131,7 +132,7 @@ class EmbeddingTable:
 _F, _S, _X = NodeTable.FILE, NodeTable.SYMBOL, NodeTable.EXTERNAL
 
 # Nodes and edges of the code, in the order they are loaded; all of them come from a GraphDelta.
-CODE_NODES: Final = (NodeTable.CHUNK, NodeTable.FILE, NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.UNRESOLVED)
+CODE_NODES: Final = (NodeTable.CHUNK, NodeTable.FILE, NodeTable.SYMBOL, NodeTable.EXTERNAL, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES)
 CODE_PAIRS: Final = (
     Pair(RelTable.CALLS, _S, _S),
     Pair(RelTable.CALLS, _S, _X),

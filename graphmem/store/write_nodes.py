@@ -23,6 +23,7 @@ CREATES: Final = {
     NodeTable.EXTERNAL: "create_externals",
     NodeTable.CHUNK: "create_chunks",
     NodeTable.UNRESOLVED: "create_unresolved",
+    NodeTable.OCCURRENCES: "create_occurrences",
 }
 _NUMBERS: Final = {
     NodeTable.FILE: ("size_bytes", "lines", "is_test", "error_count", "call_sites"),

@@ -64,6 +64,7 @@ UNION ALL MATCH (n:Symbol) RETURN "Symbol" AS label, count(*) AS nodes
 UNION ALL MATCH (n:External) RETURN "External" AS label, count(*) AS nodes
 UNION ALL MATCH (n:Chunk) RETURN "Chunk" AS label, count(*) AS nodes
 UNION ALL MATCH (n:Unresolved) RETURN "Unresolved" AS label, count(*) AS nodes
+UNION ALL MATCH (n:Occurrences) RETURN "Occurrences" AS label, count(*) AS nodes
 
 // name: carried_count()
 // Nodes of layers 2 and 3, which a new file has to take over.

@@ -37,6 +37,20 @@ MATCH (u:Unresolved)
 WHERE u.path IN $paths AND u.stale_at IS NULL
 RETURN u.id AS id, u.path AS path, u.caller_id AS caller_id, u.name AS name, u.line AS line, u.reason AS reason
 
+// name: occurrences_of(paths)
+// Packed occurrences.
+// returns: id STRING, path STRING, places BLOB
+MATCH (o:Occurrences)
+WHERE o.path IN $paths AND o.stale_at IS NULL
+RETURN o.id AS id, o.path AS path, o.places AS places
+
+// name: occurrences_in(id)
+// Packed occurrences of the file with this id.
+// returns: places BLOB
+MATCH (o:Occurrences {id: $id})
+WHERE o.stale_at IS NULL
+RETURN o.places AS places
+
 // name: edges_of_files(paths)
 // Live edges that begin at a file itself.
 // returns: kind STRING, src STRING, dst STRING, confidence DOUBLE, source STRING, rule STRING, line INT64, offsets STRING

@@ -36,6 +36,13 @@ MATCH (u:Unresolved)
 WHERE u.stale_at IS NULL
 RETURN u.id AS id, u.path AS path, u.caller_id AS caller_id, u.name AS name, u.line AS line, u.reason AS reason
 
+// name: all_occurrences()
+// Packed occurrences of all files.
+// returns: id STRING, path STRING, places BLOB
+MATCH (o:Occurrences)
+WHERE o.stale_at IS NULL
+RETURN o.id AS id, o.path AS path, o.places AS places
+
 // name: all_edges()
 // Live edges of one FROM … TO … of the code.
 // fill: @edge RelTable, @from NodeTable, @to NodeTable

@@ -33,6 +33,10 @@ CREATE (:Chunk {id: id, path: path, symbol_id: symbol_id, kind: kind, title: tit
 LOAD FROM $rows
 CREATE (:Unresolved {id: id, path: path, caller_id: caller_id, name: name, line: line, reason: reason, stale_at: stale_at})
 
+// name: create_occurrences(rows)
+// Occurrences of files.
+LOAD FROM $rows CREATE (:Occurrences {id: id, path: path, places: places, stale_at: stale_at})
+
 // name: node_row(id)
 // One node as it is stored, stale or not.
 // fill: @label NodeTable

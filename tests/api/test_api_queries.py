@@ -54,7 +54,7 @@ def test_a_symbol_is_found_by_its_global_id_and_by_a_position_inside_it(client):
 
 def test_an_editor_gets_what_stands_around_a_position_in_one_round_trip(client, service):
     line = service.symbol("compile_path").symbol.start_line
-    body = client.post({"operationName": "SymbolAt", "variables": {"file": ROUTING, "line": line}}).json()
+    body = client.post({"operationName": "AtCursor", "variables": {"file": ROUTING, "line": line}}).json()
     symbol = body["data"]["symbol"]
     assert symbol["name"] == "compile_path"
     assert symbol["file"]["path"] == ROUTING
@@ -374,7 +374,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
     variables = {
         "Impact": {"targets": ["Router", "compile_path"], "minConfidence": 0.1},
         "Symbol": {"ref": "starlette/routing.py:Router", "source": True},
-        "SymbolAt": {"file": ROUTING, "line": 100},
+        "AtCursor": {"file": ROUTING, "line": 100},
         "Nodes": {"ids": [base64.b64encode(one.encode()).decode() for one in nodes]},
         "Path": {"source": "test_compile_path", "target": "compile_path"},
         "Subgraph": {"seeds": ["Router"]},

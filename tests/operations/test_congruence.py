@@ -52,6 +52,8 @@ CASES: dict[str, Case] = {
     "symbol": Case({"ref": "Cart", "source": True}, {"ref": "chekout"}, ("symbol", "Cart", "--source")),
     "symbols": Case({"query": "total", "limit": 2, "offset": 1}, {"limit": -1}),
     "files": Case({"prefix": "shop/", "limit": 2}, {"limit": -1}),
+    "symbol_at": Case({"file": PRICE, "line": 1, "column": 4, "unit": "utf16"}, {"file": "no.py", "line": 1}),
+    "occurrences": Case({"file": CART}, {"file": "no.py"}),
     "impact": Case(
         {"targets": ["rounded"], "max_depth": 3, "min_confidence": 0.1},
         {"targets": ["total"]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphmem.answers import PathAnswer, SearchAnswer, SearchHit, Site, SymbolDetail, SymbolInfo
 from graphmem.answers.injection import PackedText
 from graphmem.answers.memory import code_since
+from graphmem.answers.places import Occurrence, Occurrences, SymbolAt
 from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
@@ -206,3 +207,35 @@ def _hit(output: Output, rank: int, hit: SearchHit, titles: dict[str, str]) -> N
         by = titles.get(hit.boosted_by, "a hit further down") if hit.boosted_by else ""
         boost = f"  boosted {hit.boost:+.3f}{' by ' if by else ''}{by}" if hit.boost else ""
         output.line((f"     {parts}{boost}", common.DIM))
+
+
+@renders(SymbolAt, refused=lambda answer: answer.symbol is None)
+def symbol_at(output: Output, answer: SymbolAt) -> None:
+    """The symbol, or the reason why there is none."""
+    if answer.is_stale:
+        output.line((_STALE, common.UNSURE))
+    if answer.symbol is None:
+        output.line((answer.reason, common.UNSURE))
+        return
+    output.line((answer.symbol.ref, common.NAME), (f"   {answer.symbol.kind}", common.DIM))
+    if answer.occurrence is not None:
+        output.line((_place(answer.occurrence), common.DIM))
+        for other in answer.occurrence.others:
+            output.line(("or ", common.DIM), (other.ref, common.NAME))
+
+
+@renders(Occurrences, bare=lambda answer: [_place(one) for one in answer.occurrences])
+def occurrences(output: Output, answer: Occurrences) -> None:
+    """One line for each occurrence, by position."""
+    if answer.is_stale:
+        output.line((_STALE, common.UNSURE))
+    if answer.reason:
+        output.line((answer.reason, common.UNSURE))
+    output.rows([[_place(one), (one.role, common.DIM), (one.symbol.ref, common.NAME)] for one in answer.occurrences])
+
+
+_STALE = "the file changed since it was indexed, so positions may be wrong"
+
+
+def _place(one: Occurrence) -> str:
+    return f"{one.range.line}:{one.range.column}-{one.range.end_column} {one.text}"

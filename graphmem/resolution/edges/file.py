@@ -5,11 +5,12 @@ Each site is resolved, or counted with the reason why it is not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from graphmem.model import EdgeKind, file_id
-from graphmem.parsing.facts import CALL, Reference
+from graphmem.model import EdgeKind, external_id, file_id
+from graphmem.parsing.facts import CALL, NOWHERE, Import, Reference, Spot, written_name
+from graphmem.resolution import definitions
 from graphmem.resolution.edges.annotations import NamedSites
 from graphmem.resolution.edges.rows import FileResolution
 from graphmem.resolution.edges.variables import ASSIGNED
@@ -56,8 +57,14 @@ class _Resolving(NamedSites):
                 self.assigned(binding)
         for reference in self.entry.facts.references:
             resolve = _SITES.get(reference.kind)
-            if resolve is not None:  # definitions handle `inherit`
+            if reference.name_line:
+                length = len(written_name(self.terms, reference.term))
+                self.evidence.spot = (reference.name_line, reference.name_column, length)
+            if resolve is not None:
                 resolve(self, reference)
+            elif self.evidence.spot is not None:  # definitions and bindings make the edges of `inherit` and `named`
+                self.only_named(reference)
+            self.evidence.spot = None
         self.handing.scripts()
         return self.evidence.rows()
 
@@ -75,7 +82,9 @@ class _Resolving(NamedSites):
         for found in entry.facts.imports:
             if rules_of(entry).passes_on(entry, found):
                 self.pass_on(found)
-            for atom in ordered(rules_of(entry).import_targets(self.inference, entry, found)):
+            atoms = ordered(rules_of(entry).import_targets(self.inference, entry, found))
+            self.imported_places(found, atoms)
+            for atom in atoms:
                 if atom[0] == EXT:
                     edge(EdgeKind.IMPORTS, src, self.evidence.outside(atom[1], ""), "external", found.line)
                     continue
@@ -90,6 +99,45 @@ class _Resolving(NamedSites):
                     # A rule may name a file that a manifest declares but the project lacks.
                     if module[0] == MODULE and module[1] != entry.path and self.project.file(module[1]) is not None:
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
+
+    def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
+        """Record what the names in an import mean."""
+        entry, written = self.entry, self.evidence.written
+        named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
+        for atom in atoms:
+            for target in self.module_ids(atom, ""):
+                written(found.module_spot, EdgeKind.IMPORTS, target, 1.0)
+                if not found.name:
+                    for spot in named:
+                        written(spot, EdgeKind.IMPORTS, target, 1.0)
+            if not named or found.name in ("", "*"):
+                continue
+            targets = self.module_ids(atom, found.name) if atom[0] == EXT else set[str]()
+            if not (atom[0] == MODULE and self.inference.module_places(atom[1], found.name)):
+                for part in rules_of(entry).submodule(self.inference, atom, found.name):
+                    targets |= self.module_ids(part, "")
+            for target in targets:
+                for spot in named:
+                    written(spot, EdgeKind.IMPORTS, target, 1.0)
+        for symbol in definitions.imported(self.inference, entry, found, anything=True) if named else ():
+            for spot in named:
+                written(spot, EdgeKind.IMPORTS, symbol.id, 1.0)
+
+    def module_ids(self, atom: Atom, name: str) -> set[str]:
+        """Ids of what a target of an import is, or of a name in an external one."""
+        if atom[0] == EXT:
+            return {external_id(self.project.name, atom[1], ".".join(part for part in (atom[2], name) if part))}
+        if atom[0] == CLASS:
+            return {atom[1].id}
+        target = self.project.file(atom[1]) if atom[0] == MODULE else None
+        return {target.symbols[0].id} if target is not None else set()
+
+    def only_named(self, reference: Reference) -> None:
+        """Record the types that a header or a declaration names."""
+        kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
+        spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
+        for symbol in self._named_in(reference.scope, reference.term, reference.line):
+            self.evidence.written(spot, kind, symbol.id, 1.0)
 
     def inheritance(self, symbol: Symbol) -> None:
         line = self.entry.definitions[symbol.index].name_line
@@ -129,6 +177,14 @@ class _Resolving(NamedSites):
         for used in self.handing.injected(symbol):
             self.evidence.edge(EdgeKind.CALLS, symbol.id, used.id, "injected", definition.name_line)
         self.handing.named(symbol)
+
+
+def _name_spot(found: Import) -> Spot:
+    """Where an import writes the imported name; some languages write it as the end of the module."""
+    line, column, length = found.module_spot
+    if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):
+        return found.name_spot
+    return (line, column + length - len(found.name), len(found.name)) if found.kind == "from" else NOWHERE
 
 
 _SITES: Final[Mapping[str, Callable[[_Resolving, Reference], None]]] = {

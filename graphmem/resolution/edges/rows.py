@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from graphmem.model import EdgeRow, EdgeSource, ExternalRow, HandlesRow, UnresolvedRow, external_id, stable_id
+from graphmem.model import WRITTEN_KINDS, EdgeRow, EdgeSource, ExternalRow, HandlesRow, UnresolvedRow, external_id, stable_id
 from graphmem.resolution.rules import RULES
+from graphmem.runtime.places import Written, packed
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import Spot
     from graphmem.resolution.symbol import Symbol
 
 _new_tuple: Final = tuple.__new__  # twice as fast as calling the class; every project creates hundreds of thousands
@@ -23,6 +25,7 @@ class FileResolution(NamedTuple):
     call_sites: int
     handles: Sequence[HandlesRow] = ()  # distinct, ascending
     fault: str = ""  # the unexpected error that left only edges to the file's own definitions
+    places: bytes = b""  # what the names in the file mean; see `graphmem.runtime.places`
 
 
 class Evidence:
@@ -36,6 +39,8 @@ class Evidence:
         self._externals: dict[tuple[str, str], ExternalRow] = {}  # by package and name
         self._unresolved: dict[str, UnresolvedRow] = {}
         self._handles: set[HandlesRow] = set()
+        self._written: dict[tuple[Spot, str, str], int] = {}  # percent by place, kind and target
+        self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
         """Add a site to an edge.
@@ -43,6 +48,8 @@ class Evidence:
         Of several rules the most confident one is kept, with its first line. Confidence 0 means the default of the rule.
         """
         confidence = confidence or RULES[rule].confidence
+        if self.spot is not None:
+            self.written(self.spot, kind, dst, confidence)
         key = (kind, src, dst)
         known = self._edges.get(key)
         if known is None:
@@ -52,6 +59,13 @@ class Evidence:
         lines.add(line)
         if (confidence, rule) > (best, reason) or (line < first and (confidence, rule) == (best, reason)):
             self._edges[key] = (confidence, rule, lines, line)
+
+    def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
+        """Record that the name at a place means a node."""
+        key = (spot, kind, dst)
+        percent = max(1, round(confidence * 100))
+        if percent > self._written.get(key, 0):
+            self._written[key] = percent
 
     def outside(self, package: str, name: str) -> str:
         """Id of an external symbol; its row is added."""
@@ -82,4 +96,5 @@ class Evidence:
             unresolved=[self._unresolved[key] for key in sorted(self._unresolved)],
             call_sites=self.call_sites,
             handles=sorted(self._handles),
+            places=packed((Written(*spot, kind, percent, dst) for (spot, kind, dst), percent in self._written.items()), WRITTEN_KINDS),
         )

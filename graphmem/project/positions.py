@@ -1,0 +1,320 @@
+"""What the names in the text of a file mean."""
+
+from __future__ import annotations
+
+import re
+import threading
+import zlib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import numpy as np
+
+from graphmem.answers.places import Occurrence, Occurrences, SymbolAt, TextRange
+from graphmem.errors import DatabaseDamagedError, GraphMemError, SymbolNotFoundError
+from graphmem.model import WRITTEN_KINDS, file_id
+from graphmem.parsing.discovery import content_hash
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.grammar import load_grammar
+from graphmem.parsing.language import language_of_path, languages
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.runtime.naming import in_project
+from graphmem.runtime.places import Written, unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+
+    from graphmem.answers import SymbolInfo
+    from graphmem.answers.vocabulary import ColumnUnit, EdgeKind, OccurrenceRole
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.projection.graph import GraphView
+
+KEPT: Final = 16
+"""Files whose occurrences are kept; an editor asks again for the same few."""
+_WORD: Final = re.compile(r"[\w$]+")
+_CLASSES: Final = frozenset({"class", "interface", "enum", "type"})
+
+
+class _Place(NamedTuple):
+    line: int
+    column: int
+    length: int
+
+
+class _Found(NamedTuple):
+    """A name at a place, with the nodes it may mean, most likely first."""
+
+    place: _Place
+    role: OccurrenceRole
+    nodes: list[int]
+    confidence: float
+    kinds: list[EdgeKind]
+    enclosing: int  # -1 outside any definition
+
+
+class _File(NamedTuple):
+    """An indexed file and its text as it is now."""
+
+    path: str
+    language: str
+    text: bytes  # UTF-8
+    lines: list[str]
+    is_stale: bool
+    found: list[_Found]
+
+
+@dataclass(eq=False, repr=False)
+class Positions:
+    """Answers what a position in a file is on."""
+
+    graph: GraphSource
+    _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
+    _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
+
+    def symbol_at(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters") -> SymbolAt:
+        """The symbol at a position, or the reason why there is none.
+
+        Raises:
+            SymbolNotFoundError: the file is not in the index.
+        """
+        view = self.graph.view()
+        here = self._file(view, file)
+        at = _characters(here.lines[line - 1], column, unit) if line <= len(here.lines) else column
+        found = min((one for one in here.found if _is_on(one.place, line, at)), key=lambda one: _nearness(one, at), default=None)
+        around = _around(view, here.path)
+        enclosing = int(around[line]) if line < len(around) else -1
+        return SymbolAt(
+            path=here.path,
+            symbol=view.info(found.nodes[0]) if found is not None else None,
+            reason="" if found is not None else self._reason(view, here, line, at),
+            occurrence=_shown(view, here, found) if found is not None else None,
+            enclosing=view.info(enclosing) if enclosing >= 0 else None,
+            is_stale=here.is_stale,
+        )
+
+    def occurrences(self, file: str) -> Occurrences:
+        """All occurrences in a file.
+
+        Raises:
+            SymbolNotFoundError: the file is not in the index.
+        """
+        view = self.graph.view()
+        here = self._file(view, file)
+        reason = "" if here.found else "the file defines no symbol and uses none that the index knows"
+        return Occurrences(here.path, [_shown(view, here, one) for one in here.found], reason, here.is_stale)
+
+    def _file(self, view: GraphView, file: str) -> _File:
+        path = in_project(file, self.graph.root_path).removeprefix("./")
+        number = view.path_number.get(path)
+        if number is None or view.file_node(path) is None:
+            raise SymbolNotFoundError(f"{path!r} is not a file of the index; `graphmem index` reads new files", ref=file, suggestions=[])
+        try:
+            data = (self.graph.root() / path).read_bytes()
+        except OSError:
+            data = b""
+        content = content_hash(data)
+        is_stale = content != view.arrays.paths.content_hash[number].as_py()
+        language = language_of_path(path)
+        text = to_utf8(data, language).source
+        lines = text.decode("utf-8", "replace").split("\n")
+        key = (view.generation, path, content)
+        found = self._kept.get(key)
+        if found is None:
+            found = _found(view, path, self._written(path), lines)
+            self._kept[key] = found
+            for old in list(self._kept)[:-KEPT]:
+                self._kept.pop(old, None)
+        return _File(path, language, text, lines, is_stale, found)
+
+    def _reason(self, view: GraphView, here: _File, line: int, column: int) -> str:
+        """Why a position is on no symbol."""
+        if not here.text and here.is_stale:
+            return "the file cannot be read any more; run `graphmem index`"
+        last = len(here.lines) - 1 if here.lines[-1] == "" and len(here.lines) > 1 else len(here.lines)
+        if line > last:
+            return f"the file ends at line {last:,}"
+        text = here.lines[line - 1].rstrip("\r")
+        if not text.strip():
+            return "the line is blank"
+        if column > len(text):
+            return f"the line ends at column {len(text):,}"
+        with self._parsing:
+            node = "" if view.failures.get(here.path) else _syntax(here, line, column)
+        if node in ("comment", "string"):
+            return f"the position is in a {node}"
+        word = next((one[0] for one in _WORD.finditer(text) if one.start() <= column <= one.end()), "")
+        if not word:
+            return "the position is not on a name"
+        for site in view.unresolved_named(word):
+            if site.path == here.path and site.line == line:
+                return f"the call of {word!r} could not be resolved ({site.reason.replace('_', ' ')})"
+        return f"{word!r} is a keyword, a local name, or a name whose definition is not known"
+
+    def _written(self, path: str) -> list[Written]:
+        data = self.graph.store.places(file_id(self.graph.project, path))
+        try:
+            return unpacked(data, WRITTEN_KINDS)
+        except (zlib.error, ValueError, IndexError) as error:
+            raise DatabaseDamagedError(
+                f"the occurrences of {path} cannot be read ({error}); run `graphmem rebuild`", path=path, reason=str(error)
+            ) from error
+
+
+def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
+    """Occurrences of a file by position, a definition before a use."""
+    found: dict[_Place, _Found] = {}
+    around = _around(view, path)
+    for place, node in _definitions(view, path, lines):
+        found.setdefault(place, _Found(place, "definition", [node], 1.0, [], _parent(view, node)))
+    aliases: dict[str, list[int]] = {}
+    places: dict[_Place, list[Written]] = defaultdict(list)
+    for one in written:
+        places[_Place(one.line, one.column, one.length)].append(one)
+    # Imports first: their names tell which of several targets an alias means.
+    for place, here in sorted(places.items(), key=lambda item: (item[1][0].kind != "IMPORTS", item[0])):
+        text = _text(lines, place)
+        is_import = any(one.kind == "IMPORTS" for one in here)
+        nodes = _meant(view, text, here, [] if is_import else aliases.get(text, []))
+        if not nodes:
+            continue
+        if is_import:
+            aliases[text] = [node for node, _ in nodes]
+        role: OccurrenceRole = "import" if is_import else "use"
+        kinds = [] if is_import else sorted({cast("EdgeKind", one.kind) for one in here})
+        enclosing = int(around[place.line]) if place.line < len(around) else -1
+        found.setdefault(place, _Found(place, role, [node for node, _ in nodes], nodes[0][1], kinds, enclosing))
+    return [found[place] for place in sorted(found)]
+
+
+def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
+    """What a name means, most likely first, with confidences.
+
+    A call of a class also runs its constructor, and a call may run functions among its arguments. The name means what is called like it.
+    """
+    ranked: dict[int, tuple[int, float]] = {}
+    for one in written:
+        node = view.index_of.get(one.target)
+        if node is None:
+            continue
+        rank = 1
+        if view.name(node) == text or node in alias:
+            rank = 2
+        elif (
+            (owner := _parent(view, node)) >= 0
+            and NODE_KINDS[view.kind[owner]] in _CLASSES
+            and (view.name(owner) == text or owner in alias)
+        ):
+            node, rank = owner, 2
+        elif one.kind == "IMPORTS":
+            rank = 2
+        ranked[node] = max(ranked.get(node, (0, 0.0)), (rank, one.percent / 100))
+    best = max((rank for rank, _ in ranked.values()), default=0)
+    kept = sorted((-share, view.path(node), node) for node, (rank, share) in ranked.items() if rank == best)
+    return [(node, -share) for share, _, node in kept]
+
+
+def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[tuple[_Place, int]]:
+    nodes = view.arrays.nodes
+    for node in map(int, view.by_path(path)):
+        if view.label[node] != SYMBOL or NODE_KINDS[view.kind[node]] == "module":
+            continue
+        line, column = int(nodes.name_line[node]), int(nodes.name_column[node])
+        name = view.name(node)
+        if line <= 0:
+            continue
+        text = lines[line - 1] if line <= len(lines) else ""
+        if not text.startswith(name, column) and (at := text.find(name, column)) >= 0:
+            column = at
+        yield _Place(line, column, len(name)), node
+
+
+def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
+    """The innermost definition around each line, by line; -1 outside any."""
+    nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
+    found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)
+    for node in sorted(nodes, key=lambda node: (view.start_line[node] - view.end_line[node], view.start_line[node], -node)):
+        found[view.start_line[node] : view.end_line[node] + 1] = node
+    return found
+
+
+def _parent(view: GraphView, node: int) -> int:
+    """The definition around a definition; -1 for the module."""
+    parent = int(view.parent[node])
+    return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
+
+
+def _is_on(place: _Place, line: int, column: int) -> bool:
+    return place.line == line and place.column <= column <= place.column + place.length
+
+
+def _nearness(found: _Found, column: int) -> tuple[bool, int]:
+    return column == found.place.column + found.place.length, found.place.length
+
+
+def _text(lines: Sequence[str], place: _Place) -> str:
+    return lines[place.line - 1][place.column : place.column + place.length] if place.line <= len(lines) else ""
+
+
+def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
+    place = found.place
+    line = here.lines[place.line - 1] if place.line <= len(here.lines) else ""
+    end = place.column + place.length
+    infos: list[SymbolInfo] = view.infos(found.nodes)
+    return Occurrence(
+        range=TextRange(
+            place.line, place.column, end, *(_units(line, column, unit) for unit in ("utf16", "utf8") for column in (place.column, end))
+        ),
+        text=_text(here.lines, place),
+        role=found.role,
+        symbol=infos[0],
+        confidence=found.confidence,
+        kinds=found.kinds,
+        enclosing=view.info(found.enclosing) if found.enclosing >= 0 else None,
+        others=infos[1:],
+    )
+
+
+def _units(line: str, column: int, unit: str) -> int:
+    """A column in characters, converted to another unit."""
+    if line.isascii():
+        return column
+    before = line[:column]
+    return len(before.encode("utf-16-le", "surrogatepass")) // 2 if unit == "utf16" else len(before.encode("utf-8", "surrogatepass"))
+
+
+def _characters(line: str, column: int, unit: ColumnUnit) -> int:
+    """A column of another unit, converted to characters."""
+    if unit == "characters" or line.isascii():
+        return column
+    codec, width = ("utf-16-le", 2) if unit == "utf16" else ("utf-8", 1)
+    data = line.encode(codec, "surrogatepass")
+    if column * width > len(data):
+        return len(line) + column - len(data) // width
+    return len(data[: column * width].decode(codec, "ignore"))
+
+
+def _syntax(here: _File, line: int, column: int) -> str:
+    """`comment` or `string` if the position is in one; "" otherwise."""
+    if here.language not in languages():
+        return ""
+    try:
+        grammar = load_grammar(here.language)
+    except GraphMemError:
+        return ""
+    tree = grammar.parse(here.text, hasty=True)
+    if tree is None:
+        return ""
+    point = (line - 1, _units(here.lines[line - 1], column, "utf8"))
+    node = tree.root_node.descendant_for_point_range(point, point)
+    while node is not None and node.parent is not None:
+        if "comment" in node.type:
+            return "comment"
+        if "interpolation" in node.type or "substitution" in node.type:
+            return ""
+        if "string" in node.type and node.start_point < point:
+            return "string"
+        node = node.parent
+    return ""

@@ -1,0 +1,98 @@
+"""Packs the occurrences of a file: which name is written where.
+
+An occurrence is a name in the text with a symbol that it means. One value holds all occurrences of a file, so that an index of hundreds of
+thousands of them stays small. The columns are packed one after another, which compresses best.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from array import array
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from graphmem.runtime.compression import deflate
+
+FORMAT: Final = 1
+_NUMBERS: Final = "I"
+_ID_BYTES: Final = 10  # of a node's id
+
+
+class Written(NamedTuple):
+    """A name in the text of a file, and one of the nodes that it means."""
+
+    line: int  # 1-based
+    column: int  # 0-based, in characters
+    length: int  # in characters
+    kind: str  # EdgeKind; IMPORTS for the names in an import
+    percent: int  # confidence, 1 to 100
+    target: str  # id of the node
+
+
+def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
+    """Bytes of a file's occurrences; empty bytes for none.
+
+    Args:
+        occurrences: distinct occurrences in any order; equal sets give equal bytes.
+        kinds: the kinds that can occur, in an order that only grows.
+    """
+    rows = sorted(occurrences)
+    if not rows:
+        return b""
+    targets = sorted({row.target for row in rows})
+    number = {target: index for index, target in enumerate(targets)}
+    code = {kind: index for index, kind in enumerate(kinds)}
+    lines = [row.line for row in rows]
+    steps = [lines[0], *(after - before for before, after in pairwise(lines))]
+    columns = (
+        steps,
+        [row.column for row in rows],
+        [row.length for row in rows],
+        [code[row.kind] for row in rows],
+        [row.percent for row in rows],
+        [number[row.target] for row in rows],
+    )
+    numbers = array(_NUMBERS, [FORMAT, len(rows), len(targets)])
+    for column in columns:
+        numbers.extend(column)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return deflate(numbers.tobytes() + bytes.fromhex("".join(targets)))
+
+
+def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
+    """The occurrences given to `packed`, by position.
+
+    Raises:
+        zlib.error, ValueError: the bytes are not an output of `packed`.
+    """
+    if not data:
+        return []
+    plain = zlib.decompress(data)
+    width = array(_NUMBERS).itemsize
+    head = _numbers(plain[: 3 * width])
+    if head[0] != FORMAT:
+        raise ValueError(f"occurrences have format {head[0]}, not {FORMAT}")
+    count, distinct = head[1], head[2]
+    end = (3 + 6 * count) * width
+    numbers = _numbers(plain[3 * width : end])
+    raw = plain[end:]
+    if len(raw) != distinct * _ID_BYTES:
+        raise ValueError("occurrences are cut short")
+    targets = [raw[at : at + _ID_BYTES].hex() for at in range(0, len(raw), _ID_BYTES)]
+    parts = [numbers[at * count : (at + 1) * count] for at in range(6)]
+    found, line = [], 0
+    for step, column, length, kind, percent, target in zip(*parts, strict=True):
+        line += step
+        found.append(Written(line, column, length, kinds[kind], percent, targets[target]))
+    return found
+
+
+def _numbers(data: bytes) -> array[int]:
+    numbers = array(_NUMBERS)
+    numbers.frombytes(data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers

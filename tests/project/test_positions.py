@@ -1,0 +1,206 @@
+"""What a position in a file is on: definitions, uses and imports, in several languages."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from graphmem.errors import SymbolNotFoundError
+from graphmem.model import WRITTEN_KINDS, file_id
+from graphmem.project.graphmem import GraphMem
+from graphmem.runtime.places import Written, packed, unpacked
+from graphmem.settings import Settings
+
+PYTHON = {
+    "a.py": """import b
+from b import thing as renamed, Base
+
+
+class Child(Base):
+    x: Base = None
+
+    def go(self, other: Base) -> Base:
+        # a comment about thing
+        renamed(1); self.go(other)
+        é = "ünï 😀"; b.thing(é)
+        return self.go(
+            renamed(2)).go(3)
+""",
+    "b.py": "class Base:\n    pass\n\n\ndef thing(n):\n    return n\n",
+}
+TYPESCRIPT = {
+    "src/b.ts": "export class Base { go(): Base { return this } }\nexport function thing(n: number) { return n }\n"
+    "export default class Main {}\n",
+    "src/a.ts": "import Main, { thing as renamed, Base } from './b';\n"
+    "export class Child extends Base {\n  x: Base = new Base();\n  run(m: Main): Base { renamed(1); return this.x.go() }\n}\n",
+}
+GO = {
+    "go.mod": "module example.com/m\n\ngo 1.22\n",
+    "b/b.go": "package b\n\ntype Base struct{}\n\nfunc (b *Base) Go() *Base { return b }\n\nfunc Thing(n int) int { return n }\n",
+    "a.go": 'package m\n\nimport (\n\tz "example.com/m/b"\n)\n\n'
+    "type Child struct {\n\tz.Base\n\tx *z.Base\n}\n\nfunc (c *Child) Run(o z.Base) *z.Base {\n\tz.Thing(1)\n\treturn c.x.Go()\n}\n",
+}
+JAVA = {
+    "src/main/java/p/Base.java": "package p;\npublic class Base {\n  public Base go() { return this; }\n"
+    "  public static int thing(int n) { return n; }\n}\n",
+    "src/main/java/q/Child.java": "package q;\nimport p.Base;\nclass Child extends Base {\n  Base x = new Base();\n"
+    "  Base run(Base other) { Base.thing(1); return x.go(); }\n}\n",
+}
+
+
+@pytest.fixture
+def opened(tmp_path):
+    found = []
+
+    def make(files, name="tree"):
+        root = tmp_path / name
+        for path, text in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text, encoding="utf-8")
+        memory = GraphMem.open(tmp_path / f"{name}-index", settings=Settings(embedder="none"))
+        found.append(memory)
+        memory.index(root)
+        return memory
+
+    yield make
+    for memory in found:
+        memory.close()
+
+
+def meant(memory, file):
+    """(text, role, reference) of each occurrence, and that each range holds its text."""
+    answer = memory.occurrences(file)
+    lines = (Path(memory.project().root) / file).read_text(encoding="utf-8").split("\n")
+    for one in answer.occurrences:
+        line, where = lines[one.range.line - 1], one.range
+        assert line[where.column : where.end_column] == one.text
+        assert line.encode("utf-16-le")[2 * where.utf16_column : 2 * where.utf16_end_column].decode("utf-16-le") == one.text
+        assert line.encode()[where.utf8_column : where.utf8_end_column].decode() == one.text
+        for column, unit in ((where.column, "characters"), (where.utf16_column, "utf16"), (where.utf8_end_column, "utf8")):
+            assert memory.symbol_at(file, where.line, column, unit).occurrence.range == where
+    return [(one.text, one.role, one.symbol.ref) for one in answer.occurrences]
+
+
+def test_python_tells_definitions_uses_and_imports(opened):
+    memory = opened(PYTHON)
+    assert meant(memory, "a.py") == [
+        ("b", "import", "b.py:<module>"),
+        ("b", "import", "b.py:<module>"),
+        ("thing", "import", "b.py:thing"),
+        ("renamed", "import", "b.py:thing"),
+        ("Base", "import", "b.py:Base"),
+        ("Child", "definition", "a.py:Child"),
+        ("Base", "use", "b.py:Base"),
+        ("x", "definition", "a.py:Child.x"),
+        ("Base", "use", "b.py:Base"),
+        ("go", "definition", "a.py:Child.go"),
+        ("Base", "use", "b.py:Base"),
+        ("Base", "use", "b.py:Base"),
+        ("renamed", "use", "b.py:thing"),
+        ("go", "use", "a.py:Child.go"),
+        ("thing", "use", "b.py:thing"),
+        ("go", "use", "a.py:Child.go"),
+        ("renamed", "use", "b.py:thing"),
+    ]
+
+
+def test_typescript_tells_what_is_imported_and_declared(opened):
+    found = meant(opened(TYPESCRIPT), "src/a.ts")
+    for wanted in (
+        ("Main", "import", "src/b.ts:Main"),
+        ("thing", "import", "src/b.ts:thing"),
+        ("renamed", "import", "src/b.ts:thing"),
+        ("Main", "use", "src/b.ts:Main"),
+        ("renamed", "use", "src/b.ts:thing"),
+        ("go", "use", "src/b.ts:Base.go"),
+    ):
+        assert wanted in found
+    assert found.count(("Base", "use", "src/b.ts:Base")) == 4  # the base, the field, its value, the result
+
+
+def test_go_tells_qualified_types_and_methods(opened):
+    found = meant(opened(GO), "a.go")
+    assert ("Thing", "use", "b/b.go:Thing") in found
+    assert ("Go", "use", "b/b.go:Base.Go") in found
+    assert found.count(("Base", "use", "b/b.go:Base")) >= 3
+
+
+def test_java_tells_imports_types_and_static_calls(opened):
+    found = meant(opened(JAVA), "src/main/java/q/Child.java")
+    base = "src/main/java/p/Base.java"
+    assert ("Base", "import", f"{base}:Base") in found
+    assert ("thing", "use", f"{base}:Base.thing") in found
+    assert ("go", "use", f"{base}:Base.go") in found
+    assert found.count(("Base", "use", f"{base}:Base")) >= 4
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "reason"),
+    [
+        (99, 0, "the file ends at line 13"),
+        (3, 0, "the line is blank"),
+        (9, 20, "the position is in a comment"),
+        (11, 15, "the position is in a string"),
+        (4, 500, "the line is blank"),
+        (5, 500, "the line ends at column 18"),
+        (8, 5, "'def' is a keyword, a local name, or a name whose definition is not known"),
+        (8, 0, "the position is not on a name"),
+    ],
+)
+def test_a_position_on_no_symbol_has_a_reason(opened, line, column, reason):
+    answer = opened(PYTHON).symbol_at("a.py", line, column)
+    assert (answer.symbol, answer.occurrence, answer.reason) == (None, None, reason)
+
+
+def test_an_unknown_file_is_refused_and_an_empty_one_has_a_reason(opened):
+    memory = opened({**PYTHON, "empty.py": "\n"})
+    with pytest.raises(SymbolNotFoundError, match="not a file of the index"):
+        memory.symbol_at("c.py", 1)
+    answer = memory.occurrences("empty.py")
+    assert not answer.occurrences
+    assert "defines no symbol" in answer.reason
+
+
+def test_a_file_that_changed_since_says_so(opened, tmp_path):
+    memory = opened(PYTHON)
+    assert not memory.occurrences("b.py").is_stale
+    (tmp_path / "tree" / "b.py").write_text("# moved\n" + PYTHON["b.py"])
+    assert memory.occurrences("b.py").is_stale
+    assert memory.symbol_at("b.py", 5, 5).is_stale
+
+
+def test_edits_leave_the_occurrences_of_a_full_index(opened, tmp_path):
+    memory = opened(PYTHON)
+    tree = tmp_path / "tree"
+    for edits in (
+        {"b.py": "# moved\n\n" + PYTHON["b.py"]},
+        {"b.py": PYTHON["b.py"].replace("thing", "other")},
+        {"a.py": PYTHON["a.py"].replace("thing as renamed", "other as renamed")},
+        {"c.py": "from a import Child\nChild().go(1)\n"},
+        {"c.py": None},
+    ):
+        for path, text in edits.items():
+            if text is None:
+                (tree / path).unlink()
+            else:
+                (tree / path).write_text(text)
+        assert memory.index(tree).mode == "incremental"
+        with GraphMem.open(tmp_path / f"fresh-{len(edits)}-{abs(hash(str(edits)))}", settings=Settings(embedder="none")) as fresh:
+            fresh.index(tree)
+            for path in ("a.py", "b.py", "c.py"):
+                held, wanted = (one.parts.store.places(file_id(one.project().name, path)) for one in (memory, fresh))
+                assert held == wanted
+                assert bool(held) == ((tree / path).exists() and path != "b.py")
+
+
+def test_packed_occurrences_are_read_back_whole():
+    rows = [Written(line, 7 * line % 5, 3, WRITTEN_KINDS[line % 8], line % 100 + 1, f"{line % 4:020x}") for line in range(1, 300)]
+    data = packed(reversed(rows), WRITTEN_KINDS)
+    assert unpacked(data, WRITTEN_KINDS) == sorted(rows)
+    assert packed(rows, WRITTEN_KINDS) == data
+    assert unpacked(packed([], WRITTEN_KINDS), WRITTEN_KINDS) == []
+    cut = zlib.compress(zlib.decompress(data)[:-1])
+    with pytest.raises(ValueError, match="cut short"):
+        unpacked(cut, WRITTEN_KINDS)
