@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import LITERAL
+from graphmem.parsing.facts import ATTR, LITERAL
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
@@ -19,6 +19,7 @@ from graphmem.resolution.types import (
     EXTI,
     FUNC,
     INST,
+    METHODS,
     MODULE,
     NAMESPACE,
     OBJ,
@@ -40,6 +41,9 @@ from graphmem.resolution.types import (
     join_all,
     one,
 )
+
+MAX_METHODS: Final = 16
+"""Methods of a common prefix beyond which a type names the prefix alone."""
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -138,7 +142,10 @@ class Classes:
             return True
         if any(_informs(entry, position) for position in entry.members.get(symbol.index, {}).get(name, ())):
             return True
-        return bool(rules_of(entry).members_elsewhere(self.inference, symbol, name))
+        if rules_of(entry).members_elsewhere(self.inference, symbol, name):
+            return True
+        is_reserved = slots or entry.members.get(symbol.index, {}).get(name)
+        return bool(is_reserved and rules_of(entry).attributes_are_set_anywhere and self.project.call_sites(f"={name}")[0])
 
     def attribute(self, value: Type, name: str) -> Type:
         """Return the union of an attribute over all atoms of a type."""
@@ -183,6 +190,9 @@ class Classes:
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)
+        is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
+        if is_open and after is None and any(slot.kind == "binding" for slot in entry.names(owner.index).get(name, ())):
+            value = join(value, self._overridden(receiver, name))
         return self._bind(value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
@@ -211,6 +221,33 @@ class Classes:
             if bindings[position].scope == owner.index:
                 value = rules_of(entry).class_value(self.inference, owner, bindings[position], value)
             found = join(found, value)
+        if not found and not declared and rules_of(entry).attributes_are_set_anywhere:
+            return self._assigned_elsewhere(owner, name)
+        return found
+
+    def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
+        """Return what other code assigns to an attribute that a class leaves open."""
+        found = EMPTY
+        sites, _ = self.project.call_sites(f"={name}")
+        for site in sites:
+            entry = self.project.files[site.path]
+            self.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"={name}")
+            target = entry.terms[site.term]
+            base = self.inference.expanded(self.inference.term(entry, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
+            if any(atom[0] == INST and owner in self.project_classes(atom[1]) for atom in base):
+                for binding in entry.facts.bindings:
+                    if binding.target == site.term and binding.scope == site.scope and binding.line == site.line:
+                        found = join(found, self.inference.term(entry, site.scope, binding.value, site.line))
+        return found
+
+    def _overridden(self, receiver: Receiver, name: str) -> Type:
+        """Return the values that subclasses give to a class attribute."""
+        found = EMPTY
+        in_tests = self.project.files[receiver[1].path].in_tests
+        for child in self.inference.below(receiver[1]):
+            entry = self.project.entry(child)
+            if entry.in_tests == in_tests and any(slot.kind == "binding" for slot in entry.names(child.index).get(name, ())):
+                found = join(found, self.ask(entry.memo, ("M", child.index, name), self._class_attribute, child, name))
         return found
 
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
@@ -257,23 +294,30 @@ class Classes:
     def methods_beginning(self, value: Type, prefix: str) -> Type:
         """Return the methods whose names begin with a prefix.
 
-        Methods of subclasses are included.
+        Methods of subclasses are included. Many methods of one object are one atom.
         """
         found = bottom_for(value)
         for atom in value:
-            if atom[0] not in (INST, CLASS):
-                continue
-            classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
-            if atom[0] == INST and not atom[2]:
-                classes += self.inference.below(atom[1])
-            for symbol in classes:
-                receiver: Receiver = (INST, symbol, atom[2]) if atom[0] == INST else (CLASS, symbol, atom[2])
-                if self.project.exists(symbol):
-                    entry = self.project.entry(symbol)
-                    for name in entry.names(symbol.index):
-                        if name.startswith(prefix):
-                            for function in self.functions(symbol, name):
-                                found = join(found, self._bind_function((FUNC, function, None), receiver))
+            if atom[0] == INST or atom[0] == CLASS:
+                methods = self.methods_of(atom, prefix)
+                found = join(found, frozenset(methods) if len(methods) <= MAX_METHODS else one((METHODS, atom, prefix)))
+        return found
+
+    def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
+        """Return the bound methods of an object whose names begin with a prefix."""
+        found: list[Atom] = []
+        classes = [c for c in self.mro(atom[1]) if isinstance(c, Symbol)]
+        if atom[0] == INST and not atom[2]:
+            in_tests = self.project.files[atom[1].path].in_tests
+            classes += (c for c in self.inference.below(atom[1]) if self.project.files[c.path].in_tests == in_tests)
+        for symbol in classes:
+            receiver: Receiver = (INST, symbol, atom[2]) if atom[0] == INST else (CLASS, symbol, atom[2])
+            if self.project.exists(symbol):
+                entry = self.project.entry(symbol)
+                for name in entry.names(symbol.index):
+                    if name.startswith(prefix):
+                        for function in self.functions(symbol, name):
+                            found += self._bind_function((FUNC, function, None), receiver)
         return found
 
     def method_result(self, receiver: Instance, name: str) -> Type:

@@ -86,6 +86,7 @@ class Evaluation:
         self.attribute_of = classes.attribute_of
         self.answers_for_missing = classes.answers_for_missing
         self.methods_beginning = classes.methods_beginning
+        self.methods_of = classes.methods_of
         self.method_result = classes.method_result
         self.functions = classes.functions
         self.super_object = classes.super_object

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts
+from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts, Reference
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.instantiations import class_names
@@ -32,6 +32,7 @@ class FileRules(Protocol):
     methods_are_inputs: bool
     classes_are_made_by_name: bool
     interfaces_are_structural: bool
+    attributes_are_set_anywhere: bool
     type_tests: Collection[str]
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
@@ -128,10 +129,18 @@ class FileEntry:
                 if name in connecting and terms[called][0] == ATTR:
                     for event in self.frameworks.events_of_call(terms, call):
                         self.calls.setdefault(event, []).append(position)
+            elif reference.kind == "write" and self.rules.attributes_are_set_anywhere and not self.in_tests:
+                self._index_write(position, reference)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
                 for name in self._decorator_names(decorator):
                     self.calls.setdefault(name, []).append(-1 - position)
+
+    def _index_write(self, position: int, reference: Reference) -> None:
+        """Index an assignment to an attribute of any object but the receiver."""
+        target = self.terms[reference.term]
+        if target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0:
+            self.calls.setdefault(f"={target[2]}", []).append(position)
 
     def _decorator_names(self, decorator: int) -> Iterator[str]:
         """Yield the index keys of a decorator.

@@ -267,7 +267,8 @@ class Fingerprints:
             candidates += by_scope.get(around, ())
             around = self._entry.definitions[around].parent
         wanted = set().union(*(self._names[site.term] for site in sites))
-        kept = self._slice(candidates, wanted, lambda binding: False)
+        targets = {site.term for site in sites}  # of assignments
+        kept = self._slice(candidates, wanted, lambda binding: binding.target in targets)
         lines = _ranks([line for binding in kept for line in _lines(binding)] + [site.line for site in sites])
         said = tuple(self._binding(binding, lines) for binding in kept)
         return hash((said, tuple((lines[site.line], self._terms[site.term], self._decorated(site)) for site in sites)))

@@ -13,7 +13,7 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import Atom, Base, Func, Instance, Type
+from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
 
 
 class AsksNames(Protocol):
@@ -92,6 +92,10 @@ class AsksClasses(Protocol):
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
         """Return the methods whose names begin with a prefix."""
+        ...
+
+    def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
+        """Return the bound methods of an object, by the prefix of the name."""
         ...
 
     def method_result(self, receiver: Instance, name: str) -> Type:

@@ -68,6 +68,9 @@ class ClassRules:
     class.
     """
 
+    attributes_are_set_anywhere: bool = False
+    """Whether any code may assign an attribute that no class declares."""
+
     classes_are_made_by_name: bool = False
     """Whether `is_made` asks if any file calls a class or uses it as a value."""
 

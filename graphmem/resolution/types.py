@@ -31,6 +31,7 @@ PARTIAL: Final = 15
 SELFTYPE: Final = 16
 UNTYPED: Final = 17
 MADE: Final = 18
+METHODS: Final = 19
 ANYTHING: Final = 99
 
 Class = tuple[Literal[0], Symbol, bool]
@@ -100,6 +101,9 @@ SelfType = tuple[Literal[16]]
 Untyped = tuple[Literal[17]]
 """An uninformative annotation: Any, object, Callable."""
 
+Methods = tuple[Literal[19], "Class | Instance", str]
+"""One of the methods of an object: the object and the prefix of the name."""
+
 Made = tuple[Literal[18], Symbol, int]
 """A new object of the class that a parameter is, or is an instance of.
 
@@ -141,6 +145,7 @@ Atom = (
     | SelfType
     | Untyped
     | Made
+    | Methods
     | Anything
 )
 """One possible value: a tuple whose tag determines the other parts."""

@@ -194,3 +194,10 @@ def test_symbol_rows_say_what_a_reader_wants_to_know(resolve):
     assert rows["app.py:<module>"].entry_point == "main"
     assert rows["app.py:<module>"].name == "app"
     assert rows["app.py:index"].parent_id == rows["app.py:<module>"].id
+
+
+def test_a_wrapper_calls_each_of_many_functions_it_decorates(resolve):
+    head = "def wrap(function):\n    def wrapper(*args):\n        return function(*args)\n    return wrapper\n"
+    found = resolve(files(a=head + "".join(f"@wrap\ndef f{number}(): ...\n" for number in range(50))))
+    called = {target for source, target in found.edges("CALLS") if source == "a.py:wrap.wrapper"}
+    assert called == {f"a.py:f{number}" for number in range(50)}

@@ -223,3 +223,22 @@ def test_forgetting_answers_changes_none(kept):
     before = kept.resolver.resolve(path)
     kept.resolver.forget_answers()
     assert kept.resolver.resolve(path) == before
+
+
+def test_an_attribute_assigned_elsewhere_reaches_its_class():
+    texts = {
+        "car.py": "class Car:\n    engine = None\n    def drive(self):\n        self.engine.start()\n",
+        "engines.py": "class Steam:\n    def start(self): ...\nclass Diesel:\n    def start(self): ...\n",
+        "build.py": "from car import Car\nfrom engines import Steam, Diesel\ndef build():\n    car = Car()\n    car.engine = Steam()\n",
+    }
+    other = {**texts, "build.py": texts["build.py"].replace("= Steam()", "= Diesel()")}
+    resolver = Resolver("p")
+    resolver.update({path: extract(path, text.encode(), "python", "") for path, text in texts.items()}, ())
+    before = {path: resolver.resolve(path) for path in texts}
+    todo = resolver.update({"build.py": extract("build.py", other["build.py"].encode(), "python", "")}, ())
+    after = {**before, **{path: resolver.resolve(path) for path in todo}}
+    fresh = Resolver("p")
+    fresh.update({path: extract(path, text.encode(), "python", "") for path, text in other.items()}, ())
+    assert "car.py" in todo
+    assert after["car.py"] != before["car.py"]
+    assert after == {path: fresh.resolve(path) for path in other}

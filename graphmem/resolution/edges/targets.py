@@ -22,6 +22,7 @@ from graphmem.resolution.types import (
     EXTI,
     FUNC,
     INST,
+    METHODS,
     MODULE,
     NAMESPACE,
     PARTIAL,
@@ -104,13 +105,17 @@ class Targets:
                     found = rule if rule == "inferred_type" else "implicit"
                     plain = [Target(symbol, None, found) for symbol in self.inference.functions(owner, rules.call_method)]
                     yield from self.dispatched(atom, rules.call_method, plain, caller, is_self=False)
+            elif atom[0] == METHODS:
+                _, receiver, prefix = atom
+                methods = self.inference.methods_of(receiver, prefix)
+                yield from (Target(method[1], None, "computed_name") for method in methods if method[0] == FUNC)
             elif atom[0] == PARTIAL:
                 yield from self.of_value(self.inference.expanded(atom[1]), "function_value", caller)
             elif atom[0] == SUPEROBJ:  # `super(…)`: the constructor of the next class
                 yield from self._next_constructor(atom)
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield the constructors of subclasses, for a call of a class that may be any of them."""
+        """Yield the constructors of subclasses that a call of a class may run."""
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
             if len(found) <= FEW_OVERRIDES:
@@ -173,8 +178,7 @@ class Targets:
                 yield target._replace(kind=EdgeKind.REFERENCES)
             else:
                 yield target
-        is_implicit = name.startswith("__") or all(target.rule == "implicit" for target in plain)
-        if len(overrides) > FEW_OVERRIDES and not is_self and (is_implicit or not is_abstract):
+        if len(overrides) > FEW_OVERRIDES and not is_self and not is_abstract:
             return
         likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
         for symbol in overrides:
@@ -237,7 +241,7 @@ class Targets:
         return found
 
     def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """Return False for a constructor that does not take the arguments of a call."""
+        """False for a constructor that does not take a call's arguments."""
         if symbol is None or symbol.name not in rules_of(self.entry).constructors:
             return True
         _, _, arguments, named = call_at(self.terms, reference.term)

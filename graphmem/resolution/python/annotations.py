@@ -120,12 +120,17 @@ class PythonTypes(PythonModules):
         found = EMPTY
         for atom in self._objects(inference, entry, scope, term):
             if atom[0] == CLASS:
-                found = join(found, one((INST, atom[1], False)))
+                found = join(found, self._instance(inference, atom[1]))
             elif atom[0] == EXT:
                 found = join(found, _external_type(atom))
             elif atom[0] not in (MODULE, NAMESPACE, FUNC):
                 found = join(found, frozenset((atom,)))
         return found
+
+    def _instance(self, inference: Inference, symbol: Symbol) -> Type:
+        """Return an object of a class; for a protocol, anything besides."""
+        found = one((INST, symbol, False))
+        return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
 
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the objects that a name in an annotation refers to.
@@ -216,7 +221,7 @@ class PythonTypes(PythonModules):
         found = EMPTY
         for atom in self._objects(inference, entry, scope, base):
             if atom[0] == CLASS:
-                found = join(found, one((INST, atom[1], False)))
+                found = join(found, self._instance(inference, atom[1]))
             elif atom[0] == EXT:
                 found = join(found, self._external_generic(inference, entry, scope, atom, arguments))
             elif atom[0] not in (MODULE, NAMESPACE, FUNC):

@@ -229,6 +229,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     ("builtins", "filter"): _filter,
     ("builtins", "max"): _any_argument,
     ("builtins", "min"): _any_argument,
+    ("builtins", "staticmethod"): _first,
     ("builtins", "type"): _type,
     ("builtins", "getattr"): _getattr,
     ("collections", "OrderedDict"): _dictionary,

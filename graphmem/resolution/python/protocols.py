@@ -1,4 +1,4 @@
-"""Special methods that Python calls by itself, and that its library calls on arguments.
+"""Special methods that Python and its standard library call.
 
 The tables cover operators without a sign, the builtin functions and the functions of the standard library. A row names methods
 in the order in which Python tries them.

@@ -41,6 +41,7 @@ class PythonRules(PythonTypes):
     call_method = "__call__"
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
+    attributes_are_set_anywhere = True
     classes_are_made_by_name = True
     libraries_give_anything = True
     methods_are_inputs = True
@@ -226,7 +227,7 @@ class PythonRules(PythonTypes):
             return tuple(Run(manager, (name,)) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
         if found[0] == INDEX:
             _, base, _ = found
-            return (Run(base, ("__getitem__",)),)
+            return (Run(base, ("__getitem__",)), Run(base, ("__missing__",)))
         if found[0] != OPERATOR:
             return ()
         _, sign, left, right = found
