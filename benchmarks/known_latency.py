@@ -83,13 +83,14 @@ def main() -> None:
             memory.remember_many(
                 [
                     {
-                        "content": f"Note {n} about {one.name}: {chance.random()}.",
+                        "content": f"Case {n}: {graphql_latency.words_of(one.name)} needs care.",
                         "type": TYPES[n % len(TYPES)],
                         "symbols": [one.id],
                         "id": f"note-{n}",
                     }
                     for n, one in enumerate(about)
-                ]
+                ],
+                skip_invalid=True,
             )
             memory.parts.book.flush()
         targets = [one.id for one in chance.sample(every, min(options.targets, len(every)))]

@@ -17,7 +17,7 @@ from graphmem.errors import BadInputError
 from graphmem.runtime.private_passages import all_without_private, without_private
 from graphmem.runtime.safe_text import inert_json
 
-START, PROMPT, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "tool", "failure", "words", "compact", "end"
+START, PROMPT, BEFORE, TOOL, FAILURE, WORDS, COMPACT, END = "start", "prompt", "before", "tool", "failure", "words", "compact", "end"
 MAX_RESULT: Final = 16_384  # characters kept of each end of a tool's result
 
 
@@ -31,6 +31,12 @@ class Agent(NamedTuple):
     moments: Mapping[str, str]  # event -> moment
     injects: Mapping[str, str]  # event -> field of its answer that is put in front of the model
     nested: bool  # the answer's field is inside hookSpecificOutput, beside the event's name
+    stops: Mapping[str, str] = MappingProxyType({})  # event at which the agent stops -> decision that makes it go on with a reason
+
+    @property
+    def hears_before(self) -> bool:
+        """Whether context can be injected before a tool runs."""
+        return any(self.moments.get(event) == BEFORE for event in self.injects)
 
 
 class HookCall(NamedTuple):
@@ -38,7 +44,7 @@ class HookCall(NamedTuple):
 
     agent: str
     event: str  # as the agent calls it
-    moment: str  # start | prompt | tool | failure | words | compact | end; "" for an ignored event
+    moment: str  # start | prompt | before | tool | failure | words | compact | end; "" for an ignored event
     session: str
     folder: str  # the agent works in
     fresh: bool = False  # the agent's context is empty: it starts, or was cleared or compacted
@@ -49,6 +55,7 @@ class HookCall(NamedTuple):
     ok: bool | None = None
     exit_code: int | None = None  # of a command, if reported
     duration_ms: float | None = None  # of the tool, if reported
+    again: bool = False  # the agent stops again, after a hook made it go on
 
 
 class Result(NamedTuple):
@@ -73,6 +80,7 @@ _CLAUDE_FAILURE: Final = re.compile(r"\AExit code (?P<code>\d{1,3})(?:\n|\Z)")
 _CLAUDE: Final = {
     "SessionStart": START,
     "UserPromptSubmit": PROMPT,
+    "PreToolUse": BEFORE,
     "PostToolUse": TOOL,
     "PostToolUseFailure": FAILURE,
     "Stop": WORDS,
@@ -92,8 +100,9 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 "hook_event_name",
                 ("session_id",),
                 _CLAUDE,
-                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"), _CONTEXT),
+                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"), _CONTEXT),
                 nested=True,
+                stops={"Stop": "block"},
             ),
             Agent(
                 "codex",
@@ -101,8 +110,9 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 "hook_event_name",
                 ("session_id",),
                 _CLAUDE,
-                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUse"), _CONTEXT),
+                dict.fromkeys(("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"), _CONTEXT),
                 nested=True,
+                stops={"Stop": "block"},
             ),
             Agent(
                 "gemini",
@@ -119,6 +129,7 @@ AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
                 },
                 dict.fromkeys(("SessionStart", "BeforeAgent", "AfterTool"), _CONTEXT),
                 nested=True,
+                stops={"AfterAgent": "deny"},
             ),
             Agent(
                 "cursor",
@@ -187,8 +198,9 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
     if moment == PROMPT:
         return call._replace(text=without_private(_OWN_WORDS.sub("", _said(payload, ("prompt", "text")))))
     if moment == WORDS:
-        return call._replace(text=without_private(_said(payload, ("prompt_response", "last_assistant_message", "text"))))
-    return _of_tool(call, payload) if moment in (TOOL, FAILURE) else call
+        said = without_private(_said(payload, ("prompt_response", "last_assistant_message", "text")))
+        return call._replace(text=said, again=payload.get("stop_hook_active") is True)
+    return _of_tool(call, payload) if moment in (BEFORE, TOOL, FAILURE) else call
 
 
 def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
@@ -209,10 +221,12 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Output of the hook that gives the agent a text.
+    """Output of the hook that gives the agent a text, or a reason to go on.
 
     "" without a text, or for an event that cannot carry one.
     """
+    if text and event in agent.stops:
+        return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))
     name = agent.injects.get(event)
     if name is None or not text:
         return ""

@@ -26,9 +26,15 @@ from graphmem.runtime.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
 PRIVATE: Final = 0o600  # of copies: settings of agents may hold keys
-OWN_FOLDERS: Final = frozenset({".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins"})  # removed when they are empty
+OWN_FOLDERS: Final = frozenset(
+    {".claude", ".cursor", ".codex", ".gemini", ".opencode", "plugins", "commands", "command", "prompts", "agents"}
+)  # removed when they are empty
 BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
 END: Final = "# <<< graphmem <<<"
+BEGIN_TEXT: Final = "<!-- >>> graphmem: written by `graphmem install`, removed by `graphmem uninstall` >>> -->"
+END_TEXT: Final = "<!-- <<< graphmem <<< -->"
+_TEXT_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN_TEXT)}\r?\n.*?{re.escape(END_TEXT)}\r?\n?", re.DOTALL)
+_WRITTEN: Final = b"ritten by `graphmem install"  # in each file that only graphmem writes
 _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
 
@@ -177,6 +183,8 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
     if target.kind == "file":
         if base is not None and base.decode("utf-8", "replace") != target.content:
+            if target.optional:
+                return base, [f"{target.path} already exists; it stays unchanged"]
             raise BadInputError(
                 f"{target.path} is there and was not written by graphmem; move it away and ask again",
                 argument="path",
@@ -186,6 +194,8 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
     text = _text(target, base)
     if target.kind == "toml":
         return _with_block(target, text)
+    if target.kind == "markdown":
+        return _fenced(text, BEGIN_TEXT, target.block, END_TEXT).encode("utf-8"), []
     document = _document(target, text)
     notes: list[str] = []
     for entry in target.defaults:
@@ -210,11 +220,10 @@ def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
     if now is None:
         return None, False
     if target.kind == "file":
-        first = target.content.partition("\n")[0].encode()
-        return (None, True) if now.startswith(first) else (now, False)
+        return (None, True) if _WRITTEN in now else (now, False)
     text = _text(target, now)
-    if target.kind == "toml":
-        rest, count = _BLOCK.subn("", text)
+    if target.kind in ("toml", "markdown"):
+        rest, count = (_BLOCK if target.kind == "toml" else _TEXT_BLOCK).subn("", text)
         return rest.encode("utf-8"), bool(count)
     document = _document(target, text)
     ours = False
@@ -248,7 +257,7 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 def _is_bare(target: Target, after: bytes) -> bool:
     """Whether only the defaults of a new file are left."""
     text = after.decode("utf-8")
-    if target.kind == "toml":
+    if target.kind in ("toml", "markdown"):
         return not text.strip()
     left: Any = _document(target, text).get(())
     return all(any(entry.key == key and entry.value == value for entry in target.defaults) for key, value in left.items())
@@ -260,10 +269,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
     if isinstance(known.get("mcp_servers"), dict) and SERVER in known["mcp_servers"]:
         block = block[: block.index(f"[mcp_servers.{SERVER}]")].rstrip("\n")
         notes.append(f"{target.path} has a server named {SERVER} of its own, which stays as it is")
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lead = "" if not text or text.endswith("\n") else newline
-    gap = newline if text else ""
-    written = text + lead + gap + newline.join([BEGIN, *block.split("\n"), END]) + newline
+    written = _fenced(text, BEGIN, block, END)
     try:
         tomllib.loads(written.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
@@ -273,6 +279,14 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
             path=str(target.path),
         ) from error
     return written.encode("utf-8"), notes
+
+
+def _fenced(text: str, begin: str, block: str, end: str) -> str:
+    """A text with a block between marks at its end, in its line ends."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lead = "" if not text or text.endswith("\n") else newline
+    gap = newline if text else ""
+    return text + lead + gap + newline.join([begin, *block.split("\n"), end]) + newline
 
 
 def _toml(target: Target, text: str) -> dict[str, Any]:

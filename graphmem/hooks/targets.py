@@ -14,11 +14,13 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
+from graphmem.hooks import guides
 from graphmem.hooks.agents import NAMES
 
 SCOPES: Final = ("project", "user")
 SERVER: Final = "graphmem"  # name of the MCP server entry
 HOOK_SECONDS: Final = 5  # after which an agent may abort a hook; graphmem's own deadlines are shorter
+EDIT_TOOLS: Final = "Edit|Write|MultiEdit|NotebookEdit|apply_patch"  # tools of Claude Code and Codex that edit files
 PLUGIN: Final = "opencode_plugin.js"
 
 # Confirmation that an agent needs from a person before it calls an installed hook: (agent, scope) -> a sentence. Until then, the agent
@@ -56,14 +58,15 @@ class Target(NamedTuple):
     """A settings file of an agent."""
 
     agent: str
-    kind: str  # json | toml | file
+    kind: str  # json | toml | markdown | file
     path: Path
     comments: bool = False  # the format allows comments
     elements: tuple[Element, ...] = ()
     entries: tuple[Entry, ...] = ()  # graphmem's, removed by uninstall
     defaults: tuple[Entry, ...] = ()  # needed by the file, kept by uninstall
-    block: str = ""  # of TOML
+    block: str = ""  # of TOML or Markdown
     content: str = ""  # of a file that only graphmem writes
+    optional: bool = False  # a file of somebody else with this name stays
 
 
 def is_our_command(command: Any) -> bool:
@@ -92,7 +95,7 @@ def is_our_server(value: Any) -> bool:
 
 
 def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
-    """Settings files of an agent.
+    """Files of an agent that graphmem changes.
 
     Args:
         agent: one of agents.NAMES.
@@ -108,6 +111,13 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
         raise BadInputError(f"unknown scope {scope!r}; use one of {', '.join(SCOPES)}", argument="scope", value=scope)
     if agent not in NAMES:
         raise BadInputError(f"unknown agent {agent!r}; use one of {', '.join(NAMES)}", argument="agent", value=agent)
+    guide = guides.files(agent, scope, home if scope == "user" else root)
+    block = [Target(agent, "markdown", guide.instructions, block=guides.BLOCK)] if guide.instructions is not None else []
+    whole = [Target(agent, "file", path, content=content, optional=True) for path, content in guide.whole.items()]
+    return [*_settings(agent, scope, root, home, command), *block, *whole]
+
+
+def _settings(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
     base = home if scope == "user" else root
     hook = shlex.join([*command, "hook", agent])
     program, *first = command
@@ -117,9 +127,10 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
     if agent == "claude-code":
         group = {"hooks": [{"type": "command", "command": hook, "timeout": HOOK_SECONDS}]}
         events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd")
+        before = _elements(("PreToolUse",), {"matcher": EDIT_TOOLS, **group})
         servers = base / (".claude.json" if scope == "user" else ".mcp.json")
         return [
-            Target(agent, "json", base / ".claude" / "settings.json", elements=_elements(events, group)),
+            Target(agent, "json", base / ".claude" / "settings.json", elements=(*_elements(events, group), *before)),
             Target(agent, "json", servers, entries=(Entry(("mcpServers",), SERVER, server),)),
         ]
     if agent == "cursor":
@@ -164,7 +175,7 @@ def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[st
             ),
             Target(agent, "file", plugins / "graphmem.js", content=_plugin(command)),
         ]
-    events = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop")
+    events = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop")
     return [Target(agent, "toml", base / ".codex" / "config.toml", block=_codex_block(hook, events, server))]
 
 
@@ -175,7 +186,8 @@ def _elements(events: Sequence[str], value: Mapping[str, Any]) -> tuple[Element,
 def _codex_block(hook: str, events: Sequence[str], server: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for event in events:
-        lines += [f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"', f"command = {json.dumps(hook)}"]
+        matcher = [f"matcher = {json.dumps(EDIT_TOOLS)}"] if event == "PreToolUse" else []
+        lines += [f"[[hooks.{event}]]", *matcher, f"[[hooks.{event}.hooks]]", 'type = "command"', f"command = {json.dumps(hook)}"]
         lines += [f"timeout = {HOOK_SECONDS}", ""]
     lines += [f"[mcp_servers.{SERVER}]", f"command = {json.dumps(server['command'])}", f"args = {json.dumps(server['args'])}"]
     return "\n".join(lines)

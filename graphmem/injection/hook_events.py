@@ -16,17 +16,20 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.answers.injection import HookAnswer, Injection
 from graphmem.errors import BadInputError
 from graphmem.hooks import agents
-from graphmem.hooks.agents import COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
+from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, START, TOOL, WORDS, HookCall
 from graphmem.injection.ask import MAX_SESSION_NAME, Ask
 from graphmem.injection.deadlines import DEADLINES_S
+from graphmem.injection.edits import Edit
 from graphmem.observe.tools import call_of
 
 if TYPE_CHECKING:
+    from graphmem.hooks.agents import Agent
     from graphmem.injection.injector import Injector
 
 MAX_PAYLOAD: Final = 4 << 20  # characters
 _SESSIONS: Final = 1_000  # sessions whose steps are counted
 _TOUCHED: Final = 8  # files of one call that are checked
+_CHANGES: Final = 32  # replacements of one call that are checked
 
 Observe = Callable[[Sequence[Mapping[str, Any]]], object]
 
@@ -61,7 +64,7 @@ class Hooks:
         files, search = self._about(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
-        injection = self._inject(call, known.form, known.injects, files, search, started)
+        injection = self._inject(call, known, files, search, started)
         shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
         if shown:  # what a session was shown must not count as evidence for the same statement
             told = {
@@ -72,6 +75,8 @@ class Hooks:
             }
             self._injector.soon(lambda: self._take([told]))
         text = injection.text if injection is not None else ""
+        if call.event in known.stops and not call.again:
+            text = self._injector.at_stop(call.session)
         point = injection.point if injection is not None else ""
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
@@ -113,12 +118,13 @@ class Hooks:
         except ValueError:
             return ""
 
-    def _inject(
-        self, call: HookCall, form: str, injects: Mapping[str, str], files: Sequence[str], search: str, started: float
-    ) -> Injection | None:
+    def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
         """Context to inject for an event; None if this event takes none."""
-        injector, can = self._injector, call.event in injects
-        ask = Ask("step", call.session, call.text, tuple(files), form=form)
+        injector, can = self._injector, call.event in agent.injects
+        ask = Ask("step", call.session, call.text, tuple(files), form=agent.form)
+        if call.moment == BEFORE:
+            edits = self._edits(call) if can else []
+            return injector.before_edit(ask._replace(point="edit"), edits, started) if edits else None
         if call.moment == START:
             if call.fresh:
                 injector.begin(call.session)
@@ -142,7 +148,35 @@ class Hooks:
             return None
         if search:
             injector.searched(call.session, search)
-        return self._after_tool(ask, files, can=can, started=started)
+        return self._advised(call, agent, ask, started, can=can) or self._after_tool(ask, files, can=can, started=started)
+
+    def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
+        """Advice after a tool: about its edit, or about unopened dependents.
+
+        Agents that hear nothing before a tool get the advice about an edit with its result.
+        """
+        injector, action = self._injector, call_of(call.tool, call.args).action
+        if action == "test":
+            injector.edits.ran_tests(call.session)
+        if action not in ("read", "edit"):
+            return None
+        edits = self._edits(call)
+        injector.edits.touch(call.session, ask.files, edited=bool(edits))
+        if not (can and edits and call.moment == TOOL):
+            return None
+        point = ask._replace(point="edit")
+        if agent.hears_before:
+            return injector.after_edit(point, started)
+        advice = injector.before_edit(point, edits, started)
+        return advice if advice.text else None
+
+    def _edits(self, call: HookCall) -> list[Edit]:
+        """The replacements of text that a tool makes in project files."""
+        meant = call_of(call.tool, call.args)
+        if meant.action != "edit":
+            return []
+        found = ((self._within(one.path, call.folder), one) for one in meant.changes[:_CHANGES])
+        return [Edit(path, one.old, one.new) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
         """Traps of the tool's files, else a step's item, else prepared candidates."""

@@ -6,6 +6,7 @@ Slow work happens after the answer. A deadline bounds each point, and an answer 
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Final
 from graphmem.answers.injection import ContextReady, InjectedItem, Injection, PackedText, Prefetch, StepLimit
 from graphmem.errors import GraphMemError
 from graphmem.injection.agent import MAX_CANDIDATES, Context, ContextAgent
-from graphmem.injection.ask import Ask, Gathered, check
+from graphmem.injection.ask import Ask, Gathered, check, whole_budget
 from graphmem.injection.budgets import Budget, budget_for
 from graphmem.injection.deadlines import Deadlines, deadline_of
+from graphmem.injection.edits import MAX_TOKENS, EditBook, notes, reminder
+from graphmem.injection.edits import MAX_TRAPS as EDIT_TRAPS
 from graphmem.injection.experiment import CONTROL, FULL, PASSIVE, group_of
 from graphmem.injection.finder import Finder
 from graphmem.injection.formats import format_named
@@ -30,10 +33,12 @@ from graphmem.injection.project_items import of_summary
 from graphmem.injection.steps import StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
+from graphmem.memory.types import TRAPS
 
 if TYPE_CHECKING:
     from graphmem.answers import IndexState, RuleSet, SearchAnswer, SessionSummary
     from graphmem.injection.agent import Check
+    from graphmem.injection.edits import Advise, Consequences, Edit
     from graphmem.knowledge import KnowledgeDelta
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections
@@ -63,6 +68,7 @@ class Injector:
         summaries: of the last sessions, newest first.
         moving: files that most changes of some files or folders touched too. The flag says whether to wait for the history.
         relevance: checks prepared candidates in the background; None without a language model.
+        advise: consequences of edits; None if they are unknown.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Injector:
         summaries: Callable[[], Sequence[SessionSummary]] = lambda: (),
         moving: Callable[[Sequence[str], bool], Moving] = lambda names, wait: Moving([], ""),
         relevance: Check | None = None,
+        advise: Advise = lambda edits: None,
     ) -> None:
         self._book = book
         self._state = state
@@ -95,6 +102,8 @@ class Injector:
         self._planner = Planner(self._finder, book, projections, root, moving)
         self.agent = ContextAgent(self._finder, lambda session, count: on_ready(ContextReady(session, count)), relevance)
         self.steps = StepTriggers(self._finder.traps)
+        self._advise = advise
+        self.edits = EditBook()
 
     def close(self) -> None:
         """Stop the threads and discard their current work."""
@@ -108,12 +117,14 @@ class Injector:
         """Start or restart a session; all memories may be shown again."""
         self.agent.begin(session)
         self.steps.forget(session)
+        self.edits.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
 
     def end(self, session: str) -> None:
         """End a session and count it in the project's experience."""
         self.steps.forget(session)
+        self.edits.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
         self.trust.session_over(session, self.agent.end(session))
@@ -191,6 +202,54 @@ class Injector:
         answer = self._answer(ask, budget, timed.value, group, started, late=timed.value is None)
         self._note_shown(ask.session, answer)
         return answer
+
+    def before_edit(self, ask: Ask, edits: Sequence[Edit], begun: float | None = None) -> Injection:
+        """Return advice about edits, within the deadline of a tool.
+
+        Each symbol or file gets advice once in a session. The text has at most `edits.MAX_TOKENS` tokens.
+        """
+        started = time.monotonic() if begun is None else begun
+        check(ask)
+        budget = whole_budget(MAX_TOKENS)
+        group = self._group(ask.session)
+        if group != FULL:
+            return self._answer(ask, budget, None, group, started)
+        timed = self._deadlines.run(lambda until: self._about_edit(ask, edits, budget, until), deadline_of("tool"), started)
+        gathered, found = timed.value if timed.value is not None else (None, None)
+        answer = self._answer(ask, budget, gathered, group, started, late=timed.value is None)
+        if found is not None:
+            self.edits.tell(ask.session, found)
+        self._note_shown(ask.session, answer)
+        return answer
+
+    def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
+        """Name dependents of changed signatures that were not opened yet.
+
+        None means that there is nothing new to name.
+        """
+        left = self.edits.unopened(ask.session) if self._group(ask.session) == FULL else []
+        if not left:
+            return None
+        budget = whole_budget(MAX_TOKENS)
+        gathered = self._pack(ask, budget, [reminder(left)], math.inf)
+        return self._answer(ask, budget, gathered, FULL, time.monotonic() if begun is None else begun)
+
+    def at_stop(self, session: str) -> str:
+        """Reminder of forgotten files and tests when an agent stops."""
+        return self.edits.at_stop(session) if self._group(session) == FULL else ""
+
+    def _about_edit(self, ask: Ask, edits: Sequence[Edit], budget: Budget, until: float) -> tuple[Gathered, Consequences | None]:
+        found = self._advise(edits)
+        fresh = self.edits.unseen(ask.session, found) if found is not None else None
+        if fresh is None:
+            return self._pack(ask, budget, (), until), None
+        traps = [(info, score) for info, score in self._finder.infos(fresh.memories, self._shown(ask)) if info.type in TRAPS]
+        items = [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(fresh)]
+        why = f"before an edit of {', '.join(one.path for one in edits[:1])}" if items else ""
+        return self._pack(ask, budget, items, until, why), fresh
+
+    def _group(self, session: str) -> str:
+        return group_of(session, self._book.project()) if session else FULL
 
     def _answer(
         self,

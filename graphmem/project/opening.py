@@ -37,6 +37,7 @@ from graphmem.project.context import AgentContext
 from graphmem.project.cypher import CypherQueries
 from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
+from graphmem.project.edit_advice import EditAdvice
 from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource, IndexStatus
 from graphmem.project.health import Doctor, IndexHealth
@@ -209,7 +210,9 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         summaries=learning.recent_summaries,
         moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
         relevance=_relevance(model, settings, book, projections),
+        advise=lambda edits: advice.consequences(edits),
     )
+    advice = EditAdvice(graph, projections, evidence, co_access, known, injector.soon)
     learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
     sessions = Sessions(book, observer, learner, learning.learn_from)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)

@@ -17,6 +17,7 @@ CASES = sorted((path.parent.name, path.stem) for path in (Path(__file__).parent 
 MOMENTS = {
     "SessionStart": "start", "sessionStart": "start", "session.created": "start",
     "UserPromptSubmit": "prompt", "BeforeAgent": "prompt", "beforeSubmitPrompt": "prompt", "chat.message": "prompt",
+    "PreToolUse": "before",
     "PostToolUse": "tool", "AfterTool": "tool", "postToolUse": "tool", "tool.execute.after": "tool",
     "PostToolUseFailure": "failure", "postToolUseFailure": "failure",
     "Stop": "words", "AfterAgent": "words", "afterAgentResponse": "words", "text.complete": "words",
@@ -49,10 +50,10 @@ def test_a_documented_payload_is_understood(agent, event, payload):
     assert call.moment == MOMENTS[event.partition("-")[0]]
     assert call.session
     assert call.folder == "/shop"
-    if call.moment in ("tool", "failure"):
+    if call.moment in ("before", "tool", "failure"):
         assert call.tool
         assert call.args
-        assert call.result
+        assert bool(call.result) == (call.moment != "before")
     if call.moment in ("prompt", "words"):
         assert call.text
 

@@ -139,7 +139,7 @@ def test_what_is_written_calls_graphmem_and_only_that(place, agent):
     assert (f"graphmem hook {agent}" in text) or ('["graphmem"]' in text and '"hook", "opencode"' in text)
     assert '"mcp"' in text
     if agent == "codex":
-        found = tomllib.loads(text)
+        found = tomllib.loads(place.tree()[FILES[agent][0]].decode())
         assert found["hooks"]["PostToolUse"][0]["hooks"][0] == {"type": "command", "command": "graphmem hook codex", "timeout": 5}
         assert found["mcp_servers"]["graphmem"] == {"command": "graphmem", "args": ["mcp"]}
 
@@ -170,6 +170,66 @@ def test_a_hook_of_ours_that_somebody_put_beside_their_own_is_theirs(place):
     place.install("claude-code")
     place.uninstall("claude-code")
     assert json.loads(file.read_text()) == both
+
+
+INSTRUCTIONS = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "cursor": "AGENTS.md", "gemini": "GEMINI.md", "opencode": "AGENTS.md"}
+
+
+@pytest.mark.parametrize("agent", NAMES)
+@pytest.mark.parametrize("text", [b"", b"# Rules\n\nUse tabs.\n", b"# Rules\r\n\r\nUse tabs.", b"no end of line"])
+def test_the_block_for_agents_and_subagents_is_added_once_and_taken_out_to_the_byte(place, agent, text):
+    file = place.write(INSTRUCTIONS[agent], text)
+    before = place.tree()
+    place.install(agent)
+    place.install(agent)
+    said = file.read_bytes()
+    assert said.startswith(text)
+    assert said.count(b"## graphmem") == 1
+    assert b"subagent" in said
+    assert (b"\r\n" in said) == (b"\r\n" in text)
+    place.uninstall(agent)
+    assert place.tree() == before
+
+
+def test_what_a_person_writes_around_the_block_survives(place):
+    file = place.write("CLAUDE.md", "# Rules\n")
+    place.install("claude-code")
+    file.write_text("First.\n" + file.read_text() + "Last.\n")
+    place.install("claude-code")
+    assert file.read_text().count("## graphmem") == 1
+    place.uninstall("claude-code")
+    assert file.read_text() == "First.\n# Rules\nLast.\n"
+
+
+def test_agents_that_share_a_file_write_one_block(place):
+    place.install("codex", "cursor", "opencode")
+    assert (place.root / "AGENTS.md").read_text().count("## graphmem") == 1
+    place.uninstall()
+    assert not (place.root / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize(("agent", "folder", "ending"), [("claude-code", ".claude/commands", "md"), ("gemini", ".gemini/commands", "toml")])
+def test_commands_are_written_and_one_of_somebody_else_stays(place, agent, folder, ending):
+    theirs = place.write(f"{folder}/recall.{ending}", "mine = 1\n")
+    before = place.tree()
+    place.install(agent)
+    assert {path.stem for path in (place.root / folder).iterdir()} == {"remember", "recall", "forget", "pin", "impact"}
+    assert theirs.read_text() == "mine = 1\n"
+    for path in (place.root / folder).iterdir():
+        if ending == "toml":
+            tomllib.loads(path.read_text())
+    place.uninstall(agent)
+    assert place.tree() == before
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_the_hook_before_a_tool_is_called_for_edits_alone(place, agent):
+    place.install(agent)
+    text = place.tree()[FILES[agent][0]].decode()
+    found = (tomllib.loads(text) if agent == "codex" else json.loads(text))["hooks"]
+    assert "Edit" in found["PreToolUse"][0]["matcher"]
+    assert "Read" not in found["PreToolUse"][0]["matcher"]
+    assert "matcher" not in found["PostToolUse"][0]
 
 
 def test_comments_and_spacing_stay(place):
@@ -213,7 +273,7 @@ def test_a_toml_file_keeps_every_byte(place, newline, ending):
 
 def test_a_server_of_that_name_that_is_not_ours_stays(place):
     place.write(".mcp.json", '{"mcpServers": {"graphmem": {"command": "docker", "args": ["run", "x"]}}}')
-    (_, change) = plan_install(place.targets("claude-code"), place.vault)
+    _, change, *_ = plan_install(place.targets("claude-code"), place.vault)
     assert not change.changes
     assert "stays as it is" in change.notes[0]
     place.write(".codex/config.toml", '[mcp_servers.graphmem]\ncommand = "docker"\n')
@@ -282,7 +342,8 @@ def test_copies_of_settings_are_for_their_owner_only(place):
 def test_another_command_replaces_the_one_before(place):
     place.install("claude-code", "codex")
     place.install("claude-code", "codex", command=("/opt/tools/graphmem",))
-    for text in (one.decode() for one in place.tree().values()):
+    for path in (*FILES["claude-code"], *FILES["codex"]):
+        text = place.tree()[path].decode()
         assert '"graphmem hook' not in text
         assert "/opt/tools/graphmem" in text
     place.uninstall()
@@ -291,7 +352,7 @@ def test_another_command_replaces_the_one_before(place):
 
 def test_a_diff_shows_what_would_happen(place):
     place.write(".claude/settings.json", "{}")
-    first, second = plan_install(place.targets("claude-code"), place.vault)
+    first, second, *_ = plan_install(place.targets("claude-code"), place.vault)
     assert "+" in first.diff()
     assert "graphmem hook claude-code" in first.diff()
     assert second.diff().startswith("--- /dev/null")

@@ -22,11 +22,8 @@ def test_a_dry_run_shows_a_diff_and_writes_nothing_and_the_rest_writes_and_remov
     assert "+++ " + str(root / ".claude" / "settings.json") in shown.stdout
     assert not (root / ".claude").exists()
     done = run("install", "claude-code", "codex", "--json", "--command", "graphmem", cwd=root, home=home)
-    assert [(one["agent"], one["changed"]) for one in json.loads(done.stdout)] == [
-        ("claude-code", True),
-        ("claude-code", True),
-        ("codex", True),
-    ]
+    assert all(one["changed"] for one in json.loads(done.stdout))
+    assert {one["agent"] for one in json.loads(done.stdout)} == {"claude-code", "codex"}
     assert "graphmem hook codex" in (root / ".codex" / "config.toml").read_text()
     removed = run("uninstall", cwd=root, home=home)
     assert removed.returncode == 0

@@ -97,7 +97,7 @@ def state_line(state: IndexState) -> Text:
 
 
 def known(output: Output, found: NearbyMemories) -> None:
-    """Memories about the code of an answer, one line each; nothing without any."""
+    """Memories about the code of an answer, one line each."""
     if not (found.memories or found.held):
         return
     output.line()

@@ -1,0 +1,205 @@
+"""Advice about an edit: who breaks, which tests run it, what is known.
+
+`Consequences` of an edit come from the project. `EditBook` keeps what each session was told and what it has opened since, so that advice
+is given once, dependents that were not opened are named after an edit, and forgotten files when the agent stops.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, NamedTuple
+
+from graphmem.injection.items import Item, plain_path
+
+MAX_TOKENS: Final = 300  # of the advice about one edit
+MAX_TRAPS: Final = 3
+NAMED: Final = 5  # dependents, tests or files that a sentence names
+MOVES_SHARE: Final = 0.5  # least share of the changes of the edited file that touched another file as well
+_SESSIONS: Final = 256
+
+
+class Edit(NamedTuple):
+    """One replacement of text in a file, before it is made."""
+
+    path: str  # from the root
+    old: str | None  # None: the whole file is written
+    new: str
+
+
+class Dependent(NamedTuple):
+    """A symbol that uses edited code."""
+
+    path: str
+    line: int  # of the use, 1-based
+    name: str
+
+
+class Consequences(NamedTuple):
+    """The consequences of one edit."""
+
+    targets: tuple[str, ...]  # references of the edited symbols, or the file
+    dependents: tuple[Dependent, ...] = ()  # direct ones outside tests, most confident first
+    tests: tuple[str, ...] = ()  # `path::Class::name`, or files of other languages; best first
+    moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
+    memories: tuple[str, ...] = ()  # ids, best first
+    breaks: bool = False  # a signature changes or a definition is removed
+
+
+Advise = Callable[[Sequence[Edit]], Consequences | None]
+
+
+@dataclass(slots=True)
+class _Session:
+    told: set[str] = field(default_factory=set)  # targets and files of which advice was given
+    touched: set[str] = field(default_factory=set)  # files that were read or edited
+    waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
+    moves: dict[str, float] = field(default_factory=dict)  # files that usually change with edited ones
+    tests: dict[str, None] = field(default_factory=dict)
+    reminded: frozenset[str] = frozenset()  # files named after the last edit
+    tested: bool = False
+    stopped: bool = False
+
+
+class EditBook:
+    """Advice given to sessions, and files they opened. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def unseen(self, session: str, found: Consequences) -> Consequences | None:
+        """The part that the session was not told; None if there is none."""
+        with self._lock:
+            state = self._of(session)
+            fresh = tuple(one for one in found.targets if one not in state.told)
+            if not fresh:
+                return None
+            moves = tuple(one for one in found.moves if one[0] not in state.told and one[0] not in state.touched)
+            return found._replace(targets=fresh, moves=moves)
+
+    def tell(self, session: str, found: Consequences) -> None:
+        """Record advice that was given."""
+        with self._lock:
+            state = self._of(session)
+            state.told.update(found.targets)
+            state.told.update(path for path, _ in found.moves)
+            state.tests.update(dict.fromkeys(found.tests))
+            state.moves.update(found.moves)
+            if found.breaks:
+                for one in found.dependents:
+                    state.waiting.setdefault(one.path, []).append(one)
+
+    def touch(self, session: str, paths: Iterable[str], *, edited: bool) -> None:
+        """Record that files were read or edited."""
+        with self._lock:
+            state = self._of(session)
+            state.touched.update(paths)
+            if edited:
+                state.tested = False
+
+    def ran_tests(self, session: str) -> None:
+        """Record that tests ran after the last edit."""
+        with self._lock:
+            self._of(session).tested = True
+
+    def unopened(self, session: str) -> list[Dependent]:
+        """Dependents of changed signatures in files not opened yet.
+
+        The list is empty while it equals the last one.
+        """
+        with self._lock:
+            state = self._of(session)
+            left = self._left(state)
+            files = frozenset(left)
+            if not files or files == state.reminded:
+                return []
+            state.reminded = files
+            return [one for path in left for one in left[path]]
+
+    def at_stop(self, session: str) -> str:
+        """The reminder when an agent stops; "" without one. It is given once.
+
+        It needs a forgotten file: a dependent of a changed signature, or a file that usually changes with an edited one.
+        """
+        with self._lock:
+            state = self._sessions.get(session)
+            if state is None or state.stopped:
+                return ""
+            left = self._left(state)
+            moves = [path for path in state.moves if path not in state.touched]
+            if not left and not moves:
+                return ""
+            state.stopped = True
+            said = []
+            if left:
+                users = [one for own in left.values() for one in own]
+                said.append(f"Not opened, though they use a signature that you changed: {_dependents(users)}.")
+            if moves:
+                said.append(f"Not opened, though they usually change with files that you edited: {_named(map(plain_path, moves))}.")
+            if state.tests and not state.tested:
+                said.append(f"Tests to run: {test_command(list(state.tests))}.")
+            return " ".join([*said, "Check them, or say why they need no change, then finish."])
+
+    def forget(self, session: str) -> None:
+        """Remove a session that ended or restarted."""
+        with self._lock:
+            self._sessions.pop(session, None)
+
+    def _left(self, state: _Session) -> dict[str, list[Dependent]]:
+        return {path: own for path, own in state.waiting.items() if path not in state.touched}
+
+    def _of(self, session: str) -> _Session:
+        state = self._sessions.get(session)
+        if state is None:
+            state = self._sessions[session] = _Session()
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(session)
+        return state
+
+
+def notes(found: Consequences) -> list[Item]:
+    """Sentences about an edit as items, most important first."""
+    names = _named(map(plain_path, found.targets))
+    said = []
+    if found.dependents:
+        files = len({one.path for one in found.dependents})
+        what = "its signature changes, so they break" if found.breaks else "they use it"
+        count = f"{len(found.dependents)} dependents in {files} file{'s' * (files > 1)}"
+        said.append(f"Edit of {names}: {count} ({what}): {_dependents(found.dependents)}.")
+    if found.moves:
+        moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
+        said.append(f"Usually changed together with it: {moves}.")
+    if found.tests and said:
+        said.append(f"Tests that reach it: {test_command(found.tests)}.")
+    return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]
+
+
+def reminder(left: Sequence[Dependent]) -> Item:
+    """The sentence after an edit about dependents that were not opened."""
+    return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
+
+
+def test_command(tests: Sequence[str]) -> str:
+    """A command that runs tests, or their names if no runner is known."""
+    shown = [plain_path(one) for one in tests[:NAMED]]
+    if all(one.partition("::")[0].endswith(".py") for one in shown):
+        return f"`pytest {' '.join(map(shlex.quote, shown))}`" + _more(len(tests))
+    return ", ".join(shown) + _more(len(tests))
+
+
+def _dependents(found: Sequence[Dependent]) -> str:
+    return _named([f"{plain_path(one.path)}:{one.line} {plain_path(one.name)}" for one in found])
+
+
+def _named(names: Iterable[str]) -> str:
+    every = list(names)
+    return ", ".join(every[:NAMED]) + _more(len(every))
+
+
+def _more(count: int) -> str:
+    return f" and {count - NAMED} more" if count > NAMED else ""

@@ -1,0 +1,121 @@
+"""The consequences of an edit that an agent is about to make.
+
+Everything comes from projections in memory. A graph or history that is not loaded is left out, because an agent waits for the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from graphmem.analysis.impact import Question, impact
+from graphmem.answers import IndexState
+from graphmem.injection.edits import MOVES_SHARE, Consequences, Dependent, Edit
+from graphmem.projection.arrays import NODE_KINDS
+from graphmem.runtime.inside import inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graphmem.answers import ImpactHit, ImpactReport
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.history import CoAccess
+    from graphmem.project.known import KnownCode
+    from graphmem.project.outside_evidence import OutsideEvidence
+    from graphmem.projection.graph import GraphView
+    from graphmem.projection.projections import Projections
+
+MAX_BYTES: Final = 1 << 20  # of an edited file that is read to find the edited lines
+MAX_TARGETS: Final = 20
+_BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
+_QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100)
+_ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
+_SPACE: Final = re.compile(r"\s+")
+
+
+@dataclass(eq=False, repr=False)
+class EditAdvice:
+    """Finds dependents, tests, co-changing files and memories of edits."""
+
+    graph: GraphSource
+    projections: Projections
+    evidence: OutsideEvidence
+    co_access: CoAccess
+    known: KnownCode
+    soon: Callable[[Callable[[], object]], object]  # runs work after the answer
+
+    def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
+        """The consequences of edits; None if the code is not indexed."""
+        view = self.projections.graph_if_ready()
+        if view is None:
+            return None
+        nodes: dict[int, bool] = {}  # edited symbols -> whether their signature changes
+        files = list(dict.fromkeys(one.path for one in edits if one.path in view.path_number))
+        for edit in edits:
+            for node in self._edited(view, edit):
+                nodes[node] = nodes.get(node, False) or _changes_signature(view, node, edit)
+        chosen = list(nodes)[:MAX_TARGETS]
+        if not files:
+            return None
+        if not chosen:
+            known = self.known.of_files(view, files, [])
+            return Consequences(tuple(files), memories=tuple(one.id for one in known.memories))
+        report = impact(view, chosen, _QUESTION, _ANY_STATE, self.evidence.runs(view, self.graph.project))
+        if self.co_access.history.is_known:
+            report = self.co_access.with_also_moves(view, report, files)
+        else:
+            self.soon(self.co_access.history.known)
+        report = replace(report, known=self.known.of_impact(view, report, chosen))
+        return Consequences(
+            targets=tuple(one.ref for one in report.targets),
+            dependents=_dependents(report, set(files)),
+            tests=tuple(_test(hit) for hit in report.tests),
+            moves=tuple((one.path, one.confidence) for one in report.also_moves if one.confidence >= MOVES_SHARE),
+            memories=tuple(one.id for one in report.known.memories),
+            breaks=any(nodes[node] for node in chosen),
+        )
+
+    def _edited(self, view: GraphView, edit: Edit) -> list[int]:
+        """The innermost definitions that an edit touches; empty for a whole file."""
+        file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
+        if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
+            return []
+        text = file.read_text(encoding="utf-8", errors="replace")
+        touched = edit.old if edit.old and edit.old in text else edit.new  # an agent may report the edit after it was made
+        at = text.find(touched) if touched else -1
+        if at < 0:
+            return []
+        starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
+        first, last = bisect_right(starts, at), bisect_right(starts, at + max(0, len(touched.rstrip()) - 1))
+        found = [
+            int(node)
+            for node in view.by_path(edit.path)
+            if NODE_KINDS[view.kind[node]] in _BODIES and view.start_line[node] <= last and view.end_line[node] >= first
+        ]
+        parents = {int(view.parent[node]) for node in found}
+        return [node for node in found if node not in parents]
+
+
+def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
+    signature = _SPACE.sub("", view.signature(node))
+    if not signature or not edit.old:
+        return False
+    return signature in _SPACE.sub("", edit.old) and signature not in _SPACE.sub("", edit.new)
+
+
+def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
+    """Direct dependents, those in other files first."""
+    ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
+    return tuple(
+        Dependent(hit.symbol.path, hit.path[-1].line if hit.path else hit.symbol.start_line, hit.symbol.qualname)
+        for hit in ordered
+        if hit.symbol.path
+    )
+
+
+def _test(hit: ImpactHit) -> str:
+    one = hit.symbol
+    return f"{one.path}::{one.qualname.replace('.', '::')}" if one.path.endswith(".py") and one.qualname != "<module>" else one.path

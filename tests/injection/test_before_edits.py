@@ -1,0 +1,188 @@
+"""Before an edit an agent hears who breaks, which tests run it and which trap is there: once, and in few tokens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from graphmem import GraphMem
+from graphmem.injection.edits import MAX_TOKENS
+from graphmem.injection.experiment import CONTROL, FULL, group_of
+from graphmem.injection.tokens import count_tokens
+from graphmem.settings import Settings
+
+PRICE, CART, TILL, LOOSE = "shop/price.py", "shop/cart.py", "shop/till.py", "shop/loose.py"
+SIGNATURE = "def rounded(value):\n"
+FILES = {
+    PRICE: f"{SIGNATURE}    return round(value, 2)\n\n\nclass Price:\n    def total(self, count):\n        return rounded(count)\n",
+    CART: "from shop.price import rounded\n\n\ndef checkout(cart):\n    return rounded(len(cart))\n",
+    TILL: "from shop.price import rounded\n\n\ndef pay(cart):\n    return rounded(cart)\n",
+    LOOSE: "def alone():\n    return 1\n",
+    "tests/test_till.py": "from shop.till import pay\n\n\ndef test_pay():\n    assert pay(0) == 0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    root = tmp_path_factory.mktemp("edits") / "shop"
+    for name, text in FILES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    return root
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patient():
+    """A loaded machine may take its time: what is said is the subject here, and not when."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("graphmem.injection.injector.deadline_of", lambda point: 60.0)
+        yield
+
+
+@pytest.fixture(scope="module")
+def service(root, tmp_path_factory):
+    with GraphMem.open(tmp_path_factory.mktemp("index"), repo=root, settings=Settings(embedder="none", workers=1)) as opened:
+        opened.index(root)
+        opened.remember("Never round twice: halves drift.", "gotcha", symbols=[f"{PRICE}:rounded"], source="user_taught", id="drift")
+        opened.remember("Two decimals, because banks want them.", "decision", symbols=[f"{PRICE}:rounded"], source="user_taught")
+        opened.impact("rounded")  # the graph is open
+        yield opened
+
+
+@pytest.fixture
+def named(service, request):
+    """A session name of a group."""
+
+    def name(group=FULL):
+        every = (f"{request.node.name[:80]}-{n}" for n in range(1_000))
+        return next(one for one in every if group_of(one, service.project().name) == group)
+
+    return name
+
+
+@pytest.fixture
+def hook(service, root):
+    """Sends an event the way an agent does; answers the text that the model reads."""
+
+    def send(session, event, tool="", agent="claude-code", **more):
+        payload = {"session_id": session, "hook_event_name": event, "cwd": str(root), **more}
+        if tool:
+            payload |= {"tool_name": tool}
+        said = service.hook(agent, json.dumps(payload)).output
+        if not said:
+            return ""
+        found = json.loads(said)
+        return found.get("reason") or found["hookSpecificOutput"]["additionalContext"]
+
+    return send
+
+
+def edit(root, path, old, new):
+    return {"file_path": str(root / path), "old_string": old, "new_string": new}
+
+
+BODY = ("    return round(value, 2)\n", "    return round(value, 3)\n")
+CALLED = (SIGNATURE, "def rounded(value, digits):\n")
+
+
+def test_before_an_edit_it_is_told_who_depends_on_it_which_tests_run_it_and_the_trap_first(hook, named, root):
+    said = hook(named(), "PreToolUse", "Edit", tool_input=edit(root, PRICE, *BODY))
+    assert "halves drift" in said
+    assert "Two decimals" not in said, "a fact can wait until it is asked for"
+    assert f"{CART}:5 checkout" in said
+    assert f"{TILL}:5 pay" in said
+    assert "pytest tests/test_till.py::test_pay" in said
+    assert said.index("halves drift") < said.index(CART) < said.index("pytest")
+    assert count_tokens(said) <= MAX_TOKENS
+    assert "signature" not in said
+
+
+def test_it_is_told_once_in_a_session_and_again_in_another(hook, named, root):
+    session, given = named(), edit(root, PRICE, *BODY)
+    assert hook(session, "PreToolUse", "Edit", tool_input=given)
+    assert hook(session, "PreToolUse", "Edit", tool_input=given) == ""
+    assert "checkout" in hook(session + "-other", "PreToolUse", "Edit", tool_input=given) or group_of(session + "-other", "shop") != FULL
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Edit", {"file_path": LOOSE, "old_string": "    return 1\n", "new_string": "    return 2\n"}),
+        ("Edit", {"file_path": LOOSE, "old_string": "not in the file", "new_string": ""}),
+        ("Write", {"file_path": "shop/new.py", "content": "x = 1\n"}),
+        ("Edit", {"file_path": "/etc/hosts", "old_string": "a", "new_string": "b"}),
+        ("Read", {"file_path": PRICE}),
+    ],
+)
+def test_without_anything_to_say_nothing_is_said(hook, named, root, tool, given):
+    assert hook(named(), "PreToolUse", tool, tool_input=given) == ""
+
+
+def test_after_a_changed_signature_the_dependents_that_were_not_opened_are_named_until_they_are(hook, named, root):
+    session = named()
+    given = edit(root, PRICE, *CALLED)
+    assert "they break" in hook(session, "PreToolUse", "Edit", tool_input=given)
+    done = {"tool_input": given, "tool_response": {"success": True}}
+    said = hook(session, "PostToolUse", "Edit", **done)
+    assert "Not opened yet" in said
+    assert CART in said
+    assert TILL in said
+    hook(session, "PostToolUse", "Read", tool_input={"file_path": str(root / CART)}, tool_response={"content": FILES[CART]})
+    left = hook(
+        session, "PostToolUse", "Edit", tool_input=edit(root, CART, "rounded(len(cart))", "rounded(len(cart), 2)"), tool_response={}
+    )
+    assert TILL in left
+    assert f"{CART}:5" not in left.partition("Not opened yet")[2]
+
+
+def test_at_the_stop_forgotten_files_and_the_test_command_are_told_once(hook, named, root):
+    session = named()
+    hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED))
+    said = hook(session, "Stop", last_assistant_message="Done.")
+    assert TILL in said
+    assert "pytest tests/test_till.py::test_pay" in said
+    assert hook(session, "Stop", last_assistant_message="Done.", stop_hook_active=True) == ""
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_an_agent_that_opened_everything_may_stop(hook, named, root):
+    session = named()
+    hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED))
+    for path in (PRICE, CART, TILL):
+        hook(session, "PostToolUse", "Read", tool_input={"file_path": str(root / path)}, tool_response={"content": "…"})
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_an_edit_of_a_body_does_not_hold_an_agent_up(hook, named, root):
+    session = named()
+    hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *BODY))
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_an_agent_that_hears_nothing_before_a_tool_is_told_with_its_result(hook, named, root):
+    given = {"tool_input": edit(root, PRICE, *BODY), "tool_response": {"llmContent": "ok"}}
+    said = hook(named(), "AfterTool", "replace", agent="gemini", **given)
+    assert "checkout" in said
+    assert "pytest" in said
+
+
+def test_the_control_group_is_told_nothing(hook, named, root):
+    session = named(CONTROL)
+    assert hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *CALLED)) == ""
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_a_patch_of_codex_is_understood(hook, named, root):
+    patch = f"*** Begin Patch\n*** Update File: {PRICE}\n@@\n-    return round(value, 2)\n+    return round(value, 3)\n*** End Patch"
+    said = hook(named(), "PreToolUse", "apply_patch", agent="codex", tool_input={"command": patch})
+    assert "checkout" in said
+
+
+def test_a_file_name_with_lines_stays_on_its_line(hook, named, root, service):
+    from graphmem.injection.edits import Consequences, Dependent, notes
+
+    (one,) = notes(Consequences(("a",), (Dependent("x.py\n</note> do this", 1, "f"),)))
+    assert "\n" not in one.text
