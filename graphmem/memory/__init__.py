@@ -1,1 +1,1 @@
-"""Memories: one write path for every source, their life, and the journal that is their truth."""
+"""Memories: the single write path, their lifecycle and their journal."""

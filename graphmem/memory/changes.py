@@ -1,4 +1,7 @@
-"""What people and agents do to a memory that is there: change, pin, verify, dispute, decide, use, forget."""
+"""Operations on existing memories.
+
+Update, pin, verify, dispute, resolve, record uses, forget.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ MAX_MEANINGS: Final = 16
 def _one(
     repository: MemoryRepository, memory_id: str, op: str, actor: str, change: Callable[[MemoryRow], MemoryRow], note: str = ""
 ) -> MemoryInfo:
-    """Change one memory, and say so in the audit even when it was so already."""
+    """Change one memory.
+
+    The audit gets an entry even if nothing changed.
+    """
     with repository.writing():
         row = repository.row(memory_id)
         new = change(row)
@@ -37,7 +43,7 @@ def _one(
 
 
 def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Make it permanent."""
+    """Make a memory permanent."""
 
     def change(row: MemoryRow) -> MemoryRow:
         _must_live(row, "pinned")
@@ -47,12 +53,15 @@ def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memory
 
 
 def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Make it ordinary."""
+    """Make a memory ordinary again."""
     return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """A person vouches for it: confirmed, reviewed, and its anchors are good as of today's code. One that was forgotten is back with it."""
+    """Record that a person vouches for a memory.
+
+    It becomes confirmed and reviewed, and its anchors are valid for the current code. A forgotten memory is restored.
+    """
     with repository.writing():
         row = repository.row(memory_id)
         if row.status == FORGOTTEN:
@@ -82,7 +91,7 @@ def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> Mem
         before = repository.row(row.id)
         moved = fresh != links
         delta = KnowledgeDelta(memories=[new], anchored=[row.id] if moved else [], about=fresh if moved else [])
-        note = "it was forgotten and is back" if before.status == FORGOTTEN else ""
+        note = "it was forgotten and is restored" if before.status == FORGOTTEN else ""
         repository.commit(delta, [Event("verify", row.id, row.fingerprint, new.fingerprint, note)], {row.id: before}, actor)
         if note:
             repository.embed_soon()
@@ -90,13 +99,19 @@ def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> Mem
 
 
 def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
-    """Mark it as doubted; still used, with less confidence."""
+    """Mark a memory as doubted.
+
+    It stays in use with less confidence.
+    """
     why = redact(text("reason", reason, 1_000, least=0))[0]
     return _one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)
 
 
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-    """Decide for one memory against another, or against all it conflicts with."""
+    """Resolve a conflict in favour of one memory.
+
+    The loser is one memory, or all that it conflicts with.
+    """
     why = redact(text("note", note, 1_000, least=0))[0]
     with repository.writing():
         index, now = repository.index(), repository.clock.now()
@@ -106,7 +121,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
         others = {link.dst if link.src == stays.id else link.src for link in conflicts}
         losers = [repository.row(loser)] if loser is not None else sorted(index.rows(others).values(), key=lambda row: row.id)
         if any(row.id == stays.id for row in losers):
-            raise refuse("loser", repr(loser), "it is another memory than the winner", "Name the one that is wrong.")
+            raise refuse("loser", repr(loser), "must differ from the winner", "Name the memory that is wrong.")
         gone = [row for row in losers if row.status in LIVE_STATUSES]
         new = stays._replace(disputed=False, needs_review=stays.needs_review and stays.contaminated, last_accessed_at=now, updated_at=now)
         ended = {(link.src, link.dst, link.kind) for link in conflicts if {link.src, link.dst} & {row.id for row in losers}}
@@ -122,7 +137,10 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 
 
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
-    """Count a use of each memory; what was shown is not thereby true."""
+    """Count a use of each memory.
+
+    Being shown does not make a memory more likely to be true.
+    """
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)
     with repository.writing():
@@ -142,13 +160,13 @@ def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used"
 
 
 def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
-    """Take one out of search, or for good."""
+    """Take a memory out of search, or remove it for good."""
     row = repository.row(memory_id)
     return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
 
 def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool, actor: str, op: str, note: str = "") -> Forgotten:
-    """The same for several at once."""
+    """Forget several memories at once."""
     with repository.writing():
         now = repository.clock.now()
         rows = {row.id: row for row in repository.index().rows(ids).values()}
@@ -170,14 +188,14 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
 
 
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
-    """Aliases as they may be kept, by term in lower case, without secrets.
+    """Validate aliases; return them by term in lower case, without secrets.
 
     Args:
-        table: what a search for each term also looks for.
+        table: the extra search terms of each term.
         known: terms that have aliases already.
 
     Raises:
-        BadInputError: a term or a meaning that cannot be, or too many in all.
+        BadInputError: a term or a meaning is invalid, or there are too many in all.
     """
     found: dict[str, list[str]] = {}
     for term, means in table.items():
@@ -191,7 +209,7 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
 
 
 def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
-    """Set what a search for a term also looks for."""
+    """Set the extra terms that a search for a term also uses."""
     [(word, others)] = checked_aliases({term: means}, [alias.term for alias in aliases(repository)]).items()
     with repository.writing():
         known = {alias.term: alias.means for alias in aliases(repository)}
@@ -211,14 +229,14 @@ def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], act
 
 
 def aliases(repository: MemoryRepository) -> list[TermAlias]:
-    """Every alias, by term."""
-    repository.flush()  # they are kept in the graph alone, which follows the journal
+    """Return all aliases by term."""
+    repository.flush()  # aliases exist only in the graph, which is written after the journal
     table: Mapping[str, list[str]] = json.loads(repository.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Refuse to bring a memory back beside another that says the same by now."""
+    """Refuse to restore a memory if a live one now has the same text."""
     index = repository.index()
     same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]
     twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)
@@ -228,4 +246,4 @@ def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
 
 def _must_live(row: MemoryRow, what: str) -> None:
     if row.status not in LIVE_STATUSES:
-        raise refuse("id", f"a {row.status} memory", f"only a live one can be {what}", way_back(row.status, row.short_id))
+        raise refuse("id", f"a {row.status} memory", f"only a live memory can be {what}", way_back(row.status, row.short_id))

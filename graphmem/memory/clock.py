@@ -1,4 +1,7 @@
-"""Time is a parameter: whatever fades, expires or is dated asks a clock, so ten years can pass in a test."""
+"""Clocks as a parameter, so that a test can let ten years pass.
+
+Everything that fades, expires or is dated asks a clock.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,22 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """Source of the current time."""
 
     def now(self) -> datetime:
-        """The present, aware, in UTC."""
+        """Return the current time, aware, in UTC."""
 
 
 class SystemClock:
-    """The machine's time."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
-        """The present."""
+        """Return the machine's time."""
         return datetime.now(UTC)
 
 
 class ManualClock:
-    """Stands still until it is moved.
+    """A clock that moves only when it is advanced.
 
     Args:
         start: an aware time.
@@ -32,9 +35,9 @@ class ManualClock:
         self._now = start.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Where it stands."""
+        """Return the time that was set."""
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Let time pass."""
+        """Move the clock forward."""
         self._now += by

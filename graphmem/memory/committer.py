@@ -1,7 +1,8 @@
-"""Brings what the journal has accepted into the graph, in order, behind the caller's back.
+"""Commit accepted journal entries to the graph in background, in order.
 
-A write is acknowledged when it is in the journal and on disk; readers see it at once, because the projection is patched before the caller
-is told. The graph follows a few milliseconds later. If the process dies in between, the journal is replayed when the index is opened.
+A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the projection is patched before the
+acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the journal is replayed when the index is
+opened.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
     from graphmem.store.base import GraphWrites
 
-QUEUE: Final = 256  # accepted writes the graph may be behind; then a writer waits
+QUEUE: Final = 256  # writes that the graph may lag behind; then a writer waits
 
 _log = logging.getLogger(__name__)
 
 
 class Vectors(NamedTuple):
-    """Vectors that come with a write."""
+    """Vectors that belong to a write."""
 
     model: str
     rows: pa.Table  # (text_hash, vector)
@@ -39,8 +40,8 @@ class Committer:
     """One thread that commits accepted writes to the store, oldest first.
 
     Args:
-        store: takes them.
-        failed: told when one could not be committed; nothing is committed after it until `resume`.
+        store: receives the writes.
+        failed: called if a commit fails; nothing is committed after it until `resume`.
     """
 
     def __init__(self, store: GraphWrites, failed: Callable[[BaseException], None]) -> None:
@@ -51,7 +52,10 @@ class Committer:
         self._stuck = False
 
     def put(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """Commit this after all that came before; here and now, where the system gives no thread."""
+        """Queue a write for commit.
+
+        If the system refuses a thread, the write is committed synchronously.
+        """
         if self._thread is None:
             thread = threading.Thread(target=self._work, name="graphmem-memories", daemon=True)
             try:
@@ -63,15 +67,15 @@ class Committer:
         self._jobs.put((delta, vectors, meta))
 
     def flush(self) -> None:
-        """Return when all that was put is in the graph, or was given up."""
+        """Wait until all queued writes are in the graph or were given up."""
         self._jobs.join()
 
     def resume(self) -> None:
-        """Commit again, after the graph was brought level."""
+        """Continue to commit after the graph was reconciled with the journal."""
         self._stuck = False
 
     def close(self) -> None:
-        """Finish, and end the thread. Twice is once."""
+        """Finish the queue and end the thread. Idempotent."""
         if self._thread is not None:
             self._jobs.put(None)
             self._thread.join()
@@ -88,20 +92,20 @@ class Committer:
                 self._jobs.task_done()
 
     def _do(self, job: _Job) -> None:
-        """Commit, or say that it could not be: what was accepted is in the journal."""
+        """Commit a write, or report the failure; the write is in the journal."""
         try:
-            if not self._stuck:  # what follows a write that failed is in the journal, and is replayed with it
+            if not self._stuck:  # writes after a failed one are in the journal and are replayed with it
                 self._commit(*job)
         except StoreClosedError as error:
             self._stuck = True
             self._failed(error)
-        except GraphMemError as error:  # a full disk, say: the sentence tells all there is to know
+        except GraphMemError as error:  # for example a full disk: the message is sufficient without a traceback
             self._stuck = True
-            _log.error("an accepted memory could not be brought into the graph yet; it is in the journal: %s", error)
+            _log.error("an accepted memory is not in the graph yet; it is in the journal: %s", error)
             self._failed(error)
         except Exception as error:  # noqa: BLE001 - nobody is to be told that it was refused: the notes and the log say what happened
             self._stuck = True
-            _log.exception("an accepted memory could not be brought into the graph; it is in the journal")
+            _log.exception("an accepted memory could not be written to the graph; it is in the journal")
             self._failed(error)
 
     def _commit(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
@@ -110,5 +114,5 @@ class Committer:
             return
         alone = vectors is not None and {row.embedding_model for row in delta.memories if row.embedding_model} != {vectors.model}
         self._store.apply_knowledge(delta, vectors.rows if vectors is not None and not alone else None, meta)
-        if vectors is not None and alone:  # beside memories of another model: without them, a crash costs only what can be made again
+        if vectors is not None and alone:  # next to memories of another model; without the vectors, a crash costs only derived data
             self._store.put_vectors(vectors.model, vectors.rows.schema.field("vector").type.list_size, vectors.rows)

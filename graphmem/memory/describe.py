@@ -1,4 +1,4 @@
-"""A memory as its readers see it: the row with its links, its age and what other ids lead to it."""
+"""Build the reader's view of a memory: row, links, age and other ids."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Describer:
-    """Describes memories of one moment.
+    """Build descriptions of memories at one point in time.
 
     Args:
         index: the memories.
         view: the code graph; None when nothing is indexed.
-        now: confidence is that of this time.
-        paths: of files that memories name and the graph does not know, by id.
+        now: the time for which confidence is computed.
+        paths: paths of files that memories name and the graph does not contain, by id.
     """
 
     def __init__(self, index: MemoryIndex, view: GraphView | None, now: datetime, paths: dict[str, str]) -> None:
@@ -33,7 +33,7 @@ class Describer:
         self._paths = paths
 
     def info(self, row: MemoryRow) -> MemoryInfo:
-        """Everything about one memory."""
+        """Return everything about one memory."""
         about = self._index.about(row.id)
         relations = self._relations(row)
         vector = self._index.vector(row.id) is not None
@@ -45,7 +45,7 @@ class Describer:
             citation=row.citation,
             content=row.content,
             confidence=row.confidence,
-            confidence_in_use=round(confidence_in_use(row, self._now, about), 4),  # more digits change while one looks
+            confidence_in_use=round(confidence_in_use(row, self._now, about), 4),  # further digits change from one read to the next
             importance=row.importance,
             strength=row.strength,
             source=row.source,
@@ -82,7 +82,7 @@ class Describer:
         )
 
     def name(self, link: AboutRow) -> str:
-        """What a person calls the target of a link; its id when nobody knows."""
+        """Return the readable name of a link's target, or its id if unknown."""
         if self._view is not None and link.target_id in self._view.index_of:
             node = self._view.index_of[link.target_id]
             return self._view.path(node) if link.label == "File" else self._view.info(node).ref

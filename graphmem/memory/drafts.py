@@ -1,4 +1,4 @@
-"""Turn given items into drafts: secrets taken out, each field checked, one model for their vectors."""
+"""Turn input items into drafts: redact, validate, check the vector model."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from graphmem.memory.validate import CONTENT_CHARACTERS, Draft, checked, refuse
 if TYPE_CHECKING:
     from graphmem.embedding.base import Embedder
 
-MANY_ITEMS: Final = 100_000  # of one bulk write
+MANY_ITEMS: Final = 100_000  # items of one bulk write
 # What of an item may hold words of people, and so secrets. Names of things are not looked into: an id must stay what it is.
 _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 
 def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """The items of one bulk write.
+    """Return the items of one bulk write.
 
     Raises:
-        BadInputError: it is no list, or has too many.
+        BadInputError: it is not a list, or has too many items.
     """
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
-        raise refuse("items", f"of type {type(items).__name__}", "it is a list of objects", "Give a list.")
+        raise refuse("items", f"of type {type(items).__name__}", "must be a list of objects", "Pass a list.")
     found: list[Any] = []
     for one in items:
         found.append(one)
         if len(found) > MANY_ITEMS:
-            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes {MANY_ITEMS:,}", "Write them in parts.")
+            raise refuse("items", f"more than {MANY_ITEMS:,}", f"one write takes at most {MANY_ITEMS:,}", "Split the write.")
     return found
 
 
 def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
-    """Redact, then validate.
+    """Redact an item, then validate it.
 
     Args:
-        item: what came.
-        root: of the project; "" when it is not known.
-        source: of items that name none.
-        dim: length a vector must have; None when nobody knows.
+        item: the caller's input.
+        root: of the project; "" when it is unknown.
+        source: default for items without a source.
+        dim: required length of a vector; None if unknown.
 
     Raises:
-        BadInputError, SecretError: it cannot be kept; names field, limit and what came.
+        BadInputError, SecretError: the item cannot be kept; the message names the field, the limit and the input.
     """
     if not isinstance(item, Mapping):
-        raise refuse("item", f"of type {type(item).__name__}", "it is an object with a content", "Give a mapping.")
+        raise refuse("item", f"of type {type(item).__name__}", "must be an object with a content", "Pass a mapping.")
     content = item.get("content")
     kinds: list[str] = []
     clean = dict(item)
@@ -67,20 +67,25 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
 
 
 def dim_of(model: Any, embedder: Embedder | None) -> int | None:
-    """Length of a vector of that model, where it is known."""
+    """Return the vector length of a model, or None if it is unknown."""
     if model is not None and (not isinstance(model, str) or not model):
-        raise refuse("embedding_model", repr(model)[:60], "it is the model's id", "Name the model of the vectors.")
+        raise refuse("embedding_model", repr(model)[:60], "must be the model's id", "Name the model of the vectors.")
     return embedder.dim if embedder is not None and model in (None, embedder.model_id) else None
 
 
 def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
-    """Model of the drafts' vectors."""
+    """Return the model of the drafts' vectors."""
     sizes = {one.vector.size for one in drafts if one.vector is not None}
     if not sizes:
         return ""
     if len(sizes) > 1:
-        raise refuse("vector", f"of {len(sizes)} lengths in one write", "vectors of one write are of one model", "Write them apart.")
+        raise refuse(
+            "vector",
+            f"of {len(sizes)} lengths in one write",
+            "vectors of one write must come from one model",
+            "Use one write for each model.",
+        )
     name = model or (embedder.model_id if embedder is not None else "")
     if not name:
-        raise refuse("embedding_model", "not given", "a vector comes with its model's id", "Name the model of the vectors.")
+        raise refuse("embedding_model", "not given", "a vector needs its model's id", "Name the model of the vectors.")
     return name

@@ -1,7 +1,7 @@
-"""Memories as one JSON document: everything a project knows, to be kept elsewhere, moved, and read back without loss.
+"""Export and import of all memories as one JSON document, without loss.
 
-The document holds no time of its own, so the same memories give the same bytes. Reading one back checks every field as a write
-does: it may come from anywhere.
+The document contains no time of export, so the same memories give the same bytes. An import checks every field as a write does, because the
+document may come from anywhere.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "graphmem memories"
 VERSION: Final = 1
-MAX_BYTES: Final = 64 << 20  # of a document; larger ones are refused before they are read
+MAX_BYTES: Final = 64 << 20  # of a document; larger ones are refused before they are parsed
 MAX_MEMORIES: Final = 100_000
 SHORTEST_ID: Final = 4
 LABELS: Final = ("File", "Symbol", "External", "Module")
 
-# What `checked` looks at, by the name it has there.
+# Fields that `checked` validates, by the name it uses.
 _DRAFT: Final = (
     "content",
     "type",
@@ -58,12 +58,15 @@ _DRAFT: Final = (
 _COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
 _FLAGS: Final = ("needs_review", "user_verified", "disputed")
 _TIMES: Final = ("updated_at", "last_accessed_at", "valid_from", "valid_to", "stale_at", "deprecated_at")
-# What the row has that follows from the rest, or belongs to the vectors.
+# Fields of the row that are derived from the others or belong to the vectors.
 _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_model"})
 
 
 def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
-    """Every memory, or every one that is not personal, with its links, relations, sessions and aliases; lists by id."""
+    """Return all memories as a document, with or without personal ones.
+
+    It includes links, relations, sessions and aliases. Lists are sorted by id.
+    """
     repository.flush()
     index, describer = repository.index(), repository.describer()
     names: dict[str, str] = {}
@@ -100,27 +103,27 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 
 
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
-    """Read such a document back, in one write.
+    """Import such a document in one write.
 
-    A memory that is here with the same id stays as it is, unless the document's is newer (the others are counted as `older`);
-    one that says exactly what another here
-    says confirms nothing and is left out. Links follow the code by path and name when they come from another project.
+    A memory whose id exists here is kept, unless the document's version is newer. The others are counted as `older`. A memory with exactly
+    the same text as another here confirms nothing and is left out. Links follow the code by path and name if they come from another
+    project.
 
     Args:
-        repository: takes them.
+        repository: receives the memories.
         data: the document.
-        actor: who does this, for the audit.
+        actor: who imports, for the audit.
 
     Raises:
-        BadInputError: it is too large, no such document, of a newer version, or holds something that cannot be; nothing is kept.
+        BadInputError: it is too large, not such a document, of a newer version, or has an invalid value; nothing is kept.
     """
     document = parsed(data)
     rows = [_checked_row(repository, place, one) for place, one in enumerate(document["memories"])]
     given = {row.id for row in rows}
     if len(given) != len(rows):
-        raise refuse("memories", "a list in which an id comes twice", "an id belongs to one memory", "Take one of them out.")
+        raise refuse("memories", "a list with a repeated id", "an id belongs to one memory", "Remove one of them.")
     known_aliases = {alias.term for alias in aliases(repository)}
-    meanings = checked_aliases(document["aliases"], known_aliases)  # looked at before anything is kept
+    meanings = checked_aliases(document["aliases"], known_aliases)  # validated before anything is kept
     with repository.writing():
         index = repository.index()
         known = index.rows(sorted(given))
@@ -128,7 +131,7 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
         kept: list[MemoryRow] = []
         events: list[Event] = []
         counts = {"added": 0, "updated": 0, "unchanged": 0, "older": 0, "duplicate": 0}
-        same: dict[str, str] = {}  # id in the document -> memory that says it
+        same: dict[str, str] = {}  # id in the document -> memory with the same text
         for row in rows:
             here = known.get(row.id)
             others = [one for one in index.by_fingerprint(row.fingerprint) if one not in given]
@@ -153,17 +156,17 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
         set_alias(repository, term, means, actor)
     if kept:
         repository.embed_soon()
-    notes = [f"{lost:,} links lead to code that is not here and were left out"] if lost else []
+    notes = [f"{lost:,} links to code that does not exist here were left out"] if lost else []
     return ImportAnswer(
         source=FORMAT, counts={name: count for name, count in counts.items() if count}, ids=[row.id for row in kept], notes=notes
     )
 
 
 def parsed(data: bytes | str) -> dict[str, Any]:
-    """The document, as far as its outline is right.
+    """Parse the document and check its outline.
 
     Raises:
-        BadInputError: it is not one.
+        BadInputError: it is not an export of memories.
     """
     size = len(data)
     if size > MAX_BYTES:
@@ -172,18 +175,23 @@ def parsed(data: bytes | str) -> dict[str, Any]:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise refuse(
-            "document", f"no JSON ({str(error)[:120] or 'nested too deeply'})", "an export is one JSON object", "Export again."
+            "document", f"not JSON ({str(error)[:120] or 'nested too deeply'})", "an export must be one JSON object", "Export again."
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise refuse(
-            "document", "JSON of another kind", f"its `format` is {FORMAT!r}", "Give a file that `graphmem export --memories json` made."
+            "document",
+            "JSON of another kind",
+            f"its `format` must be {FORMAT!r}",
+            "Give a file that `graphmem export --memories json` made.",
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise refuse("version", repr(version)[:40], f"this graphmem reads 1 to {VERSION}", "Upgrade graphmem, or export with this version.")
+        raise refuse(
+            "version", repr(version)[:40], f"this graphmem reads versions 1 to {VERSION}", "Upgrade graphmem, or export with this version."
+        )
     for name, kind in (("memories", list), ("sessions", list), ("aliases", dict)):
         if not isinstance(document.setdefault(name, kind()), kind):
-            raise refuse(name, f"of type {type(document[name]).__name__}", f"it is a {kind.__name__}", "Export again.")
+            raise refuse(name, f"of type {type(document[name]).__name__}", f"must be a {kind.__name__}", "Export again.")
     if len(document["memories"]) > MAX_MEMORIES:
         raise refuse("memories", f"{len(document['memories']):,}", f"at most {MAX_MEMORIES:,} in one document", "Import in parts.")
     return document
@@ -202,9 +210,9 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
 
 
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """A row of which every field has been looked at."""
+    """Return a row after every field was checked."""
     if not isinstance(item, Mapping):
-        raise refuse("memory", f"of type {type(item).__name__}", "it is an object", "Export again.")
+        raise refuse("memory", f"of type {type(item).__name__}", "must be an object", "Export again.")
     clean = dict(item)
     for name in ("content", "title", "tags", "details", "work_unit"):
         if item.get(name):
@@ -212,7 +220,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     fields = {name: clean[name] for name in _DRAFT if name in clean}
     draft: Draft = checked(fields, root=repository.store.meta().get("root", ""), dim=None, default_source="imported")
     if not draft.given_id:
-        raise refuse("id", "missing", "every memory of a document has one", "Export again.")
+        raise refuse("id", "missing", "every memory of a document needs one", "Export again.")
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: _flag(name, item.get(name, False)) for name in _FLAGS}
@@ -259,7 +267,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 
 
 def _short(row: MemoryRow, taken: Taken) -> str:
-    """The short id it had, if it is free here and was one."""
+    """Return the document's short id if it is valid and unused here."""
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
         return digits
@@ -267,14 +275,14 @@ def _short(row: MemoryRow, taken: Taken) -> str:
 
 
 def _files(item: Mapping[str, Any]) -> list[str]:
-    about = item.get("about")  # what it has to be is looked at with the edges
+    about = item.get("about")  # its value is checked together with the edges
     listed = about if isinstance(about, list) else ()
     return sorted(str(one.get("name", "")) for one in listed if isinstance(one, Mapping) and one.get("label") == "File")
 
 
 def _flag(field: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise refuse(field, repr(value)[:60], "it is true or false", "Give one of them.")
+        raise refuse(field, repr(value)[:60], "must be true or false", "Use one of them.")
     return value
 
 
@@ -286,7 +294,10 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 def _links(
     repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
-    """Edges of the memories that are taken, and how many links lead to nothing here."""
+    """Return the edges of imported memories and the count of dropped links.
+
+    A link is dropped if its target does not exist here.
+    """
     wanted = {row.id for row in kept}
     about: list[AboutRow] = []
     files: dict[str, NamedFile] = {}
@@ -337,7 +348,10 @@ def _links(
 def _about(
     repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
-    """Links as they hold here: by id in the project they come from, else by path and name."""
+    """Return links as they apply here.
+
+    By id in the project they come from, else by path and name.
+    """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}
     files: list[NamedFile] = []
@@ -373,7 +387,10 @@ def _about(
 
 
 def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
-    """The key of each memory's vector, which depends on what it is about."""
+    """Add the key of each memory's vector.
+
+    The key depends on the code that the memory is about.
+    """
     links: dict[str, list[AboutRow]] = {}
     for one in delta.about:
         links.setdefault(one.memory_id, []).append(one)
@@ -392,7 +409,7 @@ def _session(item: Any) -> SessionRow:
 
     started = time("started_at")
     if started is None:
-        raise refuse("session.started_at", "missing", "a session began at some time", "Export again.")
+        raise refuse("session.started_at", "missing", "every session needs a start", "Export again.")
     one = words("id", ID_CHARACTERS * 5, 1)
     return SessionRow(
         one,
@@ -410,5 +427,5 @@ def _session(item: Any) -> SessionRow:
 def _objects(item: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     found = item.get(name, [])
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise refuse(name, "something else than a list of objects", "it is one", "Export again.")
+        raise refuse(name, "not a list of objects", "must be a list of objects", "Export again.")
     return found

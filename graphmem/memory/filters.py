@@ -1,4 +1,4 @@
-"""Which memories a listing shows, and in which order."""
+"""Filters and orders of a listing of memories."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from graphmem.memory.validate import refuse, type_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryQuery:
-    """A filter; every field that is given must hold, lists are alternatives."""
+    """A filter on memories; all given fields must match, a list means any of."""
 
     types: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
-    statuses: tuple[str, ...] = ()  # default the live ones: candidate, confirmed, pinned
-    tags: tuple[str, ...] = ()  # any of them
-    files: tuple[str, ...] = ()  # about one of these paths, or of a symbol in one
+    statuses: tuple[str, ...] = ()  # default: the live ones (candidate, confirmed, pinned)
+    tags: tuple[str, ...] = ()  # any of these
+    files: tuple[str, ...] = ()  # about one of these paths, or about a symbol in one
     symbols: tuple[str, ...] = ()  # about one of these nodes, by id
-    session: str = ""  # learnt there
+    session: str = ""  # learnt in this session
     origin: str = ""
     scope: str = ""
     visibility: str = ""
-    text: str = ""  # these words occur, without regard to case
+    text: str = ""  # these words occur, case-insensitive
     min_confidence: float = 0.0
     needs_review: bool | None = None
     disputed: bool | None = None
     contaminated: bool | None = None
     user_verified: bool | None = None
-    as_of: str = ""  # ISO 8601: what was believed then, superseded ones among them
+    as_of: str = ""  # ISO 8601: the memories believed at that time, including superseded ones
 
     @classmethod
     def of(cls, value: MemoryQuery | Mapping[str, Any] | None) -> MemoryQuery:
-        """From a mapping of these names.
+        """Build a filter from a mapping of its field names.
 
         Raises:
-            BadInputError: a name or a word that is not known.
+            BadInputError: a name or a value is unknown.
         """
         if isinstance(value, MemoryQuery):
             return value
         known = {one.name for one in fields(cls)}
         given = dict(value or {})
         if unknown := sorted(set(given) - known):
-            raise refuse("filter", f"with {unknown[0]!r}", f"it has {', '.join(sorted(known))}", "Correct the name.")
+            raise refuse("filter", f"with {unknown[0]!r}", f"valid names are {', '.join(sorted(known))}", "Correct the name.")
         lists = {name for name in known if isinstance(getattr(cls(), name), tuple)}
         plain: dict[str, Any] = {}
         for name, one in given.items():
@@ -56,11 +56,14 @@ class MemoryQuery:
         for name, words, allowed in (("sources", query.sources, SOURCES), ("statuses", query.statuses, STATUSES)):
             for word in words:
                 if word not in allowed:
-                    raise refuse(f"filter.{name}", repr(word), f"it is one of {', '.join(allowed)}", "Choose one of them.")
+                    raise refuse(f"filter.{name}", repr(word), f"must be one of {', '.join(allowed)}", "Choose one of them.")
         return replace(query, types=tuple(type_of(one, "") for one in query.types))
 
     def accepts(self, row: MemoryRow) -> bool:
-        """What can be told from the row alone: all but files, symbols, session and `as_of`."""
+        """Return whether a row passes the filters that need only the row.
+
+        These are all but files, symbols, session and `as_of`.
+        """
         return (
             (not self.types or row.type in self.types)
             and (not self.sources or row.source in self.sources)
@@ -91,12 +94,12 @@ SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
 
 
 def ordered(rows: list[MemoryRow], sort: str) -> list[MemoryRow]:
-    """Rows in a named order, ties by id.
+    """Sort rows by a named order, ties by id.
 
     Raises:
-        BadInputError: no such order.
+        BadInputError: the order is unknown.
     """
     if sort not in SORTS:
-        raise BadInputError(f"sort is {sort!r}; it is one of {', '.join(SORTS)}", argument="sort", value=sort)
+        raise BadInputError(f"sort is {sort!r}; must be one of {', '.join(SORTS)}", argument="sort", value=sort)
     key, reverse = SORTS[sort]
     return sorted(sorted(rows, key=lambda row: row.id), key=key, reverse=reverse)

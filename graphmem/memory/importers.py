@@ -1,4 +1,4 @@
-"""Rules and memory files of other tools, read into typed memories."""
+"""Import rules and memory files of other tools as typed memories."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from graphmem.memory.markdown import Item, items, paragraphs, unfolded
 from graphmem.memory.types import TYPES
 from graphmem.memory.validate import refuse
 
-MAX_BYTES: Final = 4 << 20  # of a text file of people
-_SHORTEST: Final = 12  # characters of a line that says something
+MAX_BYTES: Final = 4 << 20  # of a text file written by people
+_SHORTEST: Final = 12  # characters; shorter lines are left out
 _FRONT_MATTER: Final = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
-# Lines that say nothing themselves: what they name is read by the agent that finds them in its rules.
+# Lines that only name a file, which the agent reads anyway when it finds the name in its rules.
 _REFERENCES: Final = re.compile(r"(?:(?:@[\w~./\\-]+|\[[^\]\n]*\]\([^)\n]*\))[,;.]?\s*)+")
 _GLOBS: Final = re.compile(r"^globs:[ \t]*(.+)$", re.MULTILINE)
 
-# What a heading says of the lines below it; the first word that occurs decides.
+# The type that a heading gives to the lines below it; the first matching word decides.
 _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
     ("architect", "decision"),
     ("decision", "decision"),
@@ -44,23 +44,23 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class Reading(NamedTuple):
-    """What a file says."""
+    """The content of an imported file."""
 
     items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
-    short: list[int]  # lines too short to say anything
+    short: list[int]  # lines that are too short to be items
     references: list[int]  # lines that only name another file
 
 
 class Format(NamedTuple):
-    """A kind of file: how it is recognised, and how it is read."""
+    """A file format: its detection and its reader."""
 
     name: str
-    fits: Callable[[str], bool]  # of a path in lower case
+    fits: Callable[[str], bool]  # takes a path in lower case
     read: Callable[[str], Reading]
 
 
 def _rules(text: str) -> Reading:
-    """Instructions for an agent: list items, and the paragraphs between them."""
+    """Read instructions for an agent: list items and paragraphs between them."""
     front = _FRONT_MATTER.match(text)
     globs = _GLOBS.search(front[1]) if front else None
     body = text[front.end() :] if front else text
@@ -77,7 +77,7 @@ def _rules(text: str) -> Reading:
 
 
 def _facts(text: str) -> Reading:
-    """A list of plain facts, one a line."""
+    """Read a list of plain facts, one per line."""
     found = items(text)
     return Reading(
         [{**_item(one), "type": one.facts.get("type") or "fact"} for one in found if len(one.text) >= _SHORTEST],
@@ -87,7 +87,7 @@ def _facts(text: str) -> Reading:
 
 
 def _own(text: str) -> Reading:
-    """Our own Markdown, whose comments say the rest."""
+    """Read graphmem's own Markdown, including the data in its comments."""
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
 
@@ -105,35 +105,35 @@ NAMES: Final = (JSON, *(one.name for one in FORMATS))
 
 
 def format_of(path: str, text: str) -> str:
-    """What a file is, by its name, and by what it begins with.
+    """Detect the format of a file from its name and its first text.
 
     Raises:
-        BadInputError: nothing that is known.
+        BadInputError: the format is unknown.
     """
     if text.lstrip().startswith("{"):
         return JSON
     found = next((one.name for one in FORMATS if one.fits(path.lower())), "")
     if not found:
-        raise refuse("path", repr(path), f"it is one of {', '.join(NAMES)}", "Say which with --format.")
+        raise refuse("path", repr(path), f"must be one of {', '.join(NAMES)}", "Name the format with --format.")
     return found
 
 
 def read(text: str, name: str) -> Reading:
-    """What a file of that format says, and what of it says nothing.
+    """Read a file of a format; return its items and the lines left out.
 
     Raises:
-        BadInputError: the file is too large, or the format is none.
+        BadInputError: the file is too large, or the format is unknown.
     """
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise refuse("file", f"{len(text):,} characters", f"at most {MAX_BYTES:,} bytes are read", "Split it.")
     form = next((one for one in FORMATS if one.name == name), None)
     if form is None:
-        raise refuse("format", repr(name), f"it is one of {', '.join(NAMES)}", "Choose one of them.")
+        raise refuse("format", repr(name), f"must be one of {', '.join(NAMES)}", "Choose one of them.")
     return form.read(text)
 
 
 def _item(one: Item) -> dict[str, Any]:
-    """What one line says."""
+    """Return the item of one line."""
     item: dict[str, Any] = {"content": unfolded(one.text)}
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:
@@ -146,7 +146,7 @@ def _item(one: Item) -> dict[str, Any]:
             item["confidence"] = float(one.facts["confidence"])
         except ValueError:
             raise refuse(
-                f"line {one.line}: confidence", repr(one.facts["confidence"])[:40], "it is a number from 0 to 1", "Correct it."
+                f"line {one.line}: confidence", repr(one.facts["confidence"])[:40], "must be a number from 0 to 1", "Correct it."
             ) from None
     return item
 

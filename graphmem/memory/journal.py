@@ -1,9 +1,11 @@
-"""The memories' truth: an append-only file of readable lines beside the database, on disk before anybody is told "kept".
+"""Append-only journal, the source of truth for memories.
 
-One line is one entry (`journal_lines`): what was done to one memory, by whom, when, and what changed.
+Its lines are readable text in files next to the database. An entry is on disk before the write is acknowledged.
 
-Entries are cut into segments of a thousand; the youngest four stay as they are, older ones are compressed. Nothing is ever rewritten,
-but for `rewrite`, by which a secret or a person's wish takes words out of the past, and which says so in an entry of its own.
+One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields.
+
+Entries are split into segments of a thousand. The youngest four stay as they are, older ones are compressed. Nothing is ever rewritten,
+except by `rewrite`. It removes words from the past on account of a secret or a person's wish, and adds an entry about that.
 """
 
 from __future__ import annotations
@@ -25,29 +27,31 @@ from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
 
 SEGMENT_ENTRIES: Final = 1_000
-OPEN_SEGMENTS: Final = 5  # uncompressed ones, the one being written among them: 4,000 to 5,000 entries
+OPEN_SEGMENTS: Final = 5  # uncompressed segments, including the one being written: 4,000 to 5,000 entries
 
-LOST: Final = "lost"  # in an entry: the entries that are missing, from and to, of which it says again what is known
+LOST: Final = "lost"  # key in an entry: first and last number of missing entries, whose known content it restates
 
-_PIECE: Final = 512  # bytes that are inflated at once: so many are lost before a damaged one
+_PIECE: Final = 512  # bytes decompressed at once; up to as many are lost before a damaged one
 _GZIP: Final = gzip.compress(b"", mtime=0)[:10]
 _NAMED: Final = b"\x08"
 _NAME: Final = re.compile(r"journal-(\d{10})\.jsonl(\.gz)?\Z")
 
 
 class Examined(NamedTuple):
-    """What reading a whole journal again has found."""
+    """Result of a check of the whole journal."""
 
-    open: list[str]  # one sentence for each line or stretch that is not what was written, and that nothing makes up for
-    settled: list[str]  # the same where a later entry says again what the database knew of it
-    gaps: list[tuple[int, int]]  # entries that are missing, from and to, of those that are open
+    open: list[str]  # one sentence for each damaged line or stretch that nothing replaces
+    settled: list[str]  # the same for damage whose known content a later entry restates
+    gaps: list[tuple[int, int]]  # missing entries (first, last) among those in `open`
 
 
 class Journal:
-    """The journal of one index. One writer; use `MemoryRepository` to stay the only one.
+    """The journal of one index, with one writer.
+
+    `MemoryRepository` ensures that there is one writer.
 
     Args:
-        folder: of the segments; made when the first entry is written.
+        folder: of the segments; created by the first write.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -55,11 +59,11 @@ class Journal:
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
-        """Look at what is on disk now, in `every` segment or in those that are not compressed."""
-        self.notes: list[str] = []  # what had to be put aside, one sentence each
-        self.damaged = False  # entries of finished batches were lost
+        """Read the current files: `every` segment, or those not compressed."""
+        self.notes: list[str] = []  # what was quarantined, one sentence each
+        self.damaged = False  # entries of complete batches were lost
         self.head = Head(0, START)
-        self._unmended: OSError | None = None  # why what is damaged could not be put aside: it is tried again before the next write
+        self._unmended: OSError | None = None  # why damage could not be quarantined yet; the next write tries again
         self._file: int | None = None
         self._path: Path | None = None
         self._entries_here = 0
@@ -69,7 +73,7 @@ class Journal:
     # ---- reading
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Entries with a higher number, oldest first; those that are damaged are left out."""
+        """Return intact entries after a number, oldest first."""
         last = after
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
@@ -80,7 +84,7 @@ class Journal:
                     yield entry
 
     def newest(self, skip: int, limit: int, wanted: Callable[[Line], bool] | None = None) -> tuple[list[Entry], int]:
-        """A page of entries, newest first, and how many there are that are wanted."""
+        """Return a page of matching entries, newest first, and their total."""
         found: list[Entry] = []
         total = 0
         for path in reversed(self._segments()):
@@ -92,7 +96,10 @@ class Journal:
         return found, total
 
     def latest(self, wanted: Callable[[Line], bool]) -> Entry | None:
-        """The newest entry that is wanted; reads no more segments than it takes."""
+        """Return the newest matching entry.
+
+        It reads only as many segments as needed.
+        """
         for path in reversed(self._segments()):
             for entry in reversed(scanned(_read(path)).entries):
                 if wanted(entry.body):
@@ -100,11 +107,14 @@ class Journal:
         return None
 
     def verify(self) -> list[str]:
-        """Read everything again; one sentence for each line or stretch that is not what was written. Empty when all is sound."""
+        """Read everything again; return one sentence for each damaged place.
+
+        The list is empty if the journal is intact.
+        """
         return self.examine().open
 
     def examine(self) -> Examined:
-        """Read everything again."""
+        """Read everything again and return all damage."""
         findings: list[str] = []
         gaps: dict[tuple[int, int], str] = {}
         made_up: set[tuple[int, int]] = set()
@@ -132,7 +142,7 @@ class Journal:
     # ---- writing
 
     def append(self, bodies: Sequence[Line]) -> Head:
-        """Write one batch and return when it is on disk.
+        """Append one batch and return once it is on disk.
 
         Raises:
             DiskFullError, JournalError: nothing of it was written.
@@ -160,12 +170,13 @@ class Journal:
         return head
 
     def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
-        """Change or take out entries of the past, and add an entry that says so; returns how many changed.
+        """Change or remove past entries; return how many changed.
 
-        Every hash is made anew. The new journal takes the old one's place in one step, a folder for a folder.
+        An added entry records the change. All hashes are computed again. The new journal replaces the old one in one step, directory for
+        directory.
 
         Args:
-            change: the new body of an entry, the same one, or None to keep its place with nothing in it but number and time.
+            change: returns the new body of an entry, the same body, or None to keep only its number and time.
             note: body of the entry that is added.
         """
         changed = 0
@@ -186,10 +197,12 @@ class Journal:
         return changed
 
     def adopt(self, new: Path) -> None:
-        """Let another journal's folder take this one's place, in one step; what was here is gone.
+        """Replace this journal by another directory, in one step.
+
+        The old content is deleted.
 
         Args:
-            new: on the same disk, written by nobody.
+            new: on the same disk, without a writer.
         """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
@@ -202,10 +215,10 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """What became of entries that are not here any more, in a sentence.
+        """Describe in a sentence the entries that are missing at the end.
 
         Args:
-            known: number of the last entry that the database has, higher than `head`.
+            known: number of the last entry in the database, higher than `head`.
         """
         if self.head.number:
             return (
@@ -216,7 +229,9 @@ class Journal:
         return f"the memories' journal {how}: its {known} entries, which were acknowledged, are missing"
 
     def mend(self) -> None:
-        """Look at every segment as if the journal were opened now: what is damaged is put aside, `notes` and `damaged` say so.
+        """Check every segment as at open, and quarantine damage.
+
+        `notes` and `damaged` report it.
 
         Raises:
             JournalError: the disk refuses.
@@ -225,7 +240,10 @@ class Journal:
         self._begin(every=True)
 
     def compress(self) -> None:
-        """Compress segments older than the youngest five. Cheap when there are none."""
+        """Compress segments older than the youngest five.
+
+        Cheap when there are none.
+        """
         plain = [path for path in self._segments() if path.suffix == ".jsonl"]
         for path in plain[: max(0, len(plain) - OPEN_SEGMENTS)]:
             packed = path.with_name(path.name + ".gz")
@@ -239,7 +257,7 @@ class Journal:
             path.unlink()
 
     def delete(self) -> list[str]:
-        """Delete every segment and what was put aside; returns the files' names."""
+        """Delete all segments and quarantined files; return the files' names."""
         self.close()
         names = sorted(path.name for path in self._folder.iterdir()) if self._folder.is_dir() else []
         _remove_folder(self._folder)
@@ -247,7 +265,7 @@ class Journal:
         return names
 
     def close(self) -> None:
-        """Let go of the file. Twice is once."""
+        """Close the file. Idempotent."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -255,7 +273,10 @@ class Journal:
     # ---- inside
 
     def _open(self, *, every: bool) -> None:
-        """Look at the segments that are not compressed, or at all of them; put aside what is damaged; stand at the end."""
+        """Read segments, quarantine damage, and move to the end.
+
+        `every` includes the compressed ones.
+        """
         try:
             self._recover_swap()
             for scratch in self._folder.glob("*.tmp"):
@@ -274,9 +295,9 @@ class Journal:
                 try:
                     self._put_aside(path, scan, is_whole=is_whole)
                     scan = scanned(_read(path))
-                except OSError as error:  # no room, or a disk that can only be read: what is whole is read all the same
+                except OSError as error:  # a full or read-only disk; intact entries are read all the same
                     self._unmended = error
-                    self.notes.append(f"{path.name} has damaged lines that could not be put aside yet: {error.strerror or error}")
+                    self.notes.append(f"{path.name} has damaged lines that could not be quarantined yet: {error.strerror or error}")
             if scan.entries:
                 if (self.head.number or path is segments[0]) and scan.entries[0].number > self.head.number + 1 and not self.damaged:
                     self.notes.append(
@@ -291,7 +312,7 @@ class Journal:
             self._size = self._path.stat().st_size
 
     def _recover_swap(self) -> None:
-        """A `rewrite` that was interrupted between its two renames."""
+        """Complete a `rewrite` interrupted between its two renames."""
         old, new = (self._folder.with_name(self._folder.name + end) for end in (".old", ".new"))
         if not self._folder.name.endswith(".new"):
             if not self._folder.exists() and old.exists():
@@ -301,13 +322,16 @@ class Journal:
                 _remove_folder(new)
 
     def _segments(self) -> list[Path]:
-        """Oldest first; a segment that is there both plain and compressed once."""
+        """Return the segments, oldest first.
+
+        A segment that exists both plain and compressed is listed once.
+        """
         if not self._folder.is_dir():
             return []
         by_first = {}
         for path in sorted(self._folder.iterdir(), key=lambda one: one.name, reverse=True):
             if (first := _first_of(path)) is not None:
-                by_first[first] = path  # the plain one comes last, and wins
+                by_first[first] = path  # the plain one is last and wins
         return [by_first[first] for first in sorted(by_first)]
 
     def _first_of_next(self, path: Path) -> int | None:
@@ -330,33 +354,33 @@ class Journal:
                 at += os.write(file, data[at : at + (1 << 24)])
             os.fsync(file)
         except OSError:
-            with contextlib.suppress(OSError):  # the first refusal is the one to tell; a torn end is found when it is opened
+            with contextlib.suppress(OSError):  # report the first error; the next open finds a torn end
                 os.ftruncate(file, self._size)
                 os.fsync(file)
             raise
 
     def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
-        """Copy what is damaged to a file of its own, and leave in the segment what is whole."""
+        """Copy damaged lines to a quarantine file; keep the intact ones."""
         data = _read(path)
-        aside = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
+        quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
         if not is_whole:
             self.damaged = True
             shutil.copyfile(path, packed := self._folder / f"quarantine-{path.name}")
             self.notes.append(f"{path.name} did not match its hash and is kept as {packed.name}; what the database knows of it was kept")
         torn = b"" if scan.torn_at is None else data[scan.torn_at :]
-        with open(aside, "ab", opener=private) as out:
+        with open(quarantine, "ab", opener=private) as out:
             for line in [*scan.bad, torn]:
                 out.write(line if not line or line.endswith(b"\n") else line + b"\n")
             out.flush()
             os.fsync(out.fileno())
         if torn:
             self.notes.append(
-                f"{path.name} ends in the middle of a write, as after a crash; the {len(torn):,} bytes of it are now in {aside.name}"
+                f"{path.name} ends in the middle of a write, as after a crash; the {len(torn):,} bytes of it are now in {quarantine.name}"
             )
         if scan.bad:
             self.damaged = True
             self.notes.append(
-                f"{len(scan.bad)} entries of {path.name} did not match their hash and are now in {aside.name}; "
+                f"{len(scan.bad)} entries of {path.name} did not match their hash and are now in {quarantine.name}; "
                 "what the database knows of them was kept"
             )
         kept = b"".join(line_of(data, entry) for entry in scan.entries)
@@ -370,7 +394,7 @@ class Journal:
 
 
 def _first_of(path: Path) -> int | None:
-    """Number of a segment's first entry; None for another file."""
+    """Return the number of a segment's first entry, or None for another file."""
     match = _NAME.match(path.name)
     return int(match[1]) if match else None
 
@@ -380,7 +404,9 @@ def _read(path: Path) -> bytes:
 
 
 def _unpacked(path: Path) -> tuple[bytes, bool]:
-    """The lines of a segment as far as they can be read, and whether each byte of its packing is what was written.
+    """Return the readable lines of a segment, and whether its file is intact.
+
+    Intact means that each compressed byte is the byte that was written.
 
     Raises:
         JournalError: the disk refuses.
@@ -402,7 +428,7 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
             lines += inflater.decompress(data[at : at + _PIECE])
     except zlib.error:
         return bytes(lines), False
-    known_header = data.startswith(_GZIP) or data[3:4] == _NAMED  # earlier versions kept a name in it
+    known_header = data.startswith(_GZIP) or data[3:4] == _NAMED  # earlier versions kept a name in the header
     return bytes(lines), inflater.eof and not inflater.unused_data and known_header
 
 

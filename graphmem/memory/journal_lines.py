@@ -1,8 +1,8 @@
-"""Lines of the journal: how an entry is written, and what is whole of what is read.
+"""Format of journal lines: encode entries, and find intact ones.
 
-A line ends in the hash of what stands before it on the line, and names the hash of the entry before it, so a flipped byte, a torn end and
-a line taken out are three different findings, and nobody can change the past unseen. The lines of one write form a *batch*: all of it
-counts, or nothing.
+A line ends in the hash of the text before it on the line, and contains the hash of the previous entry. So a flipped byte, a torn end and a
+removed line are three different findings, and no change of the past goes unnoticed. The lines of one write form a *batch*, which counts as
+a whole or not at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-START: Final = "0" * 32  # what the first entry names as its predecessor
+START: Final = "0" * 32  # predecessor hash of the first entry
 
 _HASH_BYTES: Final = 16
 _TAIL: Final = re.compile(rb',"sum":"([0-9a-f]{32})"\}$')
@@ -24,7 +24,7 @@ Line = dict[str, Any]
 
 
 class Entry(NamedTuple):
-    """One line that is whole."""
+    """An intact line."""
 
     number: int  # from 1
     batch: int  # number of the first entry of its batch
@@ -42,15 +42,15 @@ class Head(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What reading a segment gave."""
+    """Result of reading a segment."""
 
     entries: list[Entry]
-    bad: list[bytes]  # lines that are not what was written
-    torn_at: int | None  # where in the file a last, unfinished batch begins
+    bad: list[bytes]  # damaged lines
+    torn_at: int | None  # offset in the file at which a last, incomplete batch begins
 
 
 def encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
-    """One batch as bytes, and the newest entry after it."""
+    """Encode one batch; return its bytes and the newest entry after it."""
     bodies = list(bodies)
     number, prev = head
     batch = number + 1
@@ -64,12 +64,12 @@ def encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
 
 
 def hash_of(start: bytes) -> str:
-    """Of the line before its `sum`."""
+    """Return the hash of a line without its `sum`."""
     return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
 
 
 def scanned(data: bytes) -> Scan:
-    """What is whole in the bytes of a segment, and what is not."""
+    """Return the intact and the damaged parts of a segment's bytes."""
     entries: list[Entry] = []
     bad: list[bytes] = []
     places: list[int] = []
@@ -78,7 +78,7 @@ def scanned(data: bytes) -> Scan:
     while at < len(data):
         end = data.find(b"\n", at)
         line = data[at:] if end < 0 else data[at:end]
-        entry = _entry(line) if end >= 0 else None  # a line without its end was not finished, however much of it is there
+        entry = _entry(line) if end >= 0 else None  # a line without its end was never complete, however much of it exists
         if entry is not None:
             entries.append(entry)
             places.append(at)
@@ -87,7 +87,7 @@ def scanned(data: bytes) -> Scan:
         elif line:
             bad.append(line + b"\n")
         at = len(data) if end < 0 else end + 1
-    # A last line without its end belongs to a batch that was never finished; so does a batch whose end never came.
+    # A last line without its end belongs to an incomplete batch, as does a batch without its last entry.
     if entries and (torn_at is not None or not bad):
         last = entries[-1]
         if last.number != last.batch + last.of - 1 and last.number - last.batch + 1 <= last.of:
@@ -109,18 +109,18 @@ def _entry(line: bytes) -> Entry | None:
 
 
 def line_of(data: bytes, entry: Entry) -> bytes:
-    """The bytes of an entry, with the line's end."""
+    """Return the bytes of an entry, including the line end."""
     at = data.index(f'"sum":"{entry.sum}"}}\n'.encode())
     return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """The body of an entry, empty parts left out."""
+    """Return the body of an entry without empty parts."""
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str:
-    """A text part of an entry, "" when it is not there."""
+    """Return a text part of an entry, or "" if it is missing."""
     return str(body.get(name, ""))

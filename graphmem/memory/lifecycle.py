@@ -1,6 +1,6 @@
-"""How memories fade, are used, expire and are retired: pure functions of a row and a time.
+"""How memories fade, are used, expire and retire.
 
-Source of the constants: docs/memories.md, section "Life".
+Pure functions of a row and a time. Source of the constants: docs/memories.md, section "Life".
 """
 
 from __future__ import annotations
@@ -13,41 +13,46 @@ from graphmem.knowledge import AboutRow, MemoryRow
 from graphmem.memory.types import ANCHOR_FACTORS, LIVE_STATUSES, TYPES
 
 DISPUTED: Final = 0.8  # factor of confidence
-WEEKLY: Final = 0.95  # factor of importance for a week without access
+WEEKLY: Final = 0.95  # factor of importance for each week without access
 CANDIDATE: Final = 0.9  # factor of a candidate's importance
 USES_FOR_CONFIDENCE: Final = 5
 CONFIDENCE_STEP: Final = 0.05
-MOST_BY_USE: Final = 0.95  # confidence that use alone can give
+MOST_BY_USE: Final = 0.95  # the highest confidence that uses alone can give
 USES_FOR_REVIEW: Final = 10
-USES_FOR_TTL: Final = 3  # survive the time to live
-HALF_LIVES: Final = 3  # without use, and a memory is retired
-GRACE_DAYS: Final = 30  # between retirement and removal, where a policy asks for removal
-STALE_DAYS: Final = 30  # without reference: a mark is shown
-PRUNED_TO: Final = 0.9  # of the limit of memories
+USES_FOR_TTL: Final = 3  # uses that make a memory survive its time to live
+HALF_LIVES: Final = 3  # half-lives without use until a memory is retired
+GRACE_DAYS: Final = 30  # days between retirement and removal, if a policy asks for removal
+STALE_DAYS: Final = 30  # days without reference until a stale mark is shown
+PRUNED_TO: Final = 0.9  # share of the limit of memories that pruning leaves
 PRUNED_TO_BYTES: Final = 0.85
 
 
 def days(since: datetime, now: datetime) -> float:
-    """Days from one time to another, not less than 0."""
+    """Return the days between two times, at least 0."""
     return max(0.0, (now - since).total_seconds() / 86_400)
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """A memory's own half-life, else its type's; None: it never fades."""
+    """Return a memory's own half-life, else its type's; None: it never fades."""
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 
 
 def last_use(row: MemoryRow) -> datetime:
-    """When it was last opened, cited, acted on or confirmed; else when it was learnt. Being shown is no use.
+    """Return when a memory was last opened, cited, acted on or confirmed.
 
-    What was learnt before it was written down (a record of another tool, an old commit) could not be used until then: the write
-    path notes that time as its last access.
+    Without such a use: when it was learnt. Being shown does not count as a use.
+
+    Knowledge may be older than its memory (a record of another tool, an old commit). It could not be used before it was written, so the
+    write path sets that time as its last access.
     """
     return max(row.last_accessed_at or row.created_at, row.created_at)
 
 
 def faded(row: MemoryRow, now: datetime) -> float:
-    """Confidence × 0.5^(days since last use / half-life); pinned and never-fading ones keep theirs."""
+    """Return confidence × 0.5^(days since last use / half-life).
+
+    Pinned and never-fading memories keep theirs.
+    """
     half_life = half_life_of(row)
     if half_life is None or row.status == "pinned":
         return row.confidence
@@ -55,13 +60,19 @@ def faded(row: MemoryRow, now: datetime) -> float:
 
 
 def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
-    """Confidence as ranking counts it: faded, less where disputed, less where the code it is about changed or is gone."""
+    """Return the confidence used for ranking.
+
+    Faded, lower if disputed, lower if the code that the memory is about has changed or is gone.
+    """
     anchors = [ANCHOR_FACTORS[str(link.anchor)] for link in about if link.body_hash]
     return faded(row, now) * (DISPUTED if row.disputed else 1.0) * min(anchors, default=1.0)
 
 
 def importance_now(row: MemoryRow, now: datetime) -> float:
-    """Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count); a pinned one keeps its own."""
+    """Return the current importance.
+
+    Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its own.
+    """
     if row.status == "pinned":
         return row.importance
     factor = WEEKLY ** (days(last_use(row), now) / 7) * (CANDIDATE if row.status == "candidate" else 1.0)
@@ -69,7 +80,10 @@ def importance_now(row: MemoryRow, now: datetime) -> float:
 
 
 def ttl_days(row: MemoryRow) -> float | None:
-    """Days without use after which it expires; None: never. A half-life of its own that asks for longer is given it."""
+    """Return the days without use until expiry; None: never.
+
+    A longer half-life of the memory's own extends it.
+    """
     kind = TYPES[row.type]
     if row.status == "pinned" or row.user_verified:
         return None
@@ -78,7 +92,11 @@ def ttl_days(row: MemoryRow) -> float | None:
 
 
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
-    """After one use: counted, awake, surer after every fifth without a correction; after ten needs no review, unless contaminated."""
+    """Return the row after one use.
+
+    It is counted and no longer stale. Confidence rises after every fifth use without a correction. Ten uses end the need for a review,
+    unless the memory is contaminated.
+    """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
     return row._replace(
@@ -90,28 +108,37 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
 
 
 def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
-    """After a person or an independent session agreed."""
+    """Return the row after a person or an independent session agreed."""
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
 
 
 def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
-    """After the same was said once more: surer and awake, and agreed with if a person or another session said it."""
+    """Return the row after the same text was written again.
+
+    It is surer and no longer stale. It also counts as confirmed if a person or another session wrote it.
+    """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
 
 def shown(row: MemoryRow) -> MemoryRow:
-    """After it was shown to an agent: counted, and nothing else, so that an error is not made immortal by being repeated."""
+    """Return the row after it was shown to an agent.
+
+    Only the count changes, so that repetition does not keep an error alive.
+    """
     return row._replace(injected_count=row.injected_count + 1)
 
 
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
-    """True when a stale mark is due: not used for 30 days, and of a kind that fades."""
+    """Return whether a stale mark is due.
+
+    That is after 30 days without use, for a kind that fades.
+    """
     return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
 
 
 class Retired(NamedTuple):
-    """A memory that pruning takes out of search, or removes."""
+    """A memory that pruning takes out of search or removes."""
 
     row: MemoryRow
     rule: str  # half_lives | ttl | limit | size | policy
@@ -119,21 +146,23 @@ class Retired(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What a project asks of pruning."""
+    """A project's settings for pruning."""
 
-    limit: int = 3_000  # memories that search may show; more, and the least important are retired
-    max_bytes: int = 0  # of their contents; 0: no limit
-    remove: bool = False  # remove for good 30 days after retirement, instead of keeping out of search
+    limit: int = 3_000  # memories in search; above it the least important are retired
+    max_bytes: int = 0  # of their contents; 0: unlimited
+    remove: bool = False  # remove for good 30 days after retirement, instead of only from search
 
 
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
-    """What is to be retired now: faded first, then expired, then the least important above the limits. Ties by id.
+    """Return the memories to retire now.
+
+    Faded ones first, then expired ones, then the least important above the limits. Ties by id.
 
     Args:
-        rows: every memory.
+        rows: all memories.
         now: the time.
         policy: limits, and whether anything is ever removed.
-        active: ids of memories of sessions that are under way; never retired for want of room.
+        active: ids of memories of active sessions; never retired to meet a limit.
     """
     found: list[Retired] = []
     live: list[MemoryRow] = []
@@ -169,7 +198,10 @@ def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: C
 
 
 def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
-    """Never retired for want of room: pinned, verified, decisions, used within a day, of an active session."""
-    was_used = bool(row.used_count or row.confirmed_count or row.strength > 1)  # and not only written down
+    """Return whether a memory is never retired to meet a limit.
+
+    Pinned, verified, a decision, used within a day, or of an active session.
+    """
+    was_used = bool(row.used_count or row.confirmed_count or row.strength > 1)  # and not only written
     recent = was_used and row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)
     return row.status == "pinned" or row.user_verified or row.type == "decision" or recent or row.id in active

@@ -1,7 +1,7 @@
-"""Which code a memory is about: files and symbols it names, found in the graph.
+"""Find the files and symbols that a memory names, and link them.
 
-What is written like code is looked for: `path:line`, paths, dotted names, calls, CamelCase and snake_case, anything between backticks. A
-name that fits one definition is linked; one that fits several is not guessed at, but told.
+Text in the shape of code is looked up: `path:line`, paths, dotted names, calls, CamelCase, snake_case and anything between backticks. A
+name that fits one definition is linked. A name that fits several is reported instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphmem.projection.arrays import EXTERNAL, FILE, NODE_KINDS, SYMBOL
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
-MAX_NAMES: Final = 64  # names looked up in one content
+MAX_NAMES: Final = 64  # names resolved in one content
 
 _PATH: Final = re.compile(r"(?<![\w./:-])(?P<path>(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,7})(?::(?P<line>\d{1,7}))?(?![\w/])")
 _NAME: Final = re.compile(
@@ -30,7 +30,7 @@ _NAME: Final = re.compile(
 )
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.]*\Z")
 
-# How sure a link is, by how the code was named.
+# Confidence of a link, by the way the code was named.
 GIVEN: Final = 1.0
 POSITION: Final = 0.95
 PATH: Final = 0.9
@@ -41,10 +41,10 @@ _LABELS: Final = {FILE: "File", SYMBOL: "Symbol", EXTERNAL: "External"}
 
 
 class Links(NamedTuple):
-    """What a memory is about."""
+    """The code that a memory is about."""
 
     about: list[AboutRow]  # without a memory's id, by target and role
-    files: list[NamedFile]  # those the index has not seen
+    files: list[NamedFile]  # files that are not indexed
     paths: list[str]  # of every file among the targets, sorted
     modules: list[str]  # of those files, sorted
     unresolved: list[str]  # names that fit several symbols
@@ -53,15 +53,15 @@ class Links(NamedTuple):
 def link(
     content: str, given_files: Iterable[str], given_symbols: Iterable[str], view: GraphView | None, project: str, commit_sha: str
 ) -> Links:
-    """Find what a content and its caller name.
+    """Resolve the code that a content and its caller name.
 
     Args:
         content: of the memory.
-        given_files: paths the caller gave; linked even when the index has not seen them.
-        given_symbols: references the caller gave: ids, `path:qualname`, qualified names.
+        given_files: paths from the caller; linked even if they are not indexed.
+        given_symbols: references from the caller: ids, `path:qualname`, qualified names.
         view: the code graph; None when nothing is indexed.
         project: part of a file's identity.
-        commit_sha: that the memory was learnt at, "" when not known.
+        commit_sha: the commit at which the memory was learnt, "" if unknown.
     """
     found: dict[tuple[str, str], AboutRow] = {}
     unseen: dict[str, NamedFile] = {}
@@ -133,11 +133,11 @@ def link(
     )
 
 
-_HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a diff, up to a path in it
+_HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a diff, up to the path in it
 
 
 def _path_of(content: str, match: re.Match[str]) -> str:
-    """The path that was named: `a/` and `b/` of a diff's header are none of its folders."""
+    """Return the named path without `a/` or `b/` of a diff's header."""
     path = match["path"]
     side, _, rest = path.partition("/")
     if side not in ("a", "b") or not rest:
@@ -147,15 +147,19 @@ def _path_of(content: str, match: re.Match[str]) -> str:
 
 
 def _is_of_tree(path: str) -> bool:
-    """Whether a path nobody knows reads like one from a project's root: with a folder, which is no host's name and leads nowhere up."""
+    """Return whether an unknown path looks relative to a project's root.
+
+    It has a directory that is not a host name, and no `..`.
+    """
     parts = path.split("/")
     return len(parts) > 1 and ".." not in parts and "." not in parts[0].lstrip(".")
 
 
 def resolve(view: GraphView, ref: str) -> list[int]:
-    """Nodes a reference fits: an id, `path:qualname`, a dotted name or the end of one, a bare name. Ascending, [] for none.
+    """Return the nodes that a reference fits, ascending; [] for none.
 
-    Tests and variables count only when nothing else has a bare name.
+    A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables count only if nothing else
+    has a bare name.
     """
     if ref in view.index_of:
         return [view.index_of[ref]]
@@ -182,7 +186,10 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
-    """Names in a content with how sure a link by them is, each once, in order."""
+    """Return the names in a content with the confidence of a link, in order.
+
+    Each name occurs once.
+    """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
         if any(start <= match.start() < end for start, end in spans):
@@ -196,7 +203,7 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """A file by its path, or by the end of its path when only one ends so."""
+    """Return the file with a path, or the only one whose path ends so."""
     path = path.removeprefix("./")
     exact = view.file_node(path)
     if exact is not None or "." not in path:
@@ -219,7 +226,7 @@ def _by_last_part(view: GraphView) -> dict[str, list[str]]:
 
 
 def _around(view: GraphView, file: int, line: int) -> int | None:
-    """The innermost definition around a line."""
+    """Return the innermost definition around a line."""
     around = [
         int(node)
         for node in view.by_path(view.path(file))
@@ -235,5 +242,8 @@ def _full(view: GraphView, node: int) -> str:
 
 
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Definitions that share path and name: overloads, a property and its setter."""
+    """Return definitions that share path and name.
+
+    For example overloads, or a property and its setter.
+    """
     return len({(view.path(node), view.qualname(node)) for node in nodes}) == 1

@@ -1,6 +1,7 @@
-"""Memories as Markdown that people read and edit: one line a memory, under headings; and the way back.
+"""Write memories as Markdown that people read and edit, and read it back.
 
-A line is `- [id:a1b2] text`, with what cannot be read from the text in a comment behind it that Markdown does not show.
+The format has one line per memory, under headings. A line is `- [id:a1b2] text`. Data that the text cannot express is in a comment after
+it, which Markdown does not show.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from graphmem.answers import MemoryInfo
 from graphmem.runtime.private_passages import private_spans
 from graphmem.runtime.safe_text import inert
 
-# Sections of MEMORY.md, in order, and the types that stand in each; the last one takes the others.
+# Sections of MEMORY.md, in order, with their types; the last section takes all other types.
 SECTIONS: Final[dict[str, frozenset[str]]] = {
     "Architecture": frozenset({"decision", "module_insight", "requirement", "causal_dependency"}),
     "Stack": frozenset({"fact", "context_cost"}),
@@ -24,50 +25,51 @@ SECTIONS: Final[dict[str, frozenset[str]]] = {
     "General": frozenset(),
 }
 GENERAL: Final = "General"
-# What a new line is, by the section it was written in; elsewhere its words decide.
+# The type of a new line, by its section; in other sections its words decide.
 SECTION_TYPES: Final[dict[str, str]] = {"Architecture": "decision", "Stack": "fact", "Conventions": "pattern", "Patterns": "pattern"}
 
 _LINE: Final = re.compile(
-    r"^(?P<mark>[ \t]{0,3}[-*+][ \t]+)(?:\[id:(?P<id>[^\]\n]*)\][ \t]*|\[id:(?P<torn>[^\]\s]*)(?:[ \t]+|$))?"  # torn: its bracket is gone
+    # torn: the bracket is missing
+    r"^(?P<mark>[ \t]{0,3}[-*+][ \t]+)(?:\[id:(?P<id>[^\]\n]*)\][ \t]*|\[id:(?P<torn>[^\]\s]*)(?:[ \t]+|$))?"
     r"(?P<text>.*?)[ \t]*(?:<!--[ \t]*(?P<facts>[^\n]*?)[ \t]*-->)?[ \t]*$"
 )
 _HEADING: Final = re.compile(r"^(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}(?=[^`]*$)|~{3,})")
-_RULE: Final = re.compile(r"^[ \t]{0,3}([-*])(?:[ \t]*\1){2,}[ \t]*$")  # a line across the page, which looks like an empty item of a list
+_RULE: Final = re.compile(r"^[ \t]{0,3}([-*])(?:[ \t]*\1){2,}[ \t]*$")  # a horizontal rule, which looks like an empty list item
 _ENDS: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _FACT: Final = re.compile(r"(?P<name>type|files|tags|confidence): (?P<value>[^;]*)")
 _PRIVATE_END: Final = re.compile(r"<\s*/\s*private[^<>]*>\Z", re.IGNORECASE)
-_BREAK: Final = " ⏎ "  # a line end inside a memory's text
+_BREAK: Final = " ⏎ "  # stands for a line end inside a memory's text
 
 
 class Item(NamedTuple):
     """One list item of a document."""
 
-    id: str  # as it stands in the line; "" when there is none
+    id: str  # as written in the line; "" when there is none
     text: str
-    heading: str  # the nearest above it
-    facts: dict[str, str]  # of the comment behind it
+    heading: str  # the nearest above the item
+    facts: dict[str, str]  # from the comment after the item
     line: int  # 1-based
-    last: int  # the line it ends with
+    last: int  # the last line of the item
 
 
 def one_line(text: str) -> str:
-    """A content on one line; `unfolded` gives it back."""
+    """Return a content on one line; `unfolded` reverses it."""
     return _BREAK.join(" ".join(line.split()) for line in text.strip().splitlines())
 
 
 def unfolded(text: str) -> str:
-    """The content of a line."""
+    """Return the content of a line."""
     return "\n".join(part.strip() for part in text.split(_BREAK.strip())).strip()
 
 
 def section_of(type_: str) -> str:
-    """Where a type stands in MEMORY.md."""
+    """Return the section of MEMORY.md for a type."""
     return next((name for name, types in SECTIONS.items() if type_ in types), GENERAL)
 
 
 def skeleton(project: str) -> str:
-    """A MEMORY.md with nothing in its sections yet."""
+    """Return a MEMORY.md with empty sections."""
     lines = [
         f"# What {inert(project)} knows",
         "",
@@ -79,7 +81,7 @@ def skeleton(project: str) -> str:
 
 
 def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
-    """All memories by type, with what an import needs in comments."""
+    """Return all memories by type, with the data for an import in comments."""
     lines = [f"# Memories of {inert(project)}"]
     by_type: dict[str, list[MemoryInfo]] = {}
     for one in memories:
@@ -99,7 +101,10 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 
 
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
-    """The form agents read as their instructions: bare lines under the sections, nothing to sync."""
+    """Return the form that agents read as instructions.
+
+    Bare lines under the sections, without data for a sync.
+    """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:
         rows = sorted((one for one in memories if section_of(one.type) == name), key=lambda one: (-one.importance, one.id))
@@ -109,20 +114,22 @@ def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a document with their ends, as editors count them."""
+    """Split a document into lines with their ends, as editors count them."""
     return _ENDS.findall(text)
 
 
 def heading_of(line: str) -> str | None:
-    """What a heading says; None for another line."""
+    """Return the text of a heading, or None for another line."""
     return at[2] if (at := _HEADING.match(line.rstrip("\r\n"))) else None
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Numbers of the lines, from 1, that are no text, and where one of them begins that never ends.
+    """Return the numbers of lines that are not text, and of an open block.
 
-    No text are code between fences, comments and private blocks of several lines, and what stands before the document. The second is a
-    line, 0 when all of them end; what is written behind it is part of it.
+    Numbers count from 1.
+
+    Code between fences, comments, private blocks of several lines and the front matter are not text. The second value is the line at which
+    a block begins that never ends, or 0. Everything after that line is part of the block.
     """
     found: set[int] = set()
     begun = 0
@@ -150,7 +157,7 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Numbers of the lines of private blocks that go over several, and the line of one that never ends."""
+    """Return the lines of private blocks of several lines, and of an open one."""
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]
     for start, end in private_spans(text):
@@ -164,7 +171,10 @@ def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def items(text: str) -> list[Item]:
-    """Every list item outside of code and comments, a nested or continued one with its parent's text before it."""
+    """Return list items outside of code and comments.
+
+    A nested or continued item has its parent's text before it.
+    """
     found: list[Item] = []
     heading = ""
     lines = lines_of(text)
@@ -185,12 +195,12 @@ def items(text: str) -> list[Item]:
 
 
 def with_id(line: str, short: str, text: str | None = None) -> str:
-    """The first line of an item with another id, nothing else of it changed.
+    """Return the first line of an item with another id, otherwise unchanged.
 
     Args:
         line: with its end.
-        short: "" takes the id out.
-        text: what the item says from now on; None leaves it as it is.
+        short: "" removes the id.
+        text: the item's new text; None leaves it as it is.
     """
     said = line.rstrip("\r\n")
     at = _LINE.match(said)
@@ -202,7 +212,7 @@ def with_id(line: str, short: str, text: str | None = None) -> str:
 
 
 def paragraphs(text: str) -> list[Item]:
-    """Prose outside of lists, code, comments and headings, one item a paragraph."""
+    """Return prose outside lists, code, comments and headings, by paragraph."""
     found: list[Item] = []
     heading = ""
     open_: list[str] = []

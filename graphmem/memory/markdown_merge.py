@@ -1,4 +1,7 @@
-"""A person's Markdown with memories in it: ours are put in, changed and taken out around what the person wrote, which stays as it is."""
+"""Merge memories into a person's Markdown document.
+
+Items of memories are added, changed and removed. Everything that the person wrote stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +17,29 @@ _END: Final = "\n"
 
 
 class Line(NamedTuple):
-    """What becomes of one item of the document."""
+    """The outcome for one item of the document."""
 
-    id: str = ""  # short id it is known by from now on; "": it is the person's alone
-    text: str | None = None  # what it says from now on; None: its words stay as they stand
-    is_gone: bool = False  # it is taken out
+    id: str = ""  # the item's short id from now on; "": it belongs to the person alone
+    text: str | None = None  # the item's new text; None: unchanged
+    is_gone: bool = False  # it is removed
 
 
 class _Piece(NamedTuple):
     text: str
-    id: str = ""  # of a line that may change places with its neighbours
+    id: str = ""  # of a line that may swap places with its neighbours
     is_heading: bool = False
 
 
 def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], movable: Iterable[str]) -> str:
-    """The document with its items brought up to date, and memories that have no line put at the end of their section.
+    """Return the document with current items.
+
+    Memories without a line are added at the end of their section.
 
     Args:
         text: the document.
-        fates: by the first line of an item; items that are not in it stay as they are.
-        rows: every memory that has a line in the end.
-        movable: short ids of lines that no person wrote. Neighbours among them stand in the order of use, the most used first.
+        fates: outcome by the first line of an item; other items stay as they are.
+        rows: all memories that end up with a line.
+        movable: short ids of lines that no person wrote. Neighbours among them are ordered by use, the most used first.
     """
     lines = lines_of(text)
     end = "\r\n" if lines and lines[0].endswith("\r\n") else _END
@@ -64,7 +69,7 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
     for row in sorted((row for row in rows if row.short_id not in placed), key=lambda row: rank[row.short_id]):
         line = f"- [id:{row.short_id}] {one_line(row.content)}{end}"
         new.setdefault(section_of(row.type), []).append(_Piece(line, row.short_id))
-    last = (open_at or len(lines) + 1) - 1  # of the lines behind which something can be put
+    last = (open_at or len(lines) + 1) - 1  # the last line after which text can be inserted
     listed = {number for item in found for number in range(item.line, item.last + 1)}
     behind: dict[int, list[_Piece]] = {}
     for name in SECTIONS:
@@ -83,7 +88,7 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Place lines at the end of a section: behind the last line that says something."""
+    """Insert lines at the end of a section, after its last non-empty line."""
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""
     if number in listed:
@@ -93,12 +98,15 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
         behind.setdefault(number, []).extend(new)
     else:
         behind.setdefault(number, []).extend([_Piece(end), *new])
-    if number == stop and stop < len(pieces):  # what follows begins a line further down
+    if number == stop and stop < len(pieces):  # the following text begins one line further down
         behind[number].append(_Piece(end))
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Every line with what is put behind it; a line without an end gets one when something follows."""
+    """Join each line with the text inserted after it.
+
+    A line without an end gets one if something follows.
+    """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):
         more = behind.get(number)
@@ -108,7 +116,10 @@ def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) 
 
 
 def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) -> list[_Piece]:
-    """Neighbouring lines of ours by use; one that a person's text follows keeps its place, because that text may be about it."""
+    """Order neighbouring generated lines by use.
+
+    A line followed by a person's text keeps its place, because that text may refer to it.
+    """
     found = [piece for piece in pieces if piece.text]
     start = 0
     while start < len(found):
@@ -123,5 +134,5 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
 
 
 def said_by(text: str) -> dict[str, Item]:
-    """The items of a document that have an id, by it."""
+    """Return the items of a document that have an id, by id."""
     return {item.id: item for item in items(text) if item.id}

@@ -1,7 +1,8 @@
-"""Which files agents obey: memories are never written into them, because what stands there is followed without a mark or a fence.
+"""Files that agents obey, into which memories are never written.
 
-A table of names, wherever they lie and however they are capitalised, and everything hidden: agents keep their rules in folders whose
-name begins with a dot (`.claude`, `.cursor/rules`, `.github/instructions`, `.graphmem/rules`, …).
+An agent follows such a file without a mark or a fence around its text. The table has names, which match in every directory and in any case.
+Hidden files and directories count as well: agents keep their rules in directories whose name begins with a dot (`.claude`, `.cursor/rules`,
+`.github/instructions`, `.graphmem/rules`, …).
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-# In lower case. Of Claude Code, the AGENTS.md standard, Gemini CLI, Qwen Code, Copilot, Cline, Crush, Warp, Goose, Replit, aider, Junie
-# and others, and of skills, prompts and modes that several of them load.
+# In lower case. From Claude Code, the AGENTS.md standard, Gemini CLI, Qwen Code, Copilot, Cline, Crush, Warp, Goose, Replit, aider, Junie
+# and others, and from skills, prompts and modes that several of them load.
 NAMES: Final = (
     "claude*.md", "agent.md", "agents*.md", "agent.*.md", "gemini*.md", "qwen*.md", "codex*.md", "copilot*.md", "cline*.md", "crush*.md",
     "clinerules*", "cursorrules*", "windsurfrules*", "goosehints*", "kilo*.md", "roo*.md", "opencode.md", "warp.md", "replit.md",
@@ -25,17 +26,17 @@ FOLDERS: Final = frozenset(
 
 
 def obeyed(parts: Sequence[str]) -> str:
-    """Why an agent could obey a file; "" when none that is known does.
+    """Return why an agent could obey a file; "" if no known agent does.
 
     Args:
         parts: of its path from the project's root.
     """
     for part in parts:
         if part.startswith(".") or not part.isprintable() or part != part.strip(" ."):
-            return f"{part!r} is hidden, and agents keep their rules in such places"
+            return f"{part!r} is hidden, and agents keep their rules in hidden places"
     plain = [part.casefold() for part in parts]
     if folder := next((part for part in plain[:-1] if part in FOLDERS), ""):
-        return f"agents load what lies in folders called {folder!r}"
+        return f"agents load files from directories called {folder!r}"
     if name := next((name for name in NAMES if fnmatchcase(plain[-1], name)), ""):
         return f"agents obey files called {name}"
     return ""

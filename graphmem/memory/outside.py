@@ -1,4 +1,7 @@
-"""Memories that words of strangers had a part in: where those words came from, and how long they wait for a person."""
+"""Memories influenced by outside text: its sources and their review.
+
+"Outside text" is text from strangers: pages, tools, files. A contaminated memory waits until a person reviews it.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,27 @@ from graphmem.knowledge import LearntRow, SessionRow
 if TYPE_CHECKING:
     from graphmem.memory.write import Plan
 
-PAGE: Final = "page"  # kind of the session row that stands for what brought words of strangers
-PAGES: Final = 20  # of one memory that are named
-AGENTS: Final = frozenset({"agent_explicit", "mcp_auto", "qa_auto", "observer_inferred"})  # sources that say what an agent says
+PAGE: Final = "page"  # kind of the session row that represents a source of outside text
+PAGES: Final = 20  # sources named by one memory
+AGENTS: Final = frozenset({"agent_explicit", "mcp_auto", "qa_auto", "observer_inferred"})  # sources that report an agent's words
 NAMED: Final = 3  # in a note
 
 
 def page_row(page: str, at: datetime) -> SessionRow:
-    """What stands for a page, a tool or a file of strangers; `retract` takes back all that came from it."""
+    """Return the session row for an outside page, tool or file.
+
+    `retract` takes back everything that came from it.
+    """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 
 
 def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime) -> Plan:
-    """A plan whose new memories name where words of strangers came from.
+    """Add the sources of outside text to a plan's new memories.
 
     Args:
         plan: of a write.
-        brought: by place among the plan's results, what brought them.
-        at: the present.
+        brought: the sources, by position among the plan's results.
+        at: the current time.
     """
     sessions = {one.id: one for one in plan.delta.sessions}
     learnt = {(one.memory_id, one.session_id): one for one in plan.delta.learnt}
@@ -43,6 +49,8 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
 
 def said(brought: Sequence[str]) -> str:
-    """What is answered to whoever wanted such a memory kept."""
+    """Return the note for the caller who wanted to keep such a memory."""
     more = f" and {len(brought) - NAMED} more" if len(brought) > NAMED else ""
-    return f"words of strangers are in the session ({', '.join(brought[:NAMED])}{more}): it is shown to no agent until a person reviews it"
+    return (
+        f"the session contains text from outside ({', '.join(brought[:NAMED])}{more}): no agent sees the memory until a person reviews it"
+    )

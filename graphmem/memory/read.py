@@ -1,4 +1,4 @@
-"""Looking at memories: one, a page, their neighbours in time, what wants review, what was done."""
+"""Read memories: one, a page, a timeline, the review queue, the audit."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 MAX_PAGE: Final = 1_000
 MAX_NEIGHBOURS: Final = 100
-# Why a person should look, most pressing first.
+# Reasons for a review, most pressing first.
 REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated", "needs_review", "stale")
 
 
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
-    """One memory; another id of the same text leads to the one that is kept."""
+    """Return one memory.
+
+    The id of a merged memory leads to the one that was kept.
+    """
     row = repository.row(memory_id)
     if row.status == "superseded":
         index = repository.index()
@@ -37,7 +40,7 @@ def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
 
 
 def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any] | None, sort: str, limit: int, offset: int) -> MemoryPage:
-    """A page of the memories that pass."""
+    """Return a page of the memories that match a filter."""
     _check_page(limit, offset)
     wanted = MemoryQuery.of(query)
     rows = ordered([row for row in _candidates(repository, wanted) if wanted.accepts(row)], sort)
@@ -46,9 +49,9 @@ def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any
 
 
 def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
-    """A memory and the live ones learnt before and after it."""
+    """Return a memory and the live ones learnt before and after it."""
     if not 0 <= n <= MAX_NEIGHBOURS:
-        raise refuse("n", n, f"it is 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
+        raise refuse("n", n, f"must be 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
     row = repository.row(memory_id)
     index = repository.index()
     ids = index.timeline(row.id, n, n)
@@ -60,7 +63,10 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
 
 
 def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
-    """Memories that need review, most pressing reason first, then by importance."""
+    """Return memories that need review.
+
+    Most pressing reason first, then by importance.
+    """
     _check_page(limit, offset)
     now, index = repository.clock.now(), repository.index()
     found = [
@@ -74,7 +80,7 @@ def review_queue(repository: MemoryRepository, limit: int, offset: int) -> Revie
 
 
 def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
-    """Why a memory wants review, most pressing first; [] when it does not."""
+    """Return why a memory needs review, most pressing first, or []."""
     index = repository.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
     conflict = any(
@@ -96,7 +102,7 @@ def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
 
 
 def audit(repository: MemoryRepository, memory_id: str | None, limit: int, offset: int) -> AuditPage:
-    """What was done, newest first, with a look at the whole record."""
+    """Return past operations, newest first, and check the whole journal."""
     _check_page(limit, offset)
     wanted = None
     if memory_id is not None:
@@ -126,7 +132,7 @@ def _entry(entry: Entry) -> AuditEntry:
 
 
 def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[MemoryRow]:
-    """Rows that pass what links and time say."""
+    """Return rows that match the filters on links and time."""
     index = repository.index()
     ids: set[str] | None = None
     if query.session:
@@ -150,6 +156,6 @@ def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[Memory
 
 def _check_page(limit: int, offset: int) -> None:
     if not 1 <= limit <= MAX_PAGE:
-        raise refuse("limit", limit, f"it is 1 to {MAX_PAGE:,}", "Ask for a page.")
+        raise refuse("limit", limit, f"must be 1 to {MAX_PAGE:,}", "Ask for a page.")
     if offset < 0:
-        raise refuse("offset", offset, "it is 0 or more", "Count from 0.")
+        raise refuse("offset", offset, "must be 0 or more", "Count from 0.")

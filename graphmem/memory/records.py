@@ -1,7 +1,7 @@
-"""Between rows and journal entries: what a write changed as readable JSON, and the rows that come of reading it again.
+"""Convert between rows and journal entries.
 
-The first entry of a memory has its whole row, later ones the fields that changed; what is empty is left out. Entries are read in order,
-so applying all of them to nothing gives every memory, and applying the last ones to what a database had gives what it missed.
+A journal entry is readable JSON. The first entry of a memory has its whole row, later ones only the changed fields. Empty values are left
+out. Entries are read in order. Applied to nothing, all of them give every memory. Applied to a database, the newer ones give what it lacks.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _EMPTY: Final[dict[str, Any]] = dict.fromkeys(MemoryRow._fields) | {
     "text_hash": "",
     "embedding_model": "",
 }
-# What a vector's state is changes without anybody doing anything, and is found again from the texts.
+# The state of a vector changes without any operation, and is derived again from the texts.
 _DERIVED: Final = frozenset({"id", "text_hash", "embedding_model"})
 
 
 class Event(NamedTuple):
-    """What was done to one memory, for the audit."""
+    """One operation on a memory, for the audit."""
 
     op: str
-    memory_id: str = ""  # "" when it is about no single one
-    before: str = ""  # fingerprint
+    memory_id: str = ""  # "" when it is not about one memory
+    before: str = ""  # fingerprint before
     after: str = ""
     note: str = ""
 
@@ -46,14 +46,16 @@ class Event(NamedTuple):
 def bodies_of(
     delta: KnowledgeDelta, events: Sequence[Event], before: Mapping[str, MemoryRow], at: datetime, actor: str, **extra: Any
 ) -> list[Line]:
-    """The entries of one write: one for each event, in order, then one for each memory that changed without any.
+    """Return the entries of one write.
+
+    One entry per event, in order, then one per memory that changed without an event.
 
     Args:
-        delta: what the write changes.
-        events: what was done, by whom it was asked.
-        before: rows as they were, of those memories of `delta` that were there.
-        at: when.
-        actor: who.
+        delta: the changes of the write.
+        events: operations, by the caller who asked for them.
+        before: previous rows of those memories of `delta` that existed.
+        at: the time.
+        actor: who wrote.
         **extra: parts of the first entry.
     """
     rows = {row.id: row for row in delta.memories}
@@ -98,10 +100,10 @@ def bodies_of(
 
 
 class Replay:
-    """Rows as the entries leave them.
+    """Rows after the replay of entries.
 
     Args:
-        known: where to start: what a database had; nothing when all is made from the journal.
+        known: the rows to start from: a database's content, or nothing for a full replay.
     """
 
     def __init__(self, known: Knowledge | None = None) -> None:
@@ -127,7 +129,7 @@ class Replay:
         return self
 
     def delta(self) -> KnowledgeDelta:
-        """What the entries changed, as one write."""
+        """Return the changes of all entries as one write."""
         touched = sorted(one for one in self.touched if one in self.memories)
         return KnowledgeDelta(
             memories=[self.memories[one] for one in touched],
@@ -196,7 +198,7 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """The parts of an entry that says a memory whole, links to code included."""
+    """Return the parts of an entry that contains a whole memory and its links."""
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 
 
@@ -217,7 +219,7 @@ def _decoded(memory_id: str, base: Mapping[str, Any], fields: Mapping[str, Any])
 
 
 def plain(value: Any) -> Any:
-    """A value of a row as JSON has it."""
+    """Convert a value of a row to JSON."""
     return value.isoformat() if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
 
 

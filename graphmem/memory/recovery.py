@@ -1,4 +1,7 @@
-"""Reconcile journal and graph: replay entries missing from the graph, append again those missing from the journal, erase words in both."""
+"""Reconcile journal and graph.
+
+Replay entries missing from the graph, append again those missing from the journal, and erase words in both.
+"""
 
 from __future__ import annotations
 
@@ -19,25 +22,25 @@ if TYPE_CHECKING:
     from graphmem.memory.journal import Journal
     from graphmem.store.base import GraphStore, Knowledge
 
-META: Final = JOURNAL_MARK  # store meta: number and hash of the last entry the graph has
+META: Final = JOURNAL_MARK  # store meta: number and hash of the last entry in the graph
 ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Value of `META` when the graph has everything up to an entry."""
+    """Return the value of `META` for a graph that has all up to an entry."""
     return f"{head.number}:{head.sum}"
 
 
 class Recovery:
-    """Keeps one journal and one graph equal.
+    """Reconciles one journal and one graph.
 
-    Each method wants the right to write (`MemoryRepository.writing`), or the repository while it is being opened.
+    Each method needs the write lock (`MemoryRepository.writing`), or runs while the repository is opened.
 
     Args:
-        journal: the truth.
+        journal: the source of truth.
         store: holds the graph.
-        committer: brings accepted writes into the graph.
-        clock: tells the time.
+        committer: writes accepted writes to the graph.
+        clock: gives the time.
         replaced: called with the new generation after a large difference was written to the graph.
     """
 
@@ -49,9 +52,9 @@ class Recovery:
         self._replaced = replaced
 
     def level(self) -> list[str]:
-        """Bring graph and journal level; one sentence for each thing that had to be done.
+        """Reconcile graph and journal; return one sentence per repair.
 
-        The last entry the graph has is compared with the last one there is, then the number of memories with what the journal says.
+        It compares the graph's last entry with the journal's last one, then the number of memories with the count in the journal.
         """
         self._committer.flush()
         journal, notes = self._journal, list[str]()
@@ -66,21 +69,21 @@ class Recovery:
         if number > head.number or damaged:
             notes += self.restate(number)
         elif number == head.number and head.number and (stored := self._store.memory_count()) != (counted := self._counted()):
-            notes.append(f"the database has {stored} memories and the journal {counted}; all were made again from the journal")
+            notes.append(f"the database has {stored} memories and the journal {counted}; all were rebuilt from the journal")
             self.rebuild()
         journal.damaged = False
         return notes
 
     def missing(self) -> KnowledgeDelta | None:
-        """What the journal has and the graph does not; None when the graph has everything."""
+        """Return journal content that the graph lacks; None if it lacks nothing."""
         number = self._graph_at()
         return self._replayed(number).delta() if number < self._journal.head.number else None
 
     def rebuild(self) -> tuple[int, int, int]:
-        """Make every memory from the journal alone.
+        """Rebuild all memories from the journal alone.
 
         Returns:
-            How many memories there are, how many were missing or different, how many the journal does not know.
+            The number of memories, of missing or different ones, and of those unknown to the journal.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
@@ -97,7 +100,10 @@ class Recovery:
         return len(truth.memories), sum(_differs(row, stored.get(row.id)) for row in truth.memories.values()), len(gone)
 
     def compare(self) -> tuple[int, int, int]:
-        """Compare graph and journal: memories that are missing, that differ, that the journal does not know."""
+        """Compare graph and journal.
+
+        It returns memories that are missing, that differ, and that the journal does not know.
+        """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
         stored = {row.id: row for row in self._store.knowledge().memories}
@@ -106,7 +112,10 @@ class Recovery:
         return missing, different, len(stored.keys() - truth.memories.keys())
 
     def erase(self, ids: set[str], actor: str) -> None:
-        """Take every word of these memories out of the journal, for good. Their entries stay, empty."""
+        """Erase all words of these memories from the journal for good.
+
+        Their entries stay, empty.
+        """
 
         def change(line: Line) -> Line | None:
             if line.get("memory") not in ids:
@@ -116,7 +125,7 @@ class Recovery:
         self._rewrite(change, f"{len(ids)} memories were removed for good", actor)
 
     def redact(self, actor: str) -> None:
-        """Take secrets that the present rules find out of every entry."""
+        """Remove secrets that the current rules find from all entries."""
 
         def change(line: Line) -> Line | None:
             clean: Line = redact_all({name: line[name] for name in ("row", "set", "note", "alias") if name in line}, [])
@@ -125,9 +134,10 @@ class Recovery:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def begin_again(self, deleted: int, actor: str) -> list[str]:
-        """Begin a new journal after all memories were deleted; returns names of files that are gone.
+        """Begin a new journal after all memories were deleted.
 
-        The journal that is deleted must say already that all is gone: whatever happens after this, no memory comes back.
+        It returns the names of deleted files. The deleted journal must already record the deletion, so that no memory returns after a
+        crash.
         """
         self._committer.flush()
         files = self._journal.delete()
@@ -137,10 +147,12 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append again what lost entries said, as far as the graph knows it, so that the journal alone is enough.
+        """Append lost entries again, as far as the graph has their content.
+
+        Afterwards the journal alone is sufficient.
 
         Args:
-            number: of the last entry the graph has.
+            number: of the last entry in the graph.
         """
         self._committer.flush()
         gaps = self._journal.examine().gaps
@@ -180,28 +192,28 @@ class Recovery:
         self._replaced(self._store.apply_knowledge(delta, None, meta))
 
     def _graph_at(self) -> int:
-        """Number of the last entry the graph has."""
+        """Return the number of the last entry in the graph."""
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _replayed(self, number: int) -> Replay:
-        """The graph's memories with all that the journal has after entry `number`."""
+        """Return the graph's memories after replay of entries after `number`."""
         replay = Replay(self._store.knowledge() if number else None)
         replay.aliases = json.loads(self._store.meta().get(ALIASES) or "{}")
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Memories there are by the last entry that counted them."""
+        """Return the number of memories according to the last entry with a count."""
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """An entry of another memory without its links to these."""
+    """Return an entry of another memory without its links to these."""
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Sessions and links between memories, in the entries that say the memories again."""
+    """Add sessions and links between memories to the restating entries."""
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
         if link.src in lost:
@@ -213,7 +225,7 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """A row from the journal keeps the vector the graph has of the same text."""
+    """Return a journal row with the graph's vector for the same text."""
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
 

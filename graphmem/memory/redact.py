@@ -26,26 +26,26 @@ from typing import Any, Final, NamedTuple
 from graphmem.memory.secret_shapes import personal_kinds, shapes
 from graphmem.runtime.private_passages import private_spans
 
-ENTROPY_BITS: Final = 4.0  # a character, above which a string of no known shape is looked at
-ENTROPY_LENGTH: Final = 20  # and longer than this
+ENTROPY_BITS: Final = 4.0  # per character; above it a string of unknown shape is examined
+ENTROPY_LENGTH: Final = 20  # characters; a shorter string is not examined
 _TRANSITIONS: Final = 0.38  # share of neighbours of another class (lower, upper, digit): words have fewer, random text has 0.62
-_MOSTLY: Final = 0.5  # share of a content's characters that makes it a secret with words around
-_LEFT: Final = 12  # letters and digits without which nothing is worth keeping
+_MOSTLY: Final = 0.5  # share of a content's characters that makes it mostly a secret
+_LEFT: Final = 12  # letters and digits; a shorter remainder is not worth keeping
 
 
-PRIVATE: Final = "private"  # kind of what a person marked with `<private>`: left out without a trace
-_LEAD: Final = 20  # characters before a value in which another secret may stand
+PRIVATE: Final = "private"  # kind of text that a person marked with `<private>`: removed without a trace
+_LEAD: Final = 20  # characters before a value in which another secret may begin
 
 
 class Found(NamedTuple):
-    """A secret's place in a text; never its value."""
+    """Position and kind of a secret in a text; never its value."""
 
     kind: str
     start: int
     end: int
 
 
-# A value that stands for one: a variable, a call, a placeholder, a type.
+# Values that are placeholders: a variable, a call, a type.
 _STAND_IN: Final = re.compile(
     r"""(?ix) ^ (?: [<\[{(%$*.] .* | .* [)}>\]] | x{3,} .* | \*+ | .* \.\.\. | …
         | (?:your|my|the|an?|some|changeme|change[-_ ]me|example|placeholder|dummy|todo|none|null|nil|true|false|undefined|redacted
@@ -60,9 +60,9 @@ _VALUES: Final = tuple(f"v{i}" for i in range(1, 22))
 _SECRET_NAME: Final = re.compile(
     r"(?i)pass|pwd|secret|api.?key|access.?key|auth.?key|private.?key|signing.?key|encryption.?key|token|credential"
 )
-# Names in a sentence are no assignment: "the token is refreshed", "password: see the vault".
+# Names in a sentence are not assignments: "the token is refreshed", "password: see the vault".
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z][a-z]*(?:[-_./'’][A-Za-z]?[a-z]*)*[.,;:!?]*\Z|[A-Z][A-Z_]*[.,;:!?]*\Z")
-# Words with hyphens that may follow the name of a password, and are none: "password for the box: see-the-vault".
+# Words with hyphens that may follow the name of a password, but are not one: "password for the box: see-the-vault".
 _NO_PASSPHRASE: Final = re.compile(
     r"(?i)(?:see|ask|at|in|from|same|not|no|never|stored|kept|read|set|rotated|valid|only|min|max|minimum|per|to|by|one|user|team|self|auto|well)-"
 )
@@ -71,7 +71,7 @@ _PASSWORD_SIGNS: Final = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%&*?@^+])")
 _FILE_NAME: Final = re.compile(r".*\.[A-Za-z]{1,5}\Z")
 _ISSUED: Final = re.compile(r"sk-(?:proj|svcacct|admin)-(?=[A-Za-z_]*\d)(?=[a-z\d_-]*[A-Z])[A-Za-z0-9_]{32}")
 _RANDOM: Final = re.compile(rf"[A-Za-z0-9+/_\-=]{{{ENTROPY_LENGTH + 1},}}")
-# What is random and no secret: embedded images and fonts, public keys, checksums, certificates.
+# Random text that is not a secret: embedded images and fonts, public keys, checksums, certificates.
 _PUBLIC_BEFORE: Final = re.compile(
     r"(?i)(?:base64,\s*|sha(?:1|224|256|384|512)[-:=]?\s*|md5[-:=]?\s*|h1:|blake[23]b?[-:=]?\s*|digest[\"']?\s*[:=]\s*[\"']?"
     r"|integrity[\"']?\s*[:=]\s*[\"']?|checksum[\"']?\s*[:=]\s*[\"']?"
@@ -85,7 +85,10 @@ _BASE64_RUN: Final = 400  # characters; a longer unbroken run is a file, not a k
 
 
 def find(text: str) -> list[Found]:
-    """Secrets and personal data in a text, by place, without overlaps. What is marked as private is of the kind `PRIVATE`."""
+    """Return secrets and personal data in a text, by position.
+
+    Results do not overlap. Text marked as private has the kind `PRIVATE`.
+    """
     found = [Found(PRIVATE, start, end) for start, end in private_spans(text)]
     found += (
         [one for one in _shaped(text) if not any(own.start < one.end and one.start < own.end for own in found)] if found else _shaped(text)
@@ -97,7 +100,7 @@ def find(text: str) -> list[Found]:
 
 
 def redact(text: str) -> tuple[str, list[str]]:
-    """The text without its secrets, and their kinds, one for each place."""
+    """Return the text without secrets, and their kinds, one per occurrence."""
     found = find(text)
     if not found:
         return text, []
@@ -109,7 +112,10 @@ def redact(text: str) -> tuple[str, list[str]]:
 
 
 def redact_all(value: Any, kinds: list[str]) -> Any:
-    """The same for every string inside mappings and sequences; kinds are appended. Numbers and keys stay."""
+    """Redact every string inside mappings and sequences.
+
+    Kinds are appended. Numbers and keys stay.
+    """
     if isinstance(value, str):
         clean, found = redact(value)
         kinds += found
@@ -134,13 +140,16 @@ def is_mostly_secret(text: str, found: list[Found]) -> bool:
 
 
 def entropy(text: str) -> float:
-    """Shannon entropy of the characters, in bits a character."""
+    """Return the Shannon entropy of the characters, in bits per character."""
     n = len(text)
     return -sum(count / n * math.log2(count / n) for count in Counter(text).values()) if n else 0.0
 
 
 def _under(key: Any, value: Any, kinds: list[str]) -> Any:
-    """A value under a key that means a secret (`{"password": "…"}`) is judged as an assignment."""
+    """Judge a value under a key that means a secret as an assignment.
+
+    Example: `{"password": "…"}`.
+    """
     if isinstance(key, str) and isinstance(value, str) and len(value) < _BASE64_RUN:
         lead = f"{key}: "
         for one in _shaped(lead + value) if _SECRET_NAME.search(key) else ():
@@ -210,7 +219,7 @@ def _shaped(text: str) -> Iterator[Found]:
             end = start + len(value)
         judge = _JUDGES.get(group or kind)
         if judge is not None and not judge(Value(value, groups, text, start)):
-            # Inside of what is no secret for this shape another may stand: `auth: xoxb-…`.
+            # A part of a rejected match may match another shape: `auth: xoxb-…`.
             at = max(start, match.start() + 1) if group else match.end()
             continue
         if start - match.start() > _LEAD:  # and before it, in the same command
@@ -220,7 +229,10 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
-    """True for what a person would type as a password, False for what stands for one."""
+    """Return whether a person could type this as a password.
+
+    False for a placeholder.
+    """
     if len(value) < (4 if quoted else 6) or _STAND_IN.match(value):
         return False
     if quoted and " " in value:
@@ -231,7 +243,10 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """True for what stands behind the name of a secret in a sentence and no sentence has: letters with digits, or words with hyphens."""
+    """Return whether a word after a secret's name is not a usual word.
+
+    True for letters with digits, or words with hyphens.
+    """
     if _NO_PASSPHRASE.match(value):
         return False
     is_password = after.lower().startswith(("pass", "pw"))
@@ -246,18 +261,18 @@ def _is_said(value: str, *, after: str) -> bool:
 
 
 def _random(text: str, match: re.Match[str]) -> Iterator[Found]:
-    """The part of a long run without spaces that no person wrote, if there is one."""
+    """Return the random-looking part of a long run without spaces, if any."""
     run = match.group()
     if len(run) > _BASE64_RUN or _PUBLIC_START.match(run):
         return
-    found = list(_random_parts(run, match.start()))  # before the look back, which costs more and is seldom needed
+    found = list(_random_parts(run, match.start()))  # before the look-behind, which costs more and is seldom needed
     if found and not _PUBLIC_BEFORE.search(text, max(0, match.start() - 4000), match.start()):
         yield from found
 
 
 def _random_parts(run: str, at: int) -> Iterator[Found]:
     for run_ in re.finditer(r"[^=]+", run):
-        # A key may have slashes in it, a path has nothing else: first as a whole, then by its parts.
+        # A key may contain slashes, and a path consists of them: judge the whole first, then the parts.
         whole = run_.group()
         parts = [run_] if _is_random(whole, bits=ENTROPY_BITS) else re.finditer(r"[^/]+", whole)
         for part in parts:
@@ -267,7 +282,10 @@ def _random_parts(run: str, at: int) -> Iterator[Found]:
 
 
 def _is_random(text: str, *, bits: float) -> bool:
-    """True when the characters tell nothing of each other: high entropy, and classes that alternate as only chance makes them."""
+    """Return whether characters look random.
+
+    High entropy, and classes that alternate as only chance makes them.
+    """
     if entropy(text) <= bits:
         return False
     classes = [0 if sign.islower() else 1 if sign.isupper() else 2 if sign.isdigit() else -1 for sign in text]
@@ -276,7 +294,7 @@ def _is_random(text: str, *, bits: float) -> bool:
 
 
 class Value(NamedTuple):
-    """What a shape took for a secret, and what stands around it."""
+    """A match of a shape with its surrounding text."""
 
     text: str
     groups: Mapping[str, str | None]
@@ -285,7 +303,7 @@ class Value(NamedTuple):
 
 
 def _decoded(text: str) -> str:
-    """Base64 as text; "" for what is none."""
+    """Decode base64 to text; "" if it is invalid."""
     try:
         return base64.b64decode(re.sub(r"\s", "", text).rstrip("=").replace("-", "+").replace("_", "/") + "==").decode("utf-8")
     except (binascii.Error, ValueError):
@@ -293,7 +311,7 @@ def _decoded(text: str) -> str:
 
 
 def _is_login(value: Value) -> bool:
-    """Base64 of `name:password`."""
+    """Return whether base64 contains `name:password`."""
     name, colon, password = _decoded(value.text).partition(":")
     return bool(colon and name and password) and (name + password).isprintable() and not _NO_PASSWORD.match(password)
 
@@ -304,12 +322,12 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """What stands behind a flag of a command and is no variable, port or placeholder."""
+    """Return whether a flag's value is not a variable, port or placeholder."""
     return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
 
 
 def _is_argument(value: Value) -> bool:
-    """What stands behind a long flag: no word of a sentence, no file."""
+    """Return whether a long flag's value is not a usual word or a file."""
     text = value.text
     if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):
         return False
@@ -322,7 +340,10 @@ def _is_argument(value: Value) -> bool:
 
 
 def _is_wallet(value: Value) -> bool:
-    """64 hexadecimal digits are a private key behind words that mean one, and mostly a hash."""
+    """Return whether 64 hexadecimal digits are a private key.
+
+    That needs words that mean a key before it; otherwise they are mostly a hash.
+    """
     line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
     return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None
 
@@ -331,8 +352,8 @@ _MEANS_KEY: Final = re.compile(r"(?i)priv|secret|wallet|signer|signing|deployer|
 _MEANS_HASH: Final = re.compile(
     r"(?i)hash|public|pub[_ -]?key|\btx|transaction|block|topic|root|slot|storage|digest|checksum|sha\d|address|commit"
 )
-_UNQUOTED: Final = frozenset({"v7", "v10", "v11", "v19"})  # values that a sentence's punctuation may follow
-# What is asked of a value before it counts, by its group, or the shape's kind where it has none.
+_UNQUOTED: Final = frozenset({"v7", "v10", "v11", "v19"})  # values that punctuation may follow
+# Conditions for a value, by its group, or by the shape's kind if it has no group.
 _JUDGES: Final[Mapping[str, Callable[[Value], bool]]] = MappingProxyType(
     {
         "v3": lambda one: not _NO_PASSWORD.match(one.text),
@@ -342,7 +363,8 @@ _JUDGES: Final[Mapping[str, Callable[[Value], bool]]] = MappingProxyType(
         "v9": lambda one: not _STAND_IN.match(one.text) and any(map(str.isdigit, one.text)),
         "v10": lambda one: _is_said(one.text, after=one.groups["n10"] or ""),
         "v11": lambda one: not (_STAND_IN.match(one.text) or _FILE_NAME.match(one.text)) and bool(_PASSWORD_SIGNS.match(one.text)),
-        "openai_key": lambda one: bool(_ISSUED.match(one.text)) or _is_random(one.text[3:], bits=3.2),  # no sk-learn-contrib-something
+        # excludes names such as sk-learn-contrib-something
+        "openai_key": lambda one: bool(_ISSUED.match(one.text)) or _is_random(one.text[3:], bits=3.2),
         "v12": lambda one: "PRIVATE KEY" in _decoded(one.text[:120]),
         "v13": _is_login,
         "v14": _is_element,

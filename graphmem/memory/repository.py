@@ -1,7 +1,8 @@
-"""The memories of one project: the one place that writes them.
+"""The memories of one project, and the only code that writes them.
 
-A write goes: redact, validate, plan (`write`), journal, graph, projection; only then is the caller told. The journal is the truth:
-what it has and the database does not is replayed when the repository is opened, and before the next write after one that failed half-way.
+A write goes through these steps: redact, validate, plan (`write`), journal, graph, projection. Only then does the caller get an
+acknowledgement. The journal is the source of truth. If the database lacks entries, they are replayed when the repository is opened, and
+before the next write after one that failed half-way.
 """
 
 from __future__ import annotations
@@ -47,21 +48,24 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-ADOPTED: Final = 256  # rows that take a new model in one write
+ADOPTED: Final = 256  # rows that adopt a new model in one write
 
 
 class MemoryRepository:
-    """Memories of one open index. Any thread may call it; writes take turns.
+    """Memories of one open index.
+
+    Any thread may call it; a lock serializes writes.
 
     Args:
         store: the open database.
-        projections: what searches and look-ups run on.
+        projections: serve searches and look-ups.
         data_dir: the index directory.
-        clock: tells the time.
-        embedder: the model for new vectors, or None; asked when one is needed.
+        clock: gives the time.
+        embedder: returns the model for new vectors, or None; called when one is needed.
         policy: limits of pruning.
-        on_change: told after each write what changed.
-        commit_at: the commit a project's root stands at, "" for none; asked for the root, which is "" before the first index.
+        on_change: called with the changes after each write.
+        commit_at: returns the commit of a project's working tree, "" for none. Its argument is the root, which is "" before the first
+            index.
     """
 
     def __init__(
@@ -87,19 +91,19 @@ class MemoryRepository:
         self._data_dir = data_dir
         self.embedder = embedder
         self._turn = threading.RLock()
-        self._behind = False  # the journal has what the graph does not
+        self._behind = False  # the journal has entries that the graph lacks
         self._paths: dict[str, str] | None = None
-        self.tables = 0  # writes of what is kept in the graph's meta alone: aliases
+        self.tables = 0  # writes of data that exists only in the graph's meta: aliases
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(projections, embedder, self.text_of, self._keep_vectors)
         self.journal = Journal(data_dir / JOURNAL)
         self.recovery = Recovery(self.journal, store, self._committer, self.clock, self._replaced)
-        self.just_loaded = self.journal.head.number > 0  # and not looked through since
+        self.just_loaded = self.journal.head.number > 0  # and not pruned since
         try:
             self.catch_up()
-        except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written to now
+        except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written now
             self._behind = True
-            self.notes.append(f"the graph is behind the memories' journal ({refused}); it is brought level by the next write")
+            self.notes.append(f"the graph is behind the memories' journal ({refused}); the next write reconciles it")
             if (missing := self.recovery.missing()) is not None:
                 index = self.index()
                 index.patch(missing, generation=index.generation)
@@ -107,7 +111,10 @@ class MemoryRepository:
     # ---- writing
 
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
-        """Keep one; see `MemoryOperations.remember`. `finish` may add to the plan what belongs to the same write."""
+        """Keep one memory; see `MemoryOperations.remember`.
+
+        `finish` may add to the plan other changes of the same write.
+        """
         model = item.get("embedding_model")
         with self.writing():
             one = self.draft(item, "agent_explicit", dim_of(model, self.embedder()) if item.get("vector") is not None else None)
@@ -129,9 +136,10 @@ class MemoryRepository:
         op: str = "",
         finish: Callable[[Plan], Plan] | None = None,
     ) -> RememberManyAnswer:
-        """Keep many in one write; see `MemoryOperations.remember_many`.
+        """Keep many memories in one write.
 
-        `op` is the audit's word for what is added; `finish` may add to the plan what belongs to the same transaction.
+        See `MemoryOperations.remember_many`. `op` is the audit's word for an addition. `finish` may add to the plan other changes of the
+        same transaction.
         """
         begun = perf_counter()
         given = listed(items)
@@ -162,12 +170,12 @@ class MemoryRepository:
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
-        """What `remember_many` would do, without doing it.
+        """Return the results of `remember_many` without writing.
 
         Args:
             items: without vectors.
             source: see `remember_many`.
-            assumed: memories as they will be by then, where they are not so now.
+            assumed: memories that will have changed by then.
 
         Raises:
             BadInputError, SecretError: an item cannot be kept.
@@ -184,7 +192,9 @@ class MemoryRepository:
         meta: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
-        """One accepted write: journal, graph, projection. The caller holds `writing`.
+        """Write one accepted plan to journal, graph and projection.
+
+        The caller holds `writing`.
 
         Raises:
             JournalError, DiskFullError: nothing was kept.
@@ -198,11 +208,14 @@ class MemoryRepository:
             self.on_change(delta)
 
     def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
-        """A write that the journal need not know, because it follows from what it knows. The caller holds `writing`."""
+        """Write data that derives from the journal, without an entry.
+
+        The caller holds `writing`.
+        """
         self._follow(delta, vectors, {})
 
     def _follow(self, delta: KnowledgeDelta, vectors: Vectors | None, meta: Mapping[str, str]) -> None:
-        """What was accepted becomes visible now and is in the graph soon."""
+        """Make an accepted write visible now, and queue it for the graph."""
         index = self.index()
         index.patch(delta, vectors.rows if vectors is not None and vectors.model == index.model_id else None)
         if self._paths is not None:
@@ -210,13 +223,14 @@ class MemoryRepository:
         self._committer.put(delta, vectors, meta)
 
     def flush(self) -> None:
-        """Return when the graph has all that was acknowledged."""
+        """Wait until the graph has all acknowledged writes."""
         self._committer.flush()
 
     def follow_index(self) -> int:
-        """After an index run: take over where the anchors of memories went; returns how many memories that concerns.
+        """Apply anchor changes of an index run; return how many memories changed.
 
-        The store moves anchors in the transaction of the code. Here readers learn of it, and the journal, so that a rebuild knows it too.
+        The store moves anchors in the transaction of the code. This method passes them to readers, and to the journal, so that a rebuild
+        keeps them.
         """
         with self.writing():
             self._paths = None
@@ -243,11 +257,11 @@ class MemoryRepository:
 
     def _could_not(self, error: BaseException) -> None:
         self._behind = True
-        self.notes.append(f"the graph is behind the memories' journal ({error}); it is brought level by the next write")
+        self.notes.append(f"the graph is behind the memories' journal ({error}); the next write reconciles it")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The right to write, with graph and journal level."""
+        """Hold the write lock, with graph and journal reconciled."""
         with self._turn:
             if self._behind:
                 self.catch_up()
@@ -256,22 +270,22 @@ class MemoryRepository:
     # ---- reading
 
     def index(self) -> MemoryIndex:
-        """The memories, as of the last accepted write."""
+        """Return the memories as of the last accepted write."""
         return self.projections.memories()
 
     def view(self) -> GraphView | None:
-        """The code graph; None when nothing is indexed."""
+        """Return the code graph; None when nothing is indexed."""
         return self.projections.graph() if self.store.generation() else None
 
     def describer(self) -> Describer:
-        """Describes memories as of now."""
+        """Return a describer of memories for the current time."""
         return Describer(self.index(), self.view(), self.clock.now(), self.paths())
 
     def row(self, memory_id: str) -> MemoryRow:
-        """A memory by id, short id, or the beginning of a short id that fits one.
+        """Return a memory by id, short id or a unique beginning of a short id.
 
         Raises:
-            MemoryNotFoundError, AmbiguousMemoryError: what was typed fits none, or several.
+            MemoryNotFoundError, AmbiguousMemoryError: nothing matches, or several memories do.
         """
         index = self.index()
         wanted = raw(memory_id.strip()) if isinstance(memory_id, str) else ""
@@ -289,11 +303,11 @@ class MemoryRepository:
                 )
             row = index.row(index.by_short_id(fitting[0]) or "") if fitting else None
         if row is None:
-            raise MemoryNotFoundError(f"there is no memory {wanted[:80]!r}; `graphmem memory list` shows what there is", id=wanted[:200])
+            raise MemoryNotFoundError(f"unknown memory {wanted[:80]!r}; `graphmem memory list` lists all", id=wanted[:200])
         return row
 
     def paths(self) -> dict[str, str]:
-        """What is called how of the code that memories are about and the graph does not know, or no longer, by id."""
+        """Return names of linked code that is not in the graph (any more), by id."""
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
@@ -301,7 +315,7 @@ class MemoryRepository:
     # ---- journal and graph
 
     def catch_up(self) -> None:
-        """Bring the graph level with the journal; see `Recovery.level`."""
+        """Reconcile the graph with the journal; see `Recovery.level`."""
         with self._turn:
             done = self.recovery.level()
             self.notes = [*self.journal.notes, *done]
@@ -309,25 +323,28 @@ class MemoryRepository:
             self._committer.resume()
 
     def adopt_journal(self, folder: Path) -> None:
-        """Go on with another journal, after the database was exchanged for the one that belongs to it. The caller holds `writing`."""
+        """Continue with another journal after an exchange of the database.
+
+        The journal belongs to the new database. The caller holds `writing`.
+        """
         self.journal.adopt(folder)
         self._paths = None
         self.projections.refresh_knowledge(self.store.knowledge_generation(), None)
         self.catch_up()
 
     def _replaced(self, generation: int) -> None:
-        """Read the memories again after a large difference was written to the graph."""
+        """Reload the memories after a large difference was written to the graph."""
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
         self.tables += 1
 
     def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
-        """The contextual text of a memory: what is embedded.
+        """Return the contextual text of a memory, which is embedded.
 
         Args:
             row: of the memory.
-            about: its links; default those it has.
-            files: that the links name and nobody knows yet.
+            about: its links; default: the current ones.
+            files: files that the links name and that are not known yet.
         """
         view, describer = self.view(), self.describer()
         named = {file.id: file.path for file in files}
@@ -337,31 +354,34 @@ class MemoryRepository:
         return contextual_text(row.content, row.type, paths, modules)
 
     def embed_soon(self) -> None:
-        """Have vectors made of what has none, in the background."""
+        """Start embedding of memories without a vector, in the background."""
         self._vectors.wake()
 
     def _keep_vectors(self, vectors: Vectors, ids: list[str]) -> None:
-        """Write vectors with the rows they belong to; no entry in the journal, as they can be made again from the texts."""
+        """Write vectors with their rows.
+
+        The journal gets no entry, because the texts give the vectors again.
+        """
         with self.writing():
             rows = [row._replace(embedding_model=vectors.model) for row in self.index().rows(ids).values()]
             self._put_derived(KnowledgeDelta(memories=rows), vectors)
         self._reconsider(ids)
 
     def embed_again(self) -> bool:
-        """The same, if it stopped; whether it did."""
+        """Restart the embedding if it has stopped; return whether it restarted."""
         stopped = bool(self._vectors.note)
         if stopped:
             self._vectors.wake()
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Memories have got their vectors: compare them once more, by meaning."""
+        """Compare memories that got vectors again, now by meaning."""
         with self.writing():
             plan = Planner(self._around()).reconsider(ids)
             self.commit(plan.delta, plan.events, plan.before, "graphmem")
 
     def embed_now(self) -> int:
-        """Make the vectors that are missing, in this thread; returns how many.
+        """Embed memories without a vector, synchronously; return how many.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -369,15 +389,18 @@ class MemoryRepository:
         return self._vectors.run()
 
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Texts of live memories whose hash is not in `have`, by hash; at most so many."""
+        """Return texts of live memories whose hash is not in `have`, by hash.
+
+        The number is limited.
+        """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Write into every row whose vector is of this model that it is; the projections use the model already.
+        """Mark all rows that have a vector of this model.
 
-        Memories that never had a vector before are compared once more, now by meaning.
+        The projections use the model already. Memories without an earlier vector are compared once more, now by meaning.
         """
         index = self.index()
         ids = [row.id for row in index.all_rows() if row.embedding_model != model]
@@ -389,7 +412,7 @@ class MemoryRepository:
         self.flush()
 
     def status(self) -> dict[str, Any]:
-        """How many there are, where their journal ends, what had to be mended; for `doctor`."""
+        """Return counts, the journal's end and repairs, for `doctor`."""
         index = self.index()
         embedded, live = index.covered()
         return {
@@ -401,7 +424,7 @@ class MemoryRepository:
         }
 
     def close(self) -> None:
-        """Finish what was acknowledged and let go of the journal. Twice is once."""
+        """Finish acknowledged writes and close the journal. Idempotent."""
         self._vectors.close()
         self._committer.close()
         self.journal.close()
@@ -409,7 +432,10 @@ class MemoryRepository:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact, then validate; see `drafts.drafted`. What is taught or learnt now is so at the commit the project stands at."""
+        """Redact, then validate; see `drafts.drafted`.
+
+        Knowledge taught or learnt now is dated by the commit of the project's working tree.
+        """
         root = self.store.meta().get("root", "")
         found = drafted(item, root, source, dim)
         if found.commit_sha is None and found.source != "imported":
@@ -442,7 +468,10 @@ class MemoryRepository:
         return len(index) + new - sum(one in index for one in delta.removed_memories)
 
     def project(self) -> str:
-        """The project's name; decided now when nothing was indexed yet, because identities of files depend on it."""
+        """Return the project's name.
+
+        Without an index it is decided now, because identities of files depend on it.
+        """
         name = self.store.meta().get("project", "")
         if not name:
             folder = self._data_dir.resolve()

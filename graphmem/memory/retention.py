@@ -1,4 +1,7 @@
-"""Retire faded memories, take back those of an origin, find secrets later, rebuild, delete everything."""
+"""Retention of memories.
+
+Prune, retract by origin, scan for secrets, rebuild, delete all.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,15 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
 
 USES_TO_PRUNE: Final = 50
-PRUNED: Final = "memories_pruned_at"  # store meta: when all were last looked through, ISO 8601
-NOT_AGAIN: Final = timedelta(days=1)  # after that, by a process that opens them
+PRUNED: Final = "memories_pruned_at"  # store meta: time of the last full pruning, ISO 8601
+NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens them prunes again
 
 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
-    """After every fifty uses, and once after loading when a day has passed: retire what has faded or expired; None when it is not due.
+    """Retire faded and expired memories when due; None if not due.
 
-    Never for want of room: that is asked for, with a dry run before it.
+    Due after every fifty uses, and once after loading when a day has passed. The limits are not applied here: a person applies them, after
+    a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -42,7 +46,7 @@ def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
 
 
 def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "", policy: lifecycle.Policy | None = None) -> PruneAnswer:
-    """Retire what has faded, expired, or is too much; mark what nobody refers to."""
+    """Retire faded, expired and surplus memories; mark unreferenced ones."""
     with repository.writing():
         now, index = repository.clock.now(), repository.index()
         rows = list(index.all_rows())
@@ -75,9 +79,10 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Take back all that came from a session, a page (its address) or a kind of origin, with what was derived from it.
+    """Take back everything from a session, a page or a kind of origin.
 
-    A memory that another session agreed with stays, without this session.
+    A page is named by its address. Memories derived from it are taken back as well. A memory that another session agreed with stays,
+    without this session.
     """
     name = text("origin", origin, 1_000, lines=False)
     with repository.writing():
@@ -90,16 +95,16 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
             raise refuse(
                 "origin",
                 repr(name[:100]),
-                f"it is a session, a page's address, or one of {', '.join(ORIGINS)}",
+                f"must be a session, a page's address, or one of {', '.join(ORIGINS)}",
                 "`graphmem memory show` names a memory's sessions.",
             )
-        # What strangers' words had a part in names their page beside the session that read it: these two do not confirm each
-        # other, while whoever says the same elsewhere does, and that is counted in its strength.
+        # A contaminated memory names its source next to the session that read it. These two do not confirm each other. An author elsewhere
+        # who says the same does, and that counts in its strength.
         own = {
             one for one in sources if name in ORIGINS or ((row := index.row(one)) is not None and row.contaminated and row.strength <= 1)
         }
         elsewhere = {one for one in sources if one not in own and any(learnt.session_id != name for learnt in index.learnt(one))}
-        # Children point to their parents; what was made of something taken back goes with it.
+        # Children point to their parents; memories derived from a retracted one are retracted too.
         taken = [one for one in sources if one not in elsewhere]
         seen = set(taken)
         while taken:
@@ -121,12 +126,18 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """True when a parent is only an older wording that somebody else's memory took over: its words are the child's own."""
+    """Return whether a parent is only an older wording.
+
+    It was taken over by another author's memory: its words are the child's own.
+    """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
 
 def rebuild(repository: MemoryRepository) -> RebuildAnswer:
-    """Make every memory from the journal alone; where the journal is damaged, what the graph knows goes into it first."""
+    """Rebuild all memories from the journal alone.
+
+    If the journal is damaged, the graph's content is appended to it first.
+    """
     with repository.writing():
         repository.flush()
         notes: list[str] = []
@@ -140,7 +151,10 @@ def rebuild(repository: MemoryRepository) -> RebuildAnswer:
 
 
 def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: str = "") -> ScanAnswer:
-    """Look at every stored text with the rules of today; without `dry_run` what is found is taken out of graph and journal."""
+    """Check all stored texts with the current rules.
+
+    Without `dry_run`, findings are removed from graph and journal.
+    """
     with repository.writing():
         index, now = repository.index(), repository.clock.now()
         found: list[SecretsFound] = []
@@ -170,7 +184,7 @@ def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: s
                 before[row.id] = row
                 changed.append(clean._replace(fingerprint=fingerprint(clean.content), updated_at=now))
         if changed and not dry_run:
-            # The vector was made of the secret too: it is made again.
+            # The vector was computed from the secret too: compute it again.
             changed = [row._replace(text_hash=text_hash(repository.text_of(row)), embedding_model="") for row in changed]
             events = [Event("redact", row.id, "", row.fingerprint) for row in changed]
             repository.commit(KnowledgeDelta(memories=changed), events, before, actor)
@@ -179,10 +193,10 @@ def scan_secrets(repository: MemoryRepository, *, dry_run: bool = True, actor: s
 
 
 def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -> DeleteAnswer:
-    """Delete every memory, its vectors, the sessions' links and the journal."""
+    """Delete all memories, their vectors, sessions' links and the journal."""
     name = repository.project()
     if confirm != name:
-        raise refuse("confirm", repr(str(confirm)[:80]), f"it is the project's name, {name!r}", "Say it exactly to delete everything.")
+        raise refuse("confirm", repr(str(confirm)[:80]), f"must be the project's name, {name!r}", "Type it exactly to delete everything.")
     with repository.writing():
         index = repository.index()
         ids = [row.id for row in index.all_rows()]
@@ -195,7 +209,7 @@ def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -
 
 
 def _active(repository: MemoryRepository) -> set[str]:
-    """Memories of sessions that have begun and not ended."""
+    """Return memories of sessions that have begun and not ended."""
     index = repository.index()
     return {
         row.id

@@ -1,7 +1,9 @@
-"""Rules: texts of people that are always put in front of an agent, verbatim, the most specific ones last.
+"""Rules: texts by people that agents always get verbatim.
 
-The user's are in `~/.graphmem/rules.md`, the project's in `.graphmem/rules/*.md`. A comment `<!-- scope: glob -->` makes one
-apply only while a matching file is worked on.
+The most specific ones are last.
+
+The user's rules are in `~/.graphmem/rules.md`, the project's in `.graphmem/rules/*.md`. A comment `<!-- scope: glob -->` limits a rule to
+work on matching files.
 """
 
 from __future__ import annotations
@@ -15,23 +17,24 @@ from typing import Final
 
 from graphmem.answers import Rule
 
-FOLDER: Final = "rules"  # of the project's, in the index directory
-MAX_BYTES: Final = 64 << 10  # of one file: rules are in every prompt
+FOLDER: Final = "rules"  # directory of the project's rules, inside the index directory
+MAX_BYTES: Final = 64 << 10  # of one file, because rules are in every prompt
 MAX_RULES: Final = 200
 _SCOPE: Final = re.compile(r"<!--[ \t]*scope:[ \t]*(?P<glob>[^\n]*?)[ \t]*-->[ \t]*\n?")
 
 
 def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> tuple[list[Rule], list[str]]:
-    """The rules that apply, and one sentence for each that could not be read.
+    """Return the applicable rules, and a sentence for each unreadable file.
 
     Args:
-        root: of the project; None when it is not known.
+        root: of the project; None when it is unknown.
         home: of the user.
-        files: those worked on, as paths from the root; None for all rules whatever their scope.
+        files: those worked on, as paths from the root; None for all rules of any scope.
 
     Returns:
-        The user's first, then the project's without a scope, then those with one, each by name: what stands later is more
-        specific, and wins where two disagree.
+        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific and
+            win over
+        earlier ones.
     """
     found: list[Rule] = []
     notes: list[str] = []
@@ -64,7 +67,10 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
 
 
 def _matches(glob: str, path: str) -> bool:
-    """Whether a path fits a glob: `*` stays in a folder, `**` does not, a bare name fits anywhere."""
+    """Return whether a path fits a glob.
+
+    `*` stays in a directory, `**` does not, a bare name fits anywhere.
+    """
     plain = path.replace(os.sep, "/")
     return any(_fits(one.strip(), plain) for one in glob.split(",") if one.strip())
 
@@ -76,7 +82,10 @@ def _fits(glob: str, path: str) -> bool:
 
 
 def _fit_parts(glob: list[str], path: list[str]) -> bool:
-    """Part by part; the table of a longest common subsequence, so that many `**` take no exponential time."""
+    """Match part by part with dynamic programming.
+
+    As for a longest common subsequence, so that many `**` do not take exponential time.
+    """
     reach = {0}
     for part in glob:
         if part == "**":

@@ -1,9 +1,9 @@
-"""When two texts say the same, when they probably do, and when the opposite.
+"""Decide whether two texts say the same, or the opposite.
 
-The same, so that one may stand for both: word for word (`wording`). Probably the same, so that they are linked: in other words, with a
-cosine above the model's measured threshold and no fact in each that the other lacks. Texts that share most words and are not the same
-differ in a word or in the order of words, and that makes two statements of one sentence. The opposite: sentences about the same things
-of which one affirms what the other denies.
+The same: word for word (`wording`), so that one may replace both. Probably the same: in other words, with a cosine above the model's
+measured threshold, and without a fact that the other lacks. Such texts are only linked. Texts that share most words and are not the same
+differ in a word or in the order of words, so they are two statements of one form. The opposite: sentences about the same things, of which
+one affirms what the other denies.
 """
 
 from __future__ import annotations
@@ -25,44 +25,50 @@ from graphmem.memory.wording import says_all_of
 from graphmem.projection.text import STOP_WORDS, normalise
 
 OVERLAP: Final = 0.70  # of distinct words: |both| / |either|
-_ONE_WORD: Final = 2  # words that only one of two texts has, when one word stands for another
-_FEWEST_WORDS: Final = 4  # with fewer, a common phrase would be a duplicate of another
-_TOPIC: Final = 0.5  # of the words that remain without the polar ones: the same things are spoken of
-_BLOCK: Final = 512  # rows a matrix product
+_ONE_WORD: Final = 2  # words that only one of two texts has, if one word replaces another
+_FEWEST_WORDS: Final = 4  # with fewer words, a common phrase would be a duplicate of another
+_TOPIC: Final = 0.5  # share of the words without the polar ones above which two texts have the same topic
+_BLOCK: Final = 512  # rows per matrix product
 _SIGNATURE_BITS: Final = 256
-_MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # of |a| + |b|: how much of it |a xor b| can be at the overlap
+_MOST_APART: Final = (1 - OVERLAP) / (1 + OVERLAP)  # share of |a| + |b| that |a xor b| can be at the overlap
 
 
 class Thresholds(NamedTuple):
-    """Cosines of one model, measured by `benchmarks/near_duplicates.py` on labelled pairs."""
+    """Cosine thresholds of one model.
 
-    duplicate: float  # from here on two texts probably say the same
-    topic: float  # from here on they speak of the same
-    pairs: int  # labelled pairs it was measured on
+    `benchmarks/near_duplicates.py` measured them on labelled pairs.
+    """
+
+    duplicate: float  # from this cosine on, two texts probably say the same
+    topic: float  # from this cosine on, two texts have the same topic
+    pairs: int  # labelled pairs used for the measurement
 
 
 class Similarity(NamedTuple):
-    """How near two texts are."""
+    """The similarity of two texts."""
 
     overlap: float
-    cosine: float | None  # None when one has no vector of the model
+    cosine: float | None  # None if one of them has no vector of the model
 
 
 @lru_cache(maxsize=1)
 def thresholds() -> dict[str, Thresholds]:
-    """Name of a model, as `name_of` gives it, to its thresholds; `default` for any other."""
+    """Return thresholds by model name (`name_of`); `default` for any other."""
     table = json.loads((files("graphmem.memory") / "thresholds.json").read_text(encoding="utf-8"))
     return {model: Thresholds(row["duplicate"], row["topic"], row["pairs"]) for model, row in table["models"].items()}
 
 
 def thresholds_of(model_id: str) -> Thresholds:
-    """The thresholds of a model; those of the specification for one that was not measured."""
+    """Return the thresholds of a model.
+
+    The specification's values for a model that was not measured.
+    """
     table = thresholds()
     return table.get(name_of(model_id), table["default"])
 
 
 def name_of(model_id: str) -> str:
-    """What a model's thresholds are kept under: its id without the number of tokens it reads."""
+    """Return the model's key for thresholds: its id without the token limit."""
     return model_id.partition("@")[0]
 
 
@@ -70,13 +76,13 @@ def name_of(model_id: str) -> str:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The distinct words that carry meaning, as the word index has them."""
+    """Return the distinct words that carry meaning, as in the word index."""
     words = normalise(text).split()
     return frozenset(word for word in words if word not in STOP_WORDS) or frozenset(words)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    """Shared words of all words (Jaccard)."""
+    """Return the Jaccard similarity: shared words over all words."""
     both = len(one & other)
     return both / (len(one) + len(other) - both) if both else 0.0
 
@@ -88,12 +94,18 @@ _FACT: Final = re.compile(
 
 
 def facts_of(text: str) -> frozenset[str]:
-    """What makes a statement this one: numbers, names as code has them, paths, quotations, abbreviations."""
+    """Return the facts of a text.
+
+    Numbers, names in the form of code, paths, quotations, abbreviations.
+    """
     return frozenset(found.strip("`\"'.,").casefold() for found in _FACT.findall(text))
 
 
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
-    """True when one of two texts may stand for both: one says all that the other says, in its words and their order."""
+    """Return whether one text may replace both.
+
+    One says all that the other says, in its words and their order.
+    """
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
         return False
@@ -101,7 +113,10 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 
 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
-    """True when two texts probably say the same, each in words of its own: by the cosine, and no fact in each that the other lacks."""
+    """Return whether two texts probably say the same in different words.
+
+    Decided by the cosine, and only if neither has a fact that the other lacks.
+    """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
         return False
     words, others = words_of(one), words_of(other)
@@ -164,7 +179,7 @@ class _Claim(NamedTuple):
 
 
 def opposed(one: str, other: str) -> bool:
-    """True when a sentence of one text denies what a sentence of the other affirms, of the same things."""
+    """Return whether a sentence of one text denies a sentence of the other."""
     theirs = _claims(other)
     return any(_deny(mine, their) for mine in _claims(one) for their in theirs)
 
@@ -182,7 +197,7 @@ def _claims(text: str) -> tuple[_Claim, ...]:
         for place, part in enumerate(_INSTEAD.split(sentence)):
             tokens = [token.replace("’", "'").casefold().strip(".") for token in _TOKEN.findall(part)]
             polar = frozenset(token for token in tokens if token in _POLAR)
-            # Two denials affirm; `never` and what it denies are one.
+            # A double negation affirms; `never` and the verb that it denies count as one.
             denials = sum(token in _DENYING for token in tokens) + place
             topic = frozenset(
                 word
@@ -199,9 +214,10 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """For each set from number `known` on, the numbers of the earlier ones it overlaps with above the threshold, ascending.
+    """Return the earlier sets that each set from `known` on overlaps with.
 
-    Finds every such pair without comparing all: two sets that overlap enough share one of their rarest words.
+    Results are numbers, ascending, of sets above the threshold. Finds all such pairs without comparing all: two sets with enough overlap
+    share one of their rarest words.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -213,12 +229,12 @@ def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
     found: list[list[int]] = []
     for number, words in enumerate(sets):
         n, mine = sizes[number], signatures[number]
-        # As many of the rarest words as can be missing from a set that overlaps enough, and one.
+        # As many of the rarest words as a set with enough overlap can lack, plus one.
         rarest = sorted(words, key=lambda word: (uses[word], word))[: n - ceil(OVERLAP * n) + 1] if n >= _FEWEST_WORDS else []
         rarest = [word for word in rarest if uses[word] > 1]
         if number >= known:
             candidates = {other for word in rarest for other in holders[word]}
-            # |a xor b| is at least the bits in which the signatures differ: most candidates are dropped by one look.
+            # |a xor b| is at least the number of bits in which the signatures differ, so one check drops most candidates.
             near = [other for other in candidates if (mine ^ signatures[other]).bit_count() <= _MOST_APART * (n + sizes[other])]
             found.append(sorted(other for other in near if overlap(words, sets[other]) > OVERLAP))
         for word in rarest:
@@ -234,15 +250,16 @@ def _signature(bits: Iterable[int]) -> int:
 
 
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
-    """For each row of `new`, the nearest rows of `known` and of the rows of `new` before it, as (number, cosine).
+    """Return the nearest earlier rows of each row of `new`, with the cosine.
 
-    Rows of `known` are numbered first, those of `new` after them. Exact, in blocks.
+    Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new` after them. Exact,
+    in blocks.
 
     Args:
         new: float32 (n, dim), unit length.
         known: float32 (m, dim), unit length.
         least: smallest cosine.
-        keep: at most so many each, nearest first, ties by number.
+        keep: maximum number of results per row, nearest first, ties by number.
     """
     everything = np.concatenate([known, new]) if len(known) else new
     found: list[list[tuple[int, float]]] = []

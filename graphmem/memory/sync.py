@@ -1,9 +1,8 @@
-"""MEMORY.md, two-way: what people change in the file reaches the graph, what is learnt reaches the file, and nothing is lost.
+"""Two-way sync between MEMORY.md and the graph, without loss.
 
-The file is the person's. A memory in it is one list item with its id; everything else stays byte for byte where it is
-(`markdown_merge`).
-A small file beside the index says what the file and the graph had in common after the last sync. Three sides tell who changed a
-line: the file alone, the graph alone, or both; when both did, both texts are kept and shown.
+The file belongs to the person. A memory in it is one list item with its id. Everything else stays byte for byte unchanged
+(`markdown_merge`). A small file in the index directory stores the common state of the last sync. The three sides show who changed a line:
+the file, the graph, or both. If both did, both texts are kept and reported.
 """
 
 from __future__ import annotations
@@ -31,33 +30,36 @@ if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.memory.repository import MemoryRepository
 
-BASE: Final = "memory-md.json"  # in the index directory: what each file and the graph said at the last sync
+BASE: Final = "memory-md.json"  # in the index directory: the common state of each file and the graph
 LEGACY: Final = "facts.md"
 _SHOWN_STATUSES: Final = frozenset({"confirmed", "pinned"})
 _SHOWN_SCOPES: Final = frozenset({"global", "module"})
-_TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is no knowledge, and an id before its box would undo it
+_TASKS: Final = ("[ ]", "[x]", "[X]")  # a task to tick off is not knowledge, and an id before its box would break the task
 
 
 class Common(NamedTuple):
-    """What a file and the graph had in common."""
+    """The common state of a file and the graph after a sync."""
 
     in_file: dict[str, str]  # short id -> text of its item
-    in_graph: dict[str, str]  # short id -> content on one line; not the file's text where a secret was left out
+    in_graph: dict[str, str]  # short id -> content on one line; not the file's text if a secret was left out
     ours: frozenset[str] = frozenset()  # short ids of lines that no person wrote
-    taken: frozenset[str] = frozenset()  # fingerprints of items without an id whose words are known
+    taken: frozenset[str] = frozenset()  # fingerprints of items without an id whose words are already known
 
 
 class Conflict(NamedTuple):
-    """A memory both sides changed."""
+    """A memory that changed on both sides."""
 
     id: str
-    said: str  # by the file; "" for a deleted line
-    known: str  # by the graph
+    said: str  # text in the file; "" for a deleted line
+    known: str  # text in the graph
     line: int = 0  # of the item; 0 for a deleted one
 
 
 class Plan(NamedTuple):
-    """What a sync does to the graph. Texts are without secrets; `raw` has those of the file, for the drafts alone."""
+    """Changes of a sync to the graph.
+
+    Texts are without secrets. `raw` has the file's texts, for the drafts alone.
+    """
 
     new: list[Item]
     legacy: list[Item]  # new, from `facts.md`
@@ -65,34 +67,35 @@ class Plan(NamedTuple):
     forgotten: list[str]
     conflicts: list[Conflict]
     claims: dict[int, str]  # line of an item -> short id of its memory
-    own: set[int]  # lines of items whose words the person gave just now
+    own: set[int]  # lines of items whose words the person has just written
     notes: list[str]
     raw: dict[int, str]  # text of an item as it stands in the file, by its line
 
 
 class Outcome(NamedTuple):
-    """What became of it, or would."""
+    """The outcome of a sync, or of a dry run."""
 
-    results: list[Remembered]  # of what is new, then of conflicts that the file has words for, then of `facts.md`
-    rows: list[MemoryRow]  # memories that have a line in the end
+    results: list[Remembered]  # for new items, then for conflicts with text in the file, then for `facts.md`
+    rows: list[MemoryRow]  # memories that end up with a line
 
 
 def sync(
     repository: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False
 ) -> SyncAnswer:
-    """Carry changes both ways.
+    """Apply the changes of file and graph to each other.
 
     Args:
         repository: the memories.
-        path: of MEMORY.md; made when it is not there. A `facts.md` beside it is taken in once, and kept.
+        path: of MEMORY.md; created if missing. A `facts.md` next to it is imported once, and kept.
         state: the index directory.
-        actor: who does this, for the audit.
-        dry_run: only say what would happen; ids of what would be new are nobody's.
-        personal: personal memories stand in the file, too.
+        actor: who syncs, for the audit.
+        dry_run: only report the changes; ids of new memories are not valid later.
+        personal: include personal memories in the file.
 
     Raises:
-        BadInputError: the file is too large, no UTF-8, a link or read-only, or a line of it cannot be kept; nothing is changed. Or it
-            changed meanwhile: then the memories are brought up to date, and the file is as whoever wrote it left it.
+        BadInputError: the file is too large, not UTF-8, a link or read-only, or has an invalid line; nothing is changed. Or the file
+            changed during the
+            sync: then the memories are up to date, and the file keeps its new content.
     """
     _expect_writable(path)
     before = _bytes(path)
@@ -101,19 +104,19 @@ def sync(
     document = text if text.strip() else text + skeleton(repository.project())
     everything = _state(state / BASE)
     name = _name(path, state)
-    # An empty or missing file is one to write, not a wish to forget everything.
+    # An empty or missing file is filled; it does not mean that everything shall be forgotten.
     base = (everything.get(name) or everything.get(path.name) or _NOTHING) if text.strip() else _NOTHING
     legacy = path.with_name(LEGACY)
     with repository.writing():
         raw = [item for item in items(text) if item.id or not item.text.startswith(_TASKS)]
-        # What is private as a whole is not there.
+        # An item that is private as a whole is ignored.
         found = [item._replace(text=said) for item in raw if (said := _without_secrets(item.text)) or not item.text]
         shown = {row.short_id: row for row in _rows(repository, personal=personal)}
         plan = planned(found, base, shown, {item.line: item.text for item in raw})
         if not everything and legacy.exists():
             plan.legacy.extend(items(_text(legacy, _bytes(legacy))))
-            plan.notes.append(f"{legacy.name} was taken in, and is kept as it is")
-        # Everything is looked at before anything is written: a line that cannot be kept is said, and nothing has happened.
+            plan.notes.append(f"{legacy.name} was imported and is left unchanged")
+        # Everything is validated before anything is written, so an invalid line leaves all unchanged.
         drafts = _drafts(repository, plan)
         outcome = _foreseen(repository, plan, drafts, personal) if dry_run else _done(repository, plan, drafts, actor, path.name, personal)
         fates = _fates(repository, plan, found, base, outcome)
@@ -133,18 +136,21 @@ def sync(
 
 
 def listed(repository: MemoryRepository) -> list[MemoryInfo]:
-    """The memories that stand in the file: confirmed ones of the project or a module, not personal ones."""
+    """Return the memories that belong in the file.
+
+    Confirmed ones of the project or a module, without personal ones.
+    """
     describer = repository.describer()
     return [describer.info(row) for row in _rows(repository)]
 
 
 def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, personal: bool = False) -> list[MemoryRow]:
-    """Rows of the memories that stand in the file, in order of their ids.
+    """Return rows of the memories that belong in the file, ordered by id.
 
     Args:
         repository: the memories.
-        instead: rows as they will be, in place of those there are.
-        personal: with personal ones.
+        instead: future rows that replace the current ones.
+        personal: include personal ones.
     """
     rows = {row.id: row for row in repository.index().all_rows()} | {row.id: row for row in instead}
     return [
@@ -158,7 +164,7 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
 
 
 def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw: Mapping[int, str]) -> Plan:
-    """Compare file, graph and what they had in common."""
+    """Compare the file, the graph and their common state."""
     plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
     lines = _lines_of(found, base.in_file, shown)
@@ -170,10 +176,10 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
             why = f"there twice and belongs to line {lines[short]}" if short in lines else "no memory"
             plan.notes.append(f"line {item.line}: [id:{short}] is {why}; the line is known by its words, or new")
             short = ""
-        if not short:  # the same words without their id, or with a mangled one, are the same memory
+        if not short:  # the same words without an id, or with a mangled one, are the same memory
             known = by_text.get(prints[item.line], "")
             if prints[item.line] in base.taken or (known in line_of and prints[line_of[known]] == prints[item.line]):
-                continue  # said already; a line more that says so is the person's
+                continue  # a repeated line belongs to the person
             short = known if known and known not in line_of else ""
         if not short:
             plan.new.append(item)
@@ -196,7 +202,10 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
 
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
-    """The line of each id there is: where it stands twice, the first with the memory's words, else the first."""
+    """Return the line of each id.
+
+    If an id occurs twice: the first line with the memory's words, else the first one.
+    """
     lines: dict[str, int] = {}
     exact: set[str] = set()
     for item in found:
@@ -212,12 +221,12 @@ def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, Me
 
 def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short: str) -> None:
     before = base.in_file.get(short)
-    if here is None:  # the file has it, the graph does not show it any more
+    if here is None:  # the file has it, the graph no longer shows it
         if before is not None and item.text != before:
             del plan.claims[item.line]
             plan.new.append(item)
             plan.own.add(item.line)
-            plan.notes.append(f"line {item.line}: #{short} was taken out of the graph and changed in the file; it is kept as a new memory")
+            plan.notes.append(f"line {item.line}: #{short} was removed from the graph and changed in the file; it is kept as a new memory")
         return
     said, known = item.text, one_line(here.content)
     if said in (known, before, ""):
@@ -233,7 +242,7 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
 
 
 def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
-    """What is to be remembered, each looked at, and what of it will be left out said."""
+    """Return validated drafts, and report the text that will be left out."""
     for memory_id, content in plan.changed.items():
         line = next(line for line, short in plan.claims.items() if short == repository.row(memory_id).short_id)
         _look(repository, plan, {"content": content}, f"line {line}")
@@ -251,7 +260,10 @@ def _remembered(item: Item) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """An item's text as a memory of it would have it; as it stands where there is no secret in it."""
+    """Return an item's text as a memory would have it.
+
+    It is unchanged if it contains nothing secret.
+    """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
 
@@ -263,12 +275,12 @@ def _look(repository: MemoryRepository, plan: Plan, given: dict[str, Any], place
         raise type(error)(f"{place}: {error.message}", **error.facts) from error
     if draft.redacted:
         kinds = ", ".join(sorted(set(draft.redacted)))
-        plan.notes.append(f"{place}: a secret ({kinds}) was left out of the memory; it still stands in the file, take it out there")
+        plan.notes.append(f"{place}: a secret ({kinds}) was left out of the memory; it is still in the file; remove it there")
     return given
 
 
 def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], actor: str, name: str, personal: bool) -> Outcome:
-    """Carry the file's changes into the graph."""
+    """Apply the file's changes to the graph."""
     for memory_id, content in plan.changed.items():
         update(repository, memory_id, {"content": content}, actor)
     if plan.forgotten:
@@ -278,7 +290,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
-    """The same without doing it."""
+    """Return the outcome without changing anything."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -288,11 +300,11 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """What becomes of each item of the file that changes, by its line."""
+    """Return the outcome of each changed item of the file, by line."""
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
     said = [item.line for item in plan.new] + [one.line for one in plan.conflicts if one.said]
-    for line, result in zip(said, outcome.results, strict=False):  # those of `facts.md` follow
+    for line, result in zip(said, outcome.results, strict=False):  # results of `facts.md` follow
         if result.short_id not in claims.values():
             claims[line] = result.short_id
     fates: dict[int, Line] = {}
@@ -313,7 +325,10 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 
 
 def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
-    """Fingerprints of the items that stay in the file without an id: their words are known, and not taken in once more."""
+    """Return fingerprints of items that stay in the file without an id.
+
+    Their words are known, so they are not imported again.
+    """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
     )
@@ -331,9 +346,9 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
 
 
 def _expect_writable(path: Path) -> None:
-    """Refuse a file that a rename would replace although somebody meant it to stay."""
+    """Refuse a file that a rename would replace against a person's intent."""
     if path.is_symlink():
-        raise refuse(path.name, f"a link to {path.readlink()}", "a sync would put a file in the link's place", "Name the file it leads to.")
+        raise refuse(path.name, f"a link to {path.readlink()}", "a sync would replace the link by a file", "Use the link's target.")
     if path.exists() and (not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)):
         raise refuse(path.name, "read-only", "a sync writes into it", "Make it writable, for example with `chmod u+w`.")
 
@@ -350,28 +365,34 @@ def _text(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise refuse(path.name, f"no UTF-8 ({error.reason} at {error.start:,})", "it is text in UTF-8", "Save it as UTF-8.") from error
+        raise refuse(path.name, f"not UTF-8 ({error.reason} at {error.start:,})", "must be text in UTF-8", "Save it as UTF-8.") from error
 
 
 _NOTHING: Final = Common({}, {})
 
 
 def _name(path: Path, state: Path) -> str:
-    """What a file is called in the state: how it is reached from the index, which may move with the project."""
+    """Return a file's key in the state: its path from the index.
+
+    The index may move together with the project.
+    """
     return Path(os.path.relpath(path.absolute(), state.absolute())).as_posix()
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """By file; earlier versions knew MEMORY.md alone, and one text for both sides."""
+    """Return the stored state by file.
+
+    Earlier versions knew only MEMORY.md, with one text for both sides.
+    """
     try:
         return _read_state(path)
     except (OSError, ValueError) as error:
         unless_refused(error, f"reading {path.name}", path)
-        return {}  # without it every difference is the person's: nothing is forgotten, at worst an old text comes back as a change
+        return {}  # without it every difference counts as the person's: nothing is forgotten, at worst an old text returns as a change
 
 
 def _read_state(path: Path) -> dict[str, Common]:
-    """See `_state`.
+    """Read the stored state; see `_state`.
 
     Raises:
         OSError: it cannot be read.
@@ -394,16 +415,16 @@ def _read_state(path: Path) -> dict[str, Common]:
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:
-    """Texts by short id; an earlier version wrote them as they stood."""
+    """Redact texts by short id; an earlier version stored them unredacted."""
     return {short: _without_secrets(text) for short, text in texts.items()}
 
 
 def cleaned_state(path: Path) -> bytes:
-    """The file of what was in common, without the secrets an earlier version wrote into it.
+    """Return the state file without secrets that an earlier version stored.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is damaged, so that what it said is not known.
+        ValueError: it is damaged, so its content is unknown.
     """
     return _json(_read_state(path))
 
@@ -417,7 +438,7 @@ def _json(state: Mapping[str, Common]) -> bytes:
 
 
 def _write(path: Path, before: bytes, after: bytes) -> None:
-    """Put the new text in place, unless there is none or somebody wrote into the file meanwhile."""
+    """Write the new text, unless it is None or the file changed meanwhile."""
     if _bytes(path) != before:
         raise BadInputError(
             f"{path} was changed while it was synced and is left as it is; run `graphmem sync-file` again", argument="path", path=str(path)
@@ -427,7 +448,7 @@ def _write(path: Path, before: bytes, after: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
+    """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:

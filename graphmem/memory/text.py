@@ -1,4 +1,7 @@
-"""What is made of a memory's words: fingerprint, ids, title, citation, the text that is embedded."""
+"""Texts derived from a memory.
+
+Fingerprint, ids, title, citation and the text that is embedded.
+"""
 
 from __future__ import annotations
 
@@ -21,33 +24,42 @@ _last = 0  # (milliseconds << 12 | counter) of the last id
 
 
 def uuid7(moment: datetime) -> str:
-    """A UUID that sorts by time, and by order of creation within a millisecond.
+    """Return a UUID that sorts by time.
 
-    Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section 6.2).
+    Within a millisecond it sorts by order of creation. Source: RFC 9562, section 5.7, with a counter in rand_a (method 1 of section 6.2).
     """
     global _last
     wanted = int(moment.timestamp() * 1000) << 12
     with _lock:
-        _last = wanted if wanted > _last or wanted < _last - (1 << 24) else _last + 1  # another time altogether starts its own count
+        _last = wanted if wanted > _last or wanted < _last - (1 << 24) else _last + 1  # a jump in time starts a new count
         stamp = _last
     random = int.from_bytes(os.urandom(8), "big") & ((1 << 62) - 1)
     return str(uuid.UUID(int=(stamp >> 12 & (1 << 48) - 1) << 80 | 0x7 << 76 | (stamp & 0xFFF) << 64 | 0b10 << 62 | random))
 
 
 def fingerprint(content: str) -> str:
-    """Hash of the content in lower case, white space folded, trimmed: equal for the same thing said twice."""
+    """Return a hash that is equal for equal contents.
+
+    The content is compared in lower case, with white space folded, and trimmed.
+    """
     return hashlib.blake2b(" ".join(content.casefold().split()).encode(), digest_size=16).hexdigest()
 
 
 def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
-    """The shortest beginning of sha256(content), of at least four digits, that nobody has yet."""
+    """Return the shortest unused prefix of sha256(content).
+
+    At least four digits.
+    """
     digest = hashlib.sha256(content.encode()).hexdigest()
-    digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts that are both kept
+    digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts, if both are kept
     return next((digest[:n] for n in range(_SHORTEST_ID, len(digest)) if digest[:n] not in taken), digest)
 
 
 def clipped(text: str, characters: int) -> str:
-    """At most that many characters, cut between words where there are any, with an ellipsis."""
+    """Shorten a text to a number of characters, with an ellipsis.
+
+    The cut is between words if possible.
+    """
     if len(text) <= characters:
         return text
     at = text.rfind(" ", 0, characters)
@@ -55,14 +67,17 @@ def clipped(text: str, characters: int) -> str:
 
 
 def title_of(content: str) -> str:
-    """The first sentence, on one line, at most 80 characters."""
+    """Return the first sentence, on one line, at most 80 characters."""
     text = content.strip()
     ends = [at + 1 for end in _SENTENCE_ENDS if (at := text.find(end)) > 0]
     return clipped(" ".join(text[: min(ends, default=len(text))].split()).rstrip(".;"), TITLE_CHARACTERS)
 
 
 def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
-    """What an inline chip shows: file and day, else the title's beginning; at most 40 characters."""
+    """Return the text of an inline citation, at most 40 characters.
+
+    It is the file and the day, else the beginning of the title.
+    """
     if files:
         day = f" · {created_at:%Y-%m-%d}"
         return clipped(PurePosixPath(files[0]).name, CITATION_CHARACTERS - len(day)) + day
@@ -70,11 +85,14 @@ def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
 
 
 def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
-    """What is embedded: `Files: … | Module: … | Type: …` before the content; parts that are empty are left out."""
+    """Return the text that is embedded.
+
+    It is `Files: … | Module: … | Type: …` and then the content. Empty parts are left out.
+    """
     parts = [("Files", ", ".join(files)), ("Module", ", ".join(modules)), ("Type", type_)]
     return " | ".join(f"{name}: {value}" for name, value in parts if value) + "\n" + content
 
 
 def text_hash(contextual: str) -> str:
-    """Key of a vector: blake2b-128 of the contextual text."""
+    """Return the key of a vector: blake2b-128 of the contextual text."""
     return hashlib.blake2b(contextual.encode(), digest_size=16).hexdigest()

@@ -1,6 +1,7 @@
-"""The kinds of memory and of source, as tables: what differs between designs is a row here, never a module.
+"""Tables of memory types and sources.
 
-A memory's type decides how fast it fades and how long it is kept; its source how far it is trusted and how it starts.
+Differences between designs are rows here, not modules. A type decides how fast a memory fades and how long it is kept. A source decides how
+far it is trusted and which status it starts with.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ class Extra(NamedTuple):
 
 
 class MemoryType(NamedTuple):
-    """How memories of one type live."""
+    """The lifecycle of memories of one type."""
 
     name: str
     half_life_days: float | None  # None: confidence never fades
@@ -138,10 +139,10 @@ TYPE_ALIASES: Final[dict[str, str]] = {
 }
 
 _CODE: Final = r"(?:`[^`\n]+`|\b\w+\(|\b[a-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[A-Za-z_]\w*\.[A-Za-z_]\w*)"
-_SAID: Final = r"^\W*(?:(?:we|i|have|has|just|i've|we've|we have|i have)\s+)*"  # how a sentence about what was done begins
+_SAID: Final = r"^\W*(?:(?:we|i|have|has|just|i've|we've|we have|i have)\s+)*"  # the start of a sentence about completed work
 
-# Tried in this order; the first that is found decides. The result of a unit of work and an error need wording that nothing else has:
-# a fact may well say "new", "update" or "crash".
+# Tried in this order; the first match decides. The result of a unit of work and an error need wording of their own, because a fact may well
+# say "new", "update" or "crash".
 _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
     (re.compile(words, re.IGNORECASE if flags else 0), name)
     for words, name, flags in (
@@ -157,7 +158,7 @@ _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
             True,
         ),
         (r"\bcrash(?:e[sd]|ing)?\b", "gotcha", True),
-        # Not case-blind: capitals make the name.
+        # Case-sensitive: capitals make the name.
         (rf"\b(?:[Nn]ever|NEVER|[Dd]on['’]t|[Dd]o not|DO NOT)\b[^.!?\n]*?{_CODE}", "gotcha", False),
         (r"\b(?:decid(?:e[sd]?|ing)|chose|chosen|decisions?)\b", "decision", True),
         (r"\b(?:(?<!not )found|discover(?:s|ed|y)?|learn(?:s|ed|t)?)\b", "module_insight", True),
@@ -165,25 +166,25 @@ _CLASSIFIER: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\b(?:always|never|prefer(?:s|red)?)\b", "preference", True),
     )
 )
-UNTYPED: Final = "observation"  # when no word says which
-# A low-confidence inference fades in days; what somebody meant to be kept lives as long as a fact does, whatever its words say of its type.
+UNTYPED: Final = "observation"  # the type when no word decides
+# A low-confidence inference fades in days. A memory that somebody kept on purpose lives as long as a fact, whatever type its words suggest.
 TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
-    """The type a text has by its words; `observation` when none of them says."""
+    """Return the type that a text's words suggest, else `observation`."""
     return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 
 class Source(NamedTuple):
-    """Who brought a memory, and how far that is trusted."""
+    """The author of a memory, and how far the author is trusted."""
 
     name: str
     trust: float  # factor in ranking
-    status: str  # a memory starts as
+    status: str  # initial status of a memory
     needs_review: bool
-    confidence: float  # when the caller gives none
-    origin: str  # likewise
+    confidence: float  # default if the caller gives none
+    origin: str  # default if the caller gives none
 
 
 SOURCES: Final[dict[str, Source]] = {
@@ -201,7 +202,7 @@ SOURCES: Final[dict[str, Source]] = {
 
 # From trusted to tainted: a memory is as tainted as its most tainted ancestor.
 ORIGINS: Final = ("user", "repository", "agent", "tool", "web")
-CONTAMINATING: Final = frozenset({"web"})  # words of strangers: fenced when shown, never promoted without a person
+CONTAMINATING: Final = frozenset({"web"})  # outside text: fenced when shown, never promoted without a person
 
 SCOPES: Final = ("global", "module", "work_unit", "session")
 VISIBILITIES: Final = ("personal", "project", "team", "organization")
@@ -215,15 +216,15 @@ ANCHOR_FACTORS: Final[dict[str, float]] = {"valid": 1.0, "moved": 1.0, "suspect"
 
 DEFAULT_IMPORTANCE: Final = 0.5
 
-# How use is reported: shown to an agent; opened, cited or acted on; agreed with by a person or an independent session.
+# Kinds of use: shown to an agent; opened, cited or acted on; agreed with by a person or an independent session.
 USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count", "confirmed": "confirmed_count"}
 
 
 def more_tainted(one: str, other: str) -> str:
-    """The more tainted of two origins."""
+    """Return the more tainted of two origins."""
     return max(one, other, key=ORIGINS.index)
 
 
 def way_back(status: str, short_id: str) -> str:
-    """What to do about a memory that is not live: an end of a sentence."""
-    return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Name the one that stands for it."
+    """Return how to restore an inactive memory, as the end of a sentence."""
+    return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."

@@ -1,4 +1,7 @@
-"""Changing a memory's words or properties. Its words are never overwritten: a new content is a new version of it."""
+"""Change the text or the properties of a memory.
+
+Its text is never overwritten: a new content is a new version.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.memories import MemoryIndex
 
-# What may be changed; the rest belongs to the write path, to use, or to the verbs that decide.
+# Fields that may change; the others belong to the write path, to uses, or to operations that decide.
 FIELDS: Final = (
     "content",
     "title",
@@ -41,17 +44,16 @@ FIELDS: Final = (
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
-    The memory keeps its id with the new content; the old content stays under an id of its own, superseded, and is linked by
-    `supersedes`, so that "what did we believe then" has an answer. A contradiction that was found by itself ends where the new words
-    deny nothing of the other's.
+    The memory keeps its id with the new content. The old content gets an id of its own, superseded and linked by `supersedes`. So the
+    belief at an earlier time stays known. An automatically found contradiction ends if the new text no longer denies the other memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
-        raise refuse("field", repr(unknown[0])[:60], f"it is one of {', '.join(FIELDS)}", "Correct the name.")
+        raise refuse("field", repr(unknown[0])[:60], f"must be one of {', '.join(FIELDS)}", "Correct the name.")
     with repository.writing():
         row = repository.row(memory_id)
         if row.status not in LIVE_STATUSES:
-            raise refuse("id", f"a {row.status} memory", "only a live one can be changed", way_back(row.status, row.short_id))
+            raise refuse("id", f"a {row.status} memory", "only a live memory can be changed", way_back(row.status, row.short_id))
         if not changes:
             return repository.describer().info(row)
         now = repository.clock.now()
@@ -125,7 +127,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Contradictions found by themselves that a memory with this content is no part of."""
+    """Return found contradictions that no longer apply to this content."""
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
         (link.src, link.dst, link.kind)
@@ -135,5 +137,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """True when nobody gave a type, so that the half-life came with that; a type that is given now brings its own."""
+    """Return whether nobody chose the type.
+
+    Then the half-life came from the type, and a new type brings its own.
+    """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

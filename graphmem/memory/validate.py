@@ -1,6 +1,7 @@
-"""What may be remembered: every field with its limit, checked before anything is written.
+"""Validate the input of a memory.
 
-A refusal names the field, the limit and what came; of a content it tells the length, never the words.
+Every field is checked against its limit before anything is written. An error names the field, the limit and the input; for a content it
+gives the length, never the words.
 """
 
 from __future__ import annotations
@@ -42,19 +43,19 @@ PATH_CHARACTERS: Final = 1_024
 MAX_LINKS: Final = 256
 ID_CHARACTERS: Final = 200
 DETAILS_BYTES: Final = 16_384
-MAX_DEPTH: Final = 6  # of nested details
+MAX_DEPTH: Final = 6  # levels of nested details
 MAX_HALF_LIFE_DAYS: Final = 36_500.0
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 
-# C0 and C1 controls but for tab and line ends: they hide text from a reader, or end it for a parser.
+# C0 and C1 control characters except tab and line ends: they hide text from a reader, or end it for a parser.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class Draft(NamedTuple):
-    """A memory as the caller means it, complete and checked, before it has met the others."""
+    """A complete and validated memory, before it is compared with others."""
 
     content: str
     type: str
@@ -83,7 +84,7 @@ class Draft(NamedTuple):
 
 
 def refuse(field: str, came: Any, limit: str, hint: str) -> BadInputError:
-    """The error of a field: what came, what may come, what to do."""
+    """Return the error of a field: its value, the limit and a hint."""
     return BadInputError(f"{field} is {came}; {limit}. {hint}", argument=field, field=field, limit=limit, value=came)
 
 
@@ -92,37 +93,45 @@ def _shown(value: Any) -> str:
 
 
 def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = True) -> str:
-    """A string of so many characters without controls or halves of characters; line ends become those of Unix."""
+    """Return a string of limited length without control characters.
+
+    Lone surrogates are refused. Line ends become those of Unix.
+    """
     if not isinstance(value, str):
-        raise refuse(field, f"of type {type(value).__name__}", "it is a text", "Give a string.")
+        raise refuse(field, f"of type {type(value).__name__}", "must be a text", "Pass a string.")
     if len(value) > most:
-        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are kept", "Say it shorter, or in several memories.")
+        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are kept", "Shorten it, or write several memories.")
     if _SURROGATE.search(value):
-        raise refuse(field, "a text with half a character (a lone surrogate)", "it is valid Unicode", "Decode it correctly and try again.")
+        raise refuse(
+            field, "a text with half a character (a lone surrogate)", "must be valid Unicode", "Decode it correctly and try again."
+        )
     if at := _CONTROL.search(value):
         raise refuse(
             field,
             f"a text with the control character U+{ord(at.group()):04X} at {at.start()}",
-            "it is readable text",
-            "Take it out and try again.",
+            "must be readable text",
+            "Remove it and try again.",
         )
     clean: str = value.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not lines and "\n" in clean:
         clean = " ".join(clean.split())
     if len(clean) < least:
-        raise refuse(field, "empty", f"it has {least} to {most:,} characters", "Say something.")
+        raise refuse(field, "empty", f"must have {least} to {most:,} characters", "Write a text.")
     return clean
 
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
-    """One word of a closed list."""
+    """Return one word of a closed list."""
     if not isinstance(value, str) or value not in allowed:
-        raise refuse(field, _shown(value), f"it is one of {', '.join(allowed)}", "Choose one of them.")
+        raise refuse(field, _shown(value), f"must be one of {', '.join(allowed)}", "Choose one of them.")
     return value
 
 
 def type_of(value: Any, content: str) -> str:
-    """A type by its own name or another tool's; by the content's words when there is none."""
+    """Return a type by its name or its name in another tool.
+
+    Without a name the content's words decide.
+    """
     if value is None or value == "":
         return classify(content)
     if isinstance(value, str):
@@ -130,29 +139,29 @@ def type_of(value: Any, content: str) -> str:
         name = TYPE_ALIASES.get(name, name)
         if name in TYPES:
             return name
-    raise refuse("type", _shown(value), f"it is one of {', '.join(TYPES)}", "Choose one, or leave it out.")
+    raise refuse("type", _shown(value), f"must be one of {', '.join(TYPES)}", "Choose one, or leave it out.")
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
-    """A finite number within bounds."""
+    """Return a finite number within bounds."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
-        raise refuse(field, _shown(value), f"it is a number from {low:g} to {high:g}", "Give one of those.")
+        raise refuse(field, _shown(value), f"must be a number from {low:g} to {high:g}", "Use a number in this range.")
     return float(value)
 
 
 def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]:
-    """Distinct strings, in their order."""
+    """Return distinct strings in their order."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise refuse(field, f"of type {type(value).__name__}", "it is a list of texts", "Give a list.")
+        raise refuse(field, f"of type {type(value).__name__}", "must be a list of texts", "Pass a list.")
     if len(value) > most:
         raise refuse(field, f"a list of {len(value):,}", f"at most {most} are kept", "Give fewer.")
     return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
 
 
 def path(field: str, value: Any, root: str) -> str:
-    """A path in the project, from its root, with '/'.
+    """Return a path from the project's root, with '/'.
 
-    An absolute path is taken when it lies below the root; one that leads out of the project is refused.
+    An absolute path is accepted below the root. A path that leads out of the project is refused.
     """
     given = in_project(text(field, value, PATH_CHARACTERS, lines=False), root)
     name = given.replace("\\", "/") if _DRIVE.match(given) or ("\\" in given and "/" not in given) else given
@@ -168,33 +177,36 @@ def path(field: str, value: Any, root: str) -> str:
 
 
 def moment(field: str, value: Any) -> datetime:
-    """An aware time in UTC, from a datetime or ISO 8601; a time without a zone is taken as UTC only in text that names none."""
+    """Return an aware time in UTC, from a datetime or ISO 8601.
+
+    Text without a zone is UTC. A datetime without a zone is refused.
+    """
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
         except ValueError:
-            raise refuse(field, _shown(value), "it is a time in ISO 8601", "Write 2026-01-31T12:00:00Z.") from None
+            raise refuse(field, _shown(value), "must be a time in ISO 8601", "Write 2026-01-31T12:00:00Z.") from None
         value = value.replace(tzinfo=UTC) if value.tzinfo is None else value
     if not isinstance(value, datetime):
-        raise refuse(field, _shown(value), "it is a time", "Give a datetime, or ISO 8601.")
+        raise refuse(field, _shown(value), "must be a time", "Pass a datetime, or ISO 8601.")
     if value.tzinfo is None:
-        raise refuse(field, "a time without a zone", "it is aware", "Give it a time zone.")
+        raise refuse(field, "a time without a zone", "must be aware", "Add a time zone.")
     if not EARLIEST <= value <= LATEST:
-        raise refuse(field, value.isoformat(), f"it lies from {EARLIEST.year} to {LATEST.year}", "Give a time of this age.")
+        raise refuse(field, value.isoformat(), f"must be from {EARLIEST.year} to {LATEST.year}", "Correct the time.")
     return value.astimezone(UTC)
 
 
 def vector_of(value: Any, dim: int | None) -> F32:
-    """A finite float32 vector, not zero, of the model's dimension."""
+    """Return a finite float32 vector of the model's dimension, not zero."""
     try:
         vector = np.asarray(value, np.float32)
     except (TypeError, ValueError):
-        raise refuse("vector", f"of type {type(value).__name__}", "it is a list of numbers", "Give the model's output.") from None
+        raise refuse("vector", f"of type {type(value).__name__}", "must be a list of numbers", "Pass the model's output.") from None
     if vector.ndim != 1 or not vector.size or (dim is not None and vector.size != dim):
         wanted = f"{dim} numbers" if dim is not None else "a list of numbers"
-        raise refuse("vector", f"of shape {vector.shape}", f"it is {wanted}", "Embed with the model you named.")
+        raise refuse("vector", f"of shape {vector.shape}", f"must be {wanted}", "Embed with the model you named.")
     if not np.isfinite(vector).all() or not vector.any():
-        raise refuse("vector", "not finite, or zero", "every number is finite and one is not zero", "Embed the text again.")
+        raise refuse("vector", "not finite, or zero", "every number must be finite and one must not be zero", "Embed the text again.")
     return vector
 
 
@@ -203,7 +215,7 @@ def _step(value: Any) -> bool:
     return isinstance(value, Mapping) and all(key in keys and isinstance(inner, keys[key]) for key, inner in value.items())
 
 
-# Of the typed extras: what a value must be, in words and as a test.
+# Typed extras: the requirement in words, and its test.
 EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "text": ("a text", lambda value: isinstance(value, str)),
     "number": ("a finite number", lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)),
@@ -215,7 +227,10 @@ EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def details_of(value: Any, type_: str) -> str | None:
-    """The typed extras as JSON, by the schema of their type; names the schema does not know are refused where it names any."""
+    """Return typed extras as JSON, by the schema of their type.
+
+    If the schema has names, others are refused.
+    """
     if value is None:
         return None
     encoded = encoded_json("details", value)
@@ -233,14 +248,17 @@ def details_of(value: Any, type_: str) -> str | None:
         if name in schema:
             words, fits = EXTRA_KINDS[schema[name].kind]
             if not fits(inner):
-                raise refuse(f"details.{name}", _shown(inner), f"it is {words}", "Correct it.")
+                raise refuse(f"details.{name}", _shown(inner), f"must be {words}", "Correct it.")
     return encoded
 
 
 def encoded_json(field: str, value: Any) -> str:
-    """A mapping as JSON with sorted keys, small, shallow, without NaN, controls or halves of characters."""
+    """Encode a mapping as JSON with sorted keys.
+
+    It must be small, shallow, and without NaN, control characters or lone surrogates.
+    """
     if not isinstance(value, Mapping):
-        raise refuse(field, f"of type {type(value).__name__}", "it is an object", "Give a mapping.")
+        raise refuse(field, f"of type {type(value).__name__}", "must be an object", "Pass a mapping.")
     _plain(field, value, MAX_DEPTH)
     encoded = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if len(encoded.encode()) > DETAILS_BYTES:
@@ -261,9 +279,9 @@ def _plain(field: str, value: Any, depth: int) -> None:
     elif isinstance(value, str):
         text(field, value, DETAILS_BYTES, least=0)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise refuse(field, str(value), "numbers are finite", "Leave it out.")
+        raise refuse(field, str(value), "numbers must be finite", "Leave it out.")
     elif value is not None and not isinstance(value, (bool, int, float)):
-        raise refuse(field, f"with a {type(value).__name__}", "it holds JSON values", "Convert it.")
+        raise refuse(field, f"with a {type(value).__name__}", "must hold JSON values", "Convert it.")
 
 
 _KNOWN: Final = frozenset(Draft._fields) - {"given_id", "redacted"} | {"id", "embedding_model"}
@@ -272,21 +290,23 @@ RENAMED: Final = {"related_files": "files"}
 
 
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
-    """Check one item (names as of `GraphMem.remember`), already without secrets.
+    """Validate one item without secrets; return its draft.
+
+    Names are as in `GraphMem.remember`.
 
     Args:
-        item: what the caller gave.
-        root: the project's root, "" when it is not known.
-        dim: of the model that its vector is said to be of; None when any will do.
-        default_source: when the item names none.
-        redacted: kinds of the secrets that were taken out.
+        item: the caller's input.
+        root: the project's root, "" when it is unknown.
+        dim: dimension of the model of its vector; None for any.
+        default_source: for items without a source.
+        redacted: kinds of the secrets that were removed.
 
     Raises:
-        BadInputError: the first field that cannot be.
+        BadInputError: the first invalid field.
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
-        raise refuse("item", f"with {_shown(unknown[0])}", f"it has {', '.join(sorted(_KNOWN))}", "Correct the name.")
+        raise refuse("item", f"with {_shown(unknown[0])}", f"valid names are {', '.join(sorted(_KNOWN))}", "Correct the name.")
 
     def given(name: str, default: Any = None) -> Any:
         value = item.get(name)
@@ -298,7 +318,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
     origin = choice("origin", given("origin", source.origin), ORIGINS)
     contaminated = given("contaminated", False)
     if not isinstance(contaminated, bool):
-        raise refuse("contaminated", _shown(contaminated), "it is true or false", "Give one of them.")
+        raise refuse("contaminated", _shown(contaminated), "must be true or false", "Use one of them.")
     half_life = item.get("half_life_days")
     if half_life is None and kind == UNTYPED and not item.get("type") and source.status == "confirmed":
         half_life = TAUGHT_HALF_LIFE_DAYS
@@ -332,7 +352,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
 
 
 def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Fields by their names of now."""
+    """Return fields by their current names."""
     if not RENAMED.keys() & item.keys():
         return item
     for old, new in RENAMED.items():
@@ -343,9 +363,9 @@ def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _list(field: str, value: Any) -> Sequence[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-        raise refuse(field, f"of type {type(value).__name__}", "it is a list of paths", "Give a list.")
+        raise refuse(field, f"of type {type(value).__name__}", "must be a list of paths", "Pass a list.")
     if len(value) > MAX_FILES:
-        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are kept", "Name the ones that matter.")
+        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are kept", "Keep the paths that matter.")
     return value
 
 

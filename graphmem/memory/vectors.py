@@ -1,7 +1,7 @@
-"""Vectors of memories in the background: what was written without one gets one, newest first.
+"""Embed memories in the background, newest first.
 
-When a vector has come, the memory is compared once more, now by meaning: what only the cosine can see (the same said in other words) is
-noticed here, through the same rules as at the time of writing.
+When a memory gets its vector, it is compared with others again, now by meaning. Only the cosine finds the same statement in other words.
+The rules are the same as at the time of writing.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
     from graphmem.projection.projections import Projections
 
-BATCH: Final = 8  # texts between two looks whether to stop, as for code
+BATCH: Final = 8  # texts between two checks for a stop, as for code
 WINDOW: Final = 64  # vectors written together
 
 
 class MemoryVectors:
-    """Fills in the vectors of one project's memories. Thread-safe; at most one filling at a time.
+    """Computes missing vectors of one project's memories.
+
+    Thread-safe; at most one computation at a time.
 
     Args:
         projections: hold the memories.
-        embedder: the model, or None; asked when it is needed.
-        text_of: what of a memory is embedded.
-        keep: takes vectors and the ids of the memories whose texts they are of.
+        embedder: returns the model, or None; called when one is needed.
+        text_of: returns the text of a memory that is embedded.
+        keep: stores vectors with the ids of the memories whose texts they represent.
     """
 
     def __init__(
@@ -49,10 +51,10 @@ class MemoryVectors:
         self._closing = threading.Event()
         self._filling = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.note = ""  # one sentence when vectors will not come
+        self.note = ""  # one sentence when no vectors will be computed
 
     def wake(self) -> None:
-        """There are memories without a vector: begin, or go on."""
+        """Begin or continue, because there are memories without a vector."""
         if self._closing.is_set() or self._embedder() is None:
             return
         if self._thread is None:
@@ -62,7 +64,7 @@ class MemoryVectors:
         self._wake.set()
 
     def run(self) -> int:
-        """Fill now, in this thread; returns how many vectors came.
+        """Compute now, synchronously; return the number of new vectors.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -71,7 +73,7 @@ class MemoryVectors:
             return self._fill()
 
     def close(self) -> None:
-        """Stop after the batch in hand. Twice is once."""
+        """Stop after the current batch. Idempotent."""
         self._closing.set()
         self._wake.set()
         if self._thread is not None:
@@ -92,8 +94,8 @@ class MemoryVectors:
                 self.note = f"memories get no vectors: {unraised(error, 'filling the vectors of memories')}"
 
     def _fill(self) -> int:
-        """Window by window, until nothing is missing."""
-        self._projections.wait()  # which model answers is known when the projections are there
+        """Compute window by window until nothing is missing."""
+        self._projections.wait()  # the model for queries is known once the projections are loaded
         embedder = self._embedder()
         if embedder is None:
             return 0

@@ -1,12 +1,11 @@
-"""What becomes of a memory that meets others: it adds to them, stands for them, takes their place, gives way, or contradicts.
+"""Decide the outcome for a memory that resembles others.
 
-* *near duplicate*: the same words in the same order, or these and a clause more: one of the two stands for both; the other stays as a
-  version (`derived_from`), superseded. Texts that came with ids of their own are somebody's own notes and stay apart, linked by
-  `validates`.
-* *other words*: probably the same, by the cosine. That is not sure enough to take one of them out of search: both stay, linked by
-  `validates`.
-* *contradiction*: a person's word, then trust, then evidence decides; without any, both stay and say so (`conflicts_with`).
-* Words of strangers (contaminated) confirm nothing and replace nothing.
+* *near duplicate*: the same words in the same order, or these and one clause more. One of the two replaces both. The other stays as a
+  superseded
+  version (`derived_from`). Texts that came with ids of their own are somebody's own notes. They stay separate, linked by `validates`.
+* *other words*: probably the same, by the cosine. That is not sure enough to take one out of search: both stay, linked by `validates`.
+* *contradiction*: a person's word decides, then trust, then evidence. Without any, both stay, linked by `conflicts_with`.
+* Outside text (contaminated) confirms nothing and replaces nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from graphmem.memory.similar import Similarity, Thresholds, opposed, says_it_in_
 from graphmem.memory.types import SOURCES, more_tainted
 from graphmem.memory.wording import says_all_of
 
-KEPT_LINKS: Final = 3  # memories that say the same and stay, which one is linked to
-ON_TOPIC: Final = 0.5  # overlap of words from which two texts speak of the same
+KEPT_LINKS: Final = 3  # equivalent memories to which one is linked
+ON_TOPIC: Final = 0.5  # overlap of words above which two texts have the same topic
 
 
 class Met(NamedTuple):
@@ -33,16 +32,16 @@ class Met(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What becomes of a memory and of those it met."""
+    """The outcome for a memory and those it resembles."""
 
-    row: MemoryRow  # the memory, as it will be
-    stands: str  # id of the memory that says it from now on
+    row: MemoryRow  # the future row of the memory
+    stands: str  # id of the memory that contains its statement from now on
     outcome: str  # added | consolidated | replaced | superseded | conflicting
-    others: list[str]  # ids of those it met
+    others: list[str]  # ids of the memories it resembles
     relations: list[RelatesRow]
-    changed: list[MemoryRow]  # others, as they will be
+    changed: list[MemoryRow]  # future rows of others
     events: list[Event]
-    absorbed: tuple[str, str] | None = None  # (id that stands for both, id whose links and sessions go to it)
+    absorbed: tuple[str, str] | None = None  # (id of the memory that replaces both, id of the one that gets its links and sessions)
     note: str = ""
 
 
@@ -51,8 +50,8 @@ class Judge:
 
     Args:
         now: the time of the decision.
-        limits: of the model of the cosines.
-        links_of: links to code of a memory, by id.
+        limits: thresholds of the model of the cosines.
+        links_of: returns a memory's links to code, by id.
     """
 
     def __init__(self, now: datetime, limits: Thresholds, links_of: Callable[[str], Sequence[AboutRow]]) -> None:
@@ -61,13 +60,13 @@ class Judge:
         self._links_of = links_of
 
     def verdict(self, row: MemoryRow, met: Sequence[Met], targets: Collection[str], *, is_own: bool) -> Verdict:
-        """What becomes of a memory.
+        """Return the outcome for a memory.
 
         Args:
             row: of the memory.
             met: those it resembles, nearest first.
             targets: ids of the code it is about.
-            is_own: its id was given: somebody's own note.
+            is_own: a caller gave its id: somebody's own note.
         """
         verdict = Verdict(row, row.id, "added", [], [], [], [])
         linked = 0
@@ -100,18 +99,18 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Which of two texts that say the same keeps its words: True when the new one does."""
+        """Return whether the new one of two equivalent texts keeps its words."""
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """False when the text that would leave search says more than the one that stays, and was kept on purpose."""
+        """Return False if joining would lose a longer text kept on purpose."""
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
 
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
-        """One of two texts that say nearly the same stands for both."""
+        """Replace two texts that say nearly the same by one of them."""
         now, row = self._now, verdict.row
         new_wins = self._new_wins(row, other)
         winner, loser = (row, other) if new_wins else (other, row)
@@ -146,7 +145,7 @@ class Judge:
         )
 
     def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
-        """Two texts that cannot both be true: who stays."""
+        """Decide between two texts that cannot both be true."""
         now, row = self._now, verdict.row
         likeness = _likeness(near)
         wins = None if is_own else self._winner(row, other)
@@ -180,7 +179,7 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """True when the new memory stays, False when the old one does, None when nothing decides."""
+        """Return whether the new memory stays; None if nothing decides."""
         said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
         if said and (row.type == "correction" or not known):
             return True
@@ -207,7 +206,10 @@ class Judge:
 
 
 def is_of_somebody(row: MemoryRow) -> bool:
-    """True for a memory whose id a caller gave: ours are UUIDs of version 7."""
+    """Return whether a caller gave the memory's id.
+
+    Generated ids are UUIDs of version 7.
+    """
     return not (len(row.id) == 36 and row.id[14] == "7" and row.id.count("-") == 4)
 
 

@@ -1,9 +1,9 @@
-"""Whether one text says all that another says, word for word: what must hold before one may stand for both.
+"""Decide whether one text says all that another says, word for word.
 
-Joining takes one of two texts out of search, so it must be nearly certain. Every word counts but for articles and a few words of emphasis,
-and the order of the words counts as well: "the read lock before the write lock" is not "the write lock before the read lock". What may
-differ is case, number ("build", "builds"), the gerund, a well-known short form ("config"), punctuation, and a clause that one of the two
-adds at its end.
+That must hold before one text may replace both. Joining takes one text out of search, so it must be nearly certain. Every word counts
+except articles and a few words of emphasis. The order of the words counts as well: "the read lock before the write lock" is not "the write
+lock before the read lock". Differences are allowed in case, number ("build", "builds"), the gerund, a well-known short form ("config"),
+punctuation, and a clause that one of the two adds at its end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BREAKING: Final = frozenset(".,;:!")
 _BULLETS: Final = frozenset("-–—•*")
 _HYPHEN: Final = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
 
-# "that" and the articles say nothing; a plural, or a rule, means all and always anyway.
+# "that" and the articles carry no meaning; a plural, or a rule, implies all and always.
 _EMPTY: Final = frozenset("a an the that all always just also please really simply do".split())  # noqa: SIM905 - a list of quoted words reads worse
 _FORMS: Final = {
     "am": "be",
@@ -57,10 +57,10 @@ _SHORT: Final = {
     "repo": "repository",
     "repos": "repository",
 }
-# Ending in s without being plurals of the word before it.
+# Words that end in s but are not plurals.
 _NO_PLURALS: Final = frozenset("customs does goods https lens news series species this thus whereas windows".split())  # noqa: SIM905
-_STARTING: Final = frozenset({"and", "because", "so", "which"})  # of a clause, without a comma before it
-# A clause with one of these takes something back from what it is added to.
+_STARTING: Final = frozenset({"and", "because", "so", "which"})  # the start of a clause without a comma before it
+# A clause with one of these words limits the text it is added to.
 _LIMITING: Final = frozenset(
     """
     after although before but despite during except however if instead never no not only since than though unless until when where whereas
@@ -75,7 +75,10 @@ class _Word(NamedTuple):
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """True when a text has all the words of another in their order, and more only as a clause at its end that limits nothing."""
+    """Return whether a text has all words of another in their order.
+
+    More words are allowed only as a clause at its end that limits nothing.
+    """
     mine, theirs = _words(one), _words(other)
     if not theirs or len(mine) < len(theirs) or not all(map(_equal, mine, theirs)):
         return False
@@ -91,7 +94,7 @@ def _equal(one: _Word, other: _Word) -> bool:
 
 
 def _is_gerund(one: str, other: str) -> bool:
-    """True for "caching" of "cache", "running" of "run"."""
+    """Return True for "caching" of "cache", "running" of "run"."""
     if not one.endswith("ing") or len(one) < 6:
         return False
     base = one[:-3]
@@ -100,9 +103,9 @@ def _is_gerund(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[_Word, ...]:
-    """The words of a text that say something, each as it is compared."""
+    """Return the significant words of a text in their compared form."""
     words: list[_Word] = []
-    first = True  # of a sentence, where a capital is none of a name
+    first = True  # of a sentence, where a capital does not make a name
     for piece in _PIECE.findall(text.replace("’", "'")):
         bare = piece.lstrip(_OPENING)
         opened = bare != piece and piece[0] != "'"
@@ -126,12 +129,15 @@ def _words(text: str) -> tuple[_Word, ...]:
 
 
 def _compared(word: str, *, first: bool) -> str:
-    """A word as it is compared: "" when it says nothing, two where a contraction was. Names as code has them keep their letters."""
+    """Return a word in its compared form.
+
+    It is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their letters.
+    """
     if not word.replace("'", "").isalpha():  # with digits, dots, underscores, signs: a fact
         plain = not any(sign.isupper() for sign in word[1:])
         return _SHORT.get(word.casefold(), word.casefold()) if plain else word
     if any(sign.isupper() for sign in word[1:]):
-        return word.casefold() if word.isupper() else word  # "UTC" is "utc"; "userId" is no other
+        return word.casefold() if word.isupper() else word  # "UTC" is "utc"; "userId" keeps its case
     if word == "A" and not first:  # "shard A"
         return "a"
     folded = word.casefold()

@@ -1,7 +1,7 @@
-"""Plan a write of memories: what it changes, before anything is written.
+"""Plan a write of memories without writing anything.
 
-exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the difference all of it makes, with what to tell the
-caller and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
+Steps: exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the resulting difference, with reports for the caller
+and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from graphmem.projection.memories import MemoryIndex
 
 BOOST: Final = 0.1  # of importance, by an exact duplicate
-FILE: Final = "file:"  # before the path, where a rules file takes the place of a session
-MANY: Final = 32  # drafts from which pairs are found by one join instead of a look-up each
-_LOOK: Final = 16  # nearest memories that are judged
+FILE: Final = "file:"  # before the path, if a rules file takes the place of a session
+MANY: Final = 32  # drafts from which one join finds pairs, instead of one look-up for each
+_LOOK: Final = 16  # nearest memories that are compared
 
 
 class Plan(NamedTuple):
-    """What a write changes and what there is to say about it."""
+    """The changes of a write, and its reports."""
 
     delta: KnowledgeDelta
     events: list[Event]
-    before: dict[str, MemoryRow]  # rows of the delta as they were
+    before: dict[str, MemoryRow]  # previous rows of the delta
     results: list[Remembered]  # one for each draft, in order
     vectors: dict[str, F32]  # text hash -> vector of `model`
     model: str
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What a plan is made against."""
+    """The state that a plan is computed against."""
 
     memories: MemoryIndex
     view: GraphView | None
@@ -59,11 +59,11 @@ class Surroundings(NamedTuple):
 
 
 class Planner:
-    """Plans one write of one or many drafts. Changes nothing by itself.
+    """Plans one write of one or many drafts; changes nothing itself.
 
     Args:
         around: memories, graph, time.
-        assumed: rows as they will be by then, in place of those the index has.
+        assumed: future rows that replace those of the index.
     """
 
     def __init__(self, around: Surroundings, assumed: Iterable[MemoryRow] = ()) -> None:
@@ -88,19 +88,19 @@ class Planner:
         self._judge = Judge(around.now, around.thresholds, self._links_of)
 
     def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
-        """What becomes of drafts, taken one after the other.
+        """Return the outcomes of drafts, taken one after the other.
 
         Args:
-            drafts: checked and without secrets.
+            drafts: validated and without secrets.
             model: of their vectors.
-            op: word of the audit for a memory that is added.
+            op: the audit's word for an added memory.
         """
         self._model = model
         found = self._near_many(drafts) if len(drafts) >= MANY else None
         results: list[Remembered] = []
         for place, draft in enumerate(drafts):
             near: dict[str, float | None] | None = None
-            if found is not None:  # places of earlier drafts have become ids by now
+            if found is not None:  # positions of earlier drafts are ids by now
                 near = {results[one].id if isinstance(one, int) else one: cosine for one, cosine in found[place].items()}
             results.append(self._one(draft, near, op))
         return self._finish(results)
@@ -111,15 +111,15 @@ class Planner:
         print_ = fingerprint(draft.content)
         if draft.given_id and (known := self._row(draft.given_id)) is not None:
             if known.fingerprint == print_:
-                return self._told(known, "duplicate", draft, [known.id], "it is there already under this id")
+                return self._told(known, "duplicate", draft, [known.id], "it already exists under this id")
             raise refuse("id", repr(draft.given_id), "an id belongs to one memory", "Use update_memory to change it, or another id.")
         links = link(draft.content, draft.files, draft.symbols, self._around.view, self._around.project, draft.commit_sha or "")
         for one in draft.derived_from:
             if self._row(one) is None:
-                raise refuse("derived_from", repr(one), "it names memories that are there", "Correct the id.")
+                raise refuse("derived_from", repr(one), "must name existing memories", "Correct the id.")
         for one in draft.required_with:
             if self._row(one) is None:
-                raise refuse("required_with", repr(one), "it names memories that are there", "Correct the id.")
+                raise refuse("required_with", repr(one), "must name existing memories", "Correct the id.")
         draft = self._tainted(draft)
         same = self._same(draft, print_)
         if same is not None:
@@ -135,7 +135,7 @@ class Planner:
         return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """What a verdict changes besides the memory it is about."""
+        """Apply a verdict's changes to other memories."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -149,9 +149,9 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """What becomes of memories that are there, now that their meaning can be compared: each with those that were there before it.
+        """Compare memories that got a vector, each with the earlier ones.
 
-        Somebody's own records (ids that were given) are left as they are.
+        Records whose ids a caller gave are left unchanged.
         """
         for one in ids:
             row, vector = self._row(one), self._index.vector(one)
@@ -177,7 +177,7 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """As tainted as the most tainted ancestor."""
+        """Return the taint of the most tainted ancestor."""
         origin, contaminated = draft.origin, draft.contaminated
         for one in draft.derived_from:
             parent = self._row(one)
@@ -186,7 +186,7 @@ class Planner:
         return draft._replace(origin=origin, contaminated=contaminated)
 
     def _same(self, draft: Draft, print_: str) -> MemoryRow | None:
-        """The live memory that says exactly this, in the same scope, to the same people."""
+        """Return the live memory with the same text, scope and visibility."""
         ids = [*self._index.by_fingerprint(print_), *self._by_fingerprint.get(print_, ())]
         rows = (self._row(one) for one in dict.fromkeys(ids))
         return next(
@@ -201,13 +201,13 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """The same said once more."""
+        """Record that the same text was written again."""
         now = self._around.now
-        note = "the same was known already"
+        note = "the same was already known"
         if draft.contaminated and not row.contaminated:
-            note = "the same was known already; words of strangers do not confirm it"
+            note = "the same was already known; outside text does not confirm it"
         elif draft.source == "imported" and not self._is_new_session(row.id, draft):
-            note = "the same was known already; a file that is read again confirms nothing"
+            note = "the same was already known; reading a file again confirms nothing"
             tags = tuple(dict.fromkeys([*row.tags, *draft.tags]))
             if tags != row.tags:
                 self._change(row._replace(tags=tags, updated_at=now))
@@ -216,7 +216,7 @@ class Planner:
             changed = said_again(row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft))._replace(
                 importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags]))
             )
-            if draft.source == "user_taught":  # a person says it: that is what a review would ask for
+            if draft.source == "user_taught":  # a person wrote it, so a review is not needed
                 changed = changed._replace(
                     user_verified=True, needs_review=False, status="confirmed" if row.status == "candidate" else row.status
                 )
@@ -224,7 +224,7 @@ class Planner:
             self._unite_links(row.id, links)
             self._learn(row.id, draft)
             self._events.append(Event("update", row.id, row.fingerprint, row.fingerprint, note))
-        if draft.given_id:  # another id of the same text stays findable by it
+        if draft.given_id:  # another id of the same text still finds it
             alias = self._new_row(draft, links, row.fingerprint)
             self._keep(alias._replace(status="superseded", valid_to=now), draft, Links([], [], [], [], []))
             self._relates[row.id, alias.id, "derived_from"] = RelatesRow(row.id, alias.id, "derived_from", 1.0, auto=True)
@@ -235,7 +235,7 @@ class Planner:
     # ---- meeting others
 
     def _met(self, draft: Draft, near: dict[str, float | None] | None) -> list[Met]:
-        """Live memories that resemble a draft, nearest first."""
+        """Return live memories that resemble a draft, nearest first."""
         words = words_of(draft.content)
         cosines: dict[str, float] = {}
         ids: list[str] = []
@@ -263,7 +263,10 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """The memories (by id) and earlier drafts (by place) each draft is near to, with the cosine where that said so."""
+        """Return memories (by id) and earlier drafts (by place) near each draft.
+
+        The cosine is included if it found the pair.
+        """
         stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
         sets = [words_of(row.content) for row in stored.values()] + [words_of(draft.content) for draft in drafts]
@@ -282,7 +285,7 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """The draft's vector, if it is of the model the others have."""
+        """Return the draft's vector, if its model is the others' model."""
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
     # ---- rows
@@ -340,7 +343,7 @@ class Planner:
         )
 
     def _keep(self, row: MemoryRow, draft: Draft, links: Links) -> None:
-        """Take a new row into the plan."""
+        """Add a new row to the plan."""
         self._rows[row.id] = row
         self._by_fingerprint.setdefault(row.fingerprint, []).append(row.id)
         if links.about:
@@ -364,7 +367,7 @@ class Planner:
         return self._about.get(memory_id) or self._index.about(memory_id)
 
     def _unite_links(self, memory_id: str, links: Links) -> None:
-        """Add links to those a memory has."""
+        """Add links to a memory's links."""
         if links.about:
             known = self._links_of(memory_id)
             united = _united(known, [one._replace(memory_id=memory_id) for one in links.about])
@@ -373,12 +376,12 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """True when a draft comes from a session that has not said so before."""
+        """Return whether a draft's session has not stated this before."""
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
     def _learn(self, memory_id: str, draft: Draft) -> None:
-        """Note the session a memory comes from."""
+        """Record the session a memory comes from."""
         if not draft.session:
             return
         if draft.session not in self._sessions and self._index.session(draft.session) is None:
@@ -435,7 +438,7 @@ class Taken:
 
 
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
-    """Links by target and role; of two the one that is surer."""
+    """Merge links by target and role; the surer one wins."""
     links: dict[tuple[str, str], AboutRow] = {}
     for one in [*known, *more]:
         key = one.target_id, one.role
@@ -453,5 +456,5 @@ def _cosine(one: F32, other: F32) -> float:
 
 
 def outcome_counts(results: Sequence[Remembered]) -> dict[str, int]:
-    """How many of each outcome, by name."""
+    """Return the number of each outcome, by name."""
     return dict(sorted(Counter(result.outcome for result in results).items()))

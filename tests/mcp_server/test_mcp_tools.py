@@ -262,7 +262,7 @@ def test_one_reference_that_is_not_there_leaves_the_others_answered(ask):
     assert not failed, said
     assert "def compile_path(" in said
     assert "no_such_thing: nothing in the index is called 'no_such_thing'" in said
-    assert "#ffffffff: there is no memory" in said
+    assert "#ffffffff: unknown memory" in said
     assert "__init__: '__init__' names " in said
 
 

@@ -332,7 +332,7 @@ def test_a_forgotten_memory_comes_back_when_somebody_vouches_for_it(gm):
     back = gm.verify(one.short_id)
     assert (back.id, back.status, back.user_verified, back.deprecated_at, back.valid_to) == (one.id, "confirmed", True, "", "")
     assert [hit.id for hit in gm.search("carts midnight", kinds=["memory"]).hits] == [one.id]
-    assert gm.audit(one.id).entries[0].note == "it was forgotten and is back"
+    assert gm.audit(one.id).entries[0].note == "it was forgotten and is restored"
     gm.rebuild_memories()
     assert gm.memory(one.id).status == "confirmed"
 
