@@ -296,7 +296,7 @@ def run(
             row["missing"] += len(found["missing"]) + len(found["halves"])
             faults += [f"round {number}, {kind}: {said}" for said in (*found["missing"], *found["halves"], *found["wrong"])]
             mended.update(_kind_of_note(note) for note in found["notes"])
-            aside = [note for note in found["notes"] if "put aside" in note or "cut off" in note]
+            aside = [note for note in found["notes"] if "quarantined" in note or "cut off" in note]
             if aside:
                 say(f"round {number}, {kind}, generation {found['generation']}: {'; '.join(aside)}")
         for fault in faults[told_of:]:
@@ -371,11 +371,11 @@ def first_index(index: Path, repo: Path, tell: Tell) -> None:
 def _kind_of_note(note: str) -> str:
     """A note without its numbers and names."""
     for words, kind in (
-        ("never finished", "unfinished write at the journal's end put aside"),
+        ("never finished", "unfinished write at the journal's end quarantined"),
         ("were replayed", "entries of the journal replayed into the graph"),
         ("cut off", "unfinished end of the log cut off"),
-        ("put aside", "file put aside"),
-        ("made again", "memories made again from the journal"),
+        ("quarantined", "file quarantined"),
+        ("rebuilt from the journal", "memories rebuilt from the journal"),
         ("written to the journal again", "journal restated from the graph"),
     ):
         if words in note:

@@ -1,4 +1,4 @@
-"""The graph database: the only place that imports kuzu or ladybug."""
+"""The graph database, the only package that imports kuzu or ladybug."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["open_store"]
 
 
 def __getattr__(name: str) -> Any:
-    # Loads pyarrow, so not before somebody wants to open a database.
+    # Loads pyarrow, so only when a database is opened.
     if name == "open_store":
         from graphmem.store.kuzu_store import open_store
 

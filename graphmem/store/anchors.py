@@ -1,15 +1,15 @@
-"""Knowledge follows the code: which links move to another node, and what becomes of each anchor.
+"""Links from memories to code: moves and anchor states.
 
-One rule for every way of writing (a memory, a transaction of code, a new file):
+One rule applies to every way of writing (a memory, a transaction of code, a new file):
 
 | the code a link leads to | anchor |
 |---|---|
-| gone, or named and not seen yet | orphaned |
-| its body is not the one the memory was written about | suspect |
-| it came by a move and has that body still | moved |
+| is gone, or is named and not indexed yet | orphaned |
+| has another body than when the memory was written | suspect |
+| was moved and still has that body | moved |
 | else | valid |
 
-Only symbols have a body. A link that was written without one is never suspect.
+Only symbols have a body. A link written without a body hash is never suspect.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from graphmem.store.tables import KNOWLEDGE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import ends
 
-BODY_HASH: Final = 4  # places in a link of ABOUT: memory, target, role, confidence, body_hash, commit_sha, anchor
+BODY_HASH: Final = 4  # positions in an ABOUT link: memory, target, role, confidence, body_hash, commit_sha, anchor
 ANCHOR: Final = 6
-ANCHORED: Final = (NodeTable.SYMBOL, NodeTable.FILE, NodeTable.EXTERNAL)  # what an index run may change under a link
+ANCHORED: Final = (NodeTable.SYMBOL, NodeTable.FILE, NodeTable.EXTERNAL)  # labels that an index run may change under a link
 _CREATES: Final = {
     RelTable.ABOUT: "create_abouts",
     RelTable.CO_ACCESSED: "create_co_accessed",
@@ -38,7 +38,7 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """A node of the code as a change leaves it."""
+    """A code node after a change."""
 
     gone: bool
     body_hash: str = ""  # of symbols
@@ -48,12 +48,12 @@ GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
-    """A link of ABOUT with the anchor it has to have.
+    """Return an ABOUT link with its current anchor.
 
     Args:
         link: (memory, target, role, confidence, body_hash, commit_sha, anchor).
-        state: of its target now.
-        moved: its target was something else before.
+        state: current state of its target.
+        moved: the link led to another node before.
     """
     if state.gone:
         anchor = Anchor.ORPHANED
@@ -67,7 +67,7 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """What a change says of symbols, files and externals that knowledge may point at."""
+    """Return a change's states of symbols, files and externals with anchors."""
     found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
     found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
     found.update((row.id, State(False)) for rows in (delta.files, delta.externals) for row in rows)
@@ -75,20 +75,23 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Old id to new id, of those whose new node the change brings and whose old one it does not keep."""
+    """Return moves (old id to new id) whose new node is in the change.
+
+    The change does not keep the old node.
+    """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Links of one FROM … TO … as a change leaves them: those that stay where they are, and those that moved.
+    """Return links of one table pair after a change: unmoved ones, moved ones.
 
-    Where a link comes to say what another says already, the one that was there stays.
+    If a moved link equals an existing one, the existing one stays.
 
     Args:
-        links: all that are stored.
-        pair: which.
+        links: all stored ones.
+        pair: the FROM … TO … of the links.
         moves: of nodes.
-        now: states of the nodes that the change says something about.
+        now: states of the nodes in the change.
     """
     stays: list[Link] = []
     comes: list[Link] = []
@@ -109,10 +112,10 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 
 
 class Following:
-    """Takes knowledge along in a transaction of code.
+    """Moves knowledge along with code in a transaction.
 
     Args:
-        transaction: open, before anything was changed in it.
+        transaction: open, before any change in it.
         delta: the change.
 
     Attributes:
@@ -136,11 +139,11 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Ids of this label that knowledge goes on pointing at, even when they are gone."""
+        """Return ids of this label that knowledge keeps pointing at, even if gone."""
         return self._known.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
-        """Remember what leads to nodes that move: it is deleted with them."""
+        """Record the links to moving nodes, because they are deleted with them."""
         for pair in KNOWLEDGE_PAIRS:
             if pair.src in ANCHORED or pair.dst in ANCHORED:
                 table = self._transaction.arrow("dump_edges", **ends(pair))
@@ -150,7 +153,7 @@ class Following:
                     self._carried.append((pair, pa.schema(zip(names, table.schema.types, strict=True)), moved))
 
     def finish(self) -> None:
-        """Link what moved and judge what the change touched, when every node is there."""
+        """Write moved links and set anchors, once every node exists."""
         for pair, schema, links in self._carried:
             fills: dict[str, Any] = {} if pair.edge is RelTable.CO_ACCESSED else {"to": pair.dst}
             columns = zip(schema, zip(*links, strict=True), strict=True)
@@ -167,7 +170,10 @@ class Following:
 
 
 def _known(transaction: Transaction, label: NodeTable) -> set[str]:
-    """Ids of this label that knowledge points at (or from: two files read together)."""
+    """Return ids of this label with links from or to knowledge.
+
+    The label of files includes pairs read together.
+    """
     found: set[str] = set()
     for pair in KNOWLEDGE_PAIRS:
         if pair.dst is label:

@@ -1,8 +1,7 @@
-"""Rows of graphmem.model as Arrow tables with the columns of queries/schema, and back.
+"""Convert rows of graphmem.model to Arrow tables of the schema.
 
-Three columns are kept in another form than the rows have them: prefix and text of a chunk are deflated together
-(a string column is written in powers of two, and code deflates to half), and further sites of an edge are kept as
-distances from the first, so that moved code changes one number.
+Three columns have another form in the database. Prefix and text of a chunk are deflated together: a string column is written in powers of
+two, and code deflates to half. Further sites of an edge are stored as distances from the first one, so that moved code changes one number.
 """
 
 from __future__ import annotations
@@ -34,11 +33,13 @@ TIMESTAMP: Final = pa.timestamp("us")
 _ARROW: Final = {str: pa.string(), int: pa.int64(), bool: pa.bool_(), float: pa.float64(), bytes: pa.binary()}
 _PREFIX: Final = ChunkRow._fields.index("prefix")
 _LINES: Final = slice(ChunkRow._fields.index("start_line"), ChunkRow._fields.index("end_line") + 1)
-SLICE: Final = 2000  # rows turned into Arrow and given to the engine at a time: bounds the memory of a load
+SLICE: Final = 2000  # rows converted to Arrow and passed to the engine at a time; bounds the memory of a load
 
 
 def node_slices(label: NodeTable, rows: Iterable[NamedTuple]) -> Iterator[pa.Table]:
-    """Rows of one label as its table has them, `stale_at` null, `SLICE` at a time.
+    """Yield rows of one label as tables of up to `SLICE` rows.
+
+    `stale_at` is null.
 
     Raises:
         BadInputError: a value does not fit its column (half a surrogate pair, more than 64 bits, another type).
@@ -63,7 +64,7 @@ def _packed_texts(prefixes: Sequence[str], texts: Sequence[str], firsts: Sequenc
 
 
 def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) -> Any:
-    """What `convert` makes of the values of one column.
+    """Apply `convert` to the values of one column.
 
     Raises:
         BadInputError: a value does not fit the column.
@@ -71,7 +72,7 @@ def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) 
     try:
         return convert(*values)
     except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
-        raise BadInputError(f"{label}.{column} holds a value that cannot be stored: {error}", argument=column, table=str(label)) from error
+        raise BadInputError(f"{label}.{column} has a value that cannot be stored: {error}", argument=column, table=str(label)) from error
 
 
 def _fields(label: NodeTable) -> list[pa.Field]:
@@ -97,7 +98,7 @@ EDGE_SCHEMA: Final = pa.schema(
 
 
 def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
-    """Edges of one kind, ends first.
+    """Return edges of one kind as a table, ends first.
 
     Raises:
         BadInputError: a value does not fit its column.
@@ -115,7 +116,10 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 
 
 def to_offsets(line: int, lines: str) -> str | None:
-    """Sites as distances from the first line: (12, "12,48,101") is "36,89"; None when there is no further one."""
+    """Return further sites as distances from the first line.
+
+    (12, "12,48,101") gives "36,89". None if there is no further site.
+    """
     if lines == (str(line) if line else ""):
         return None
     try:
@@ -127,7 +131,7 @@ def to_offsets(line: int, lines: str) -> str | None:
 
 
 def to_lines(line: int, offsets: str | None) -> str:
-    """What `to_offsets` was given."""
+    """Reverse `to_offsets`."""
     if offsets is None:
         return str(line) if line else ""
     if offsets.startswith(_VERBATIM):
@@ -136,7 +140,7 @@ def to_lines(line: int, offsets: str | None) -> str:
 
 
 def full_lines(table: pa.Table) -> pa.Table:
-    """Edges out of the database with `lines` in the place of `offsets`."""
+    """Replace the column `offsets` of stored edges by `lines`."""
     said = pc.if_else(pc.equal(table["line"], 0), "", pc.cast(table["line"], pa.string()))
     several = pc.is_valid(table["offsets"])
     if pc.any(several).as_py():
@@ -147,10 +151,10 @@ def full_lines(table: pa.Table) -> pa.Table:
 
 
 def full_texts(table: pa.Table) -> pa.Table:
-    """Chunks out of the database with `prefix` and `text` as text.
+    """Return stored chunks with `prefix` and `text` as text.
 
     Raises:
-        DatabaseDamagedError: a text is not what was stored.
+        DatabaseDamagedError: a text differs from the text that was stored.
     """
     at = table.column_names.index("text")
     try:
@@ -162,11 +166,11 @@ def full_texts(table: pa.Table) -> pa.Table:
 
 
 def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
-    """A table back as rows; its columns are found by name."""
+    """Convert a table to rows; its columns are found by name."""
     columns = [table[name].to_pylist() for name in kind._fields]
     return list(map(kind._make, zip(*columns, strict=True)))
 
 
 def wanted(ids: Sequence[str]) -> pa.Table:
-    """Keys as the one column `wanted`, which queries join with."""
+    """Return keys as the one column `wanted`, for joins in queries."""
     return pa.table({"wanted": checked("keys", "wanted", pa.array, ids, pa.string())})

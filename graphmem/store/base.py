@@ -1,9 +1,9 @@
-"""What the rest of graphmem may ask of a graph database: the only interface of the store.
+"""The interface of the store for the rest of graphmem.
 
-Two engines implement it (`kuzu`, `ladybug`), one suite in tests/stores runs on both. Both take their queries from
-`queries/cypher` by name (see catalog); nobody outside this package sees Cypher or a driver object.
+Two engines implement it (`kuzu`, `ladybug`), and one suite in tests/stores runs on both. Both take their queries from `queries/cypher` by
+name (see catalog). Cypher and driver objects stay inside this package.
 
-Callers take the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
+Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import pyarrow as pa
 from graphmem.knowledge import AboutRow, KnowledgeDelta, LearntRow, MemoryRow, RelatesRow, SessionRow
 from graphmem.model import ChunkRow, EdgeRow, FileRow, GraphDelta, HandlesRow, OccurrencesRow, SymbolRow, UnresolvedRow
 
-HANDLES_OF: Final = "handles"  # meta: what the stored keys of frameworks were made from
+HANDLES_OF: Final = "handles"  # meta: the source of the stored framework keys
 
 
 class EngineInfo(NamedTuple):
-    """Which engine, and what of it matters to `doctor`."""
+    """The engine and the facts about it that `doctor` shows."""
 
     name: str  # kuzu | ladybug
     version: str
@@ -32,10 +32,10 @@ class EngineInfo(NamedTuple):
 
 
 class GraphTables(NamedTuple):
-    """Everything the `graph` projection needs, as Arrow, in one consistent snapshot.
+    """The input of the `graph` projection, as Arrow, of one snapshot.
 
-    Columns are those of the rows in `graphmem.model`, without texts of chunks; only live rows
-    (`stale_at` is null); every table sorted by id, edges by (kind, src, dst).
+    Columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
+    table is sorted by id, edges by (kind, src, dst).
     """
 
     generation: int
@@ -57,7 +57,10 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Layer 3 in one consistent snapshot, each list sorted by id (edges by their ends)."""
+    """Layer 3 in one consistent snapshot.
+
+    Each list is sorted by id, edges by their ends.
+    """
 
     generation: int  # of the knowledge
     memories: list[MemoryRow]
@@ -68,7 +71,10 @@ class Knowledge(NamedTuple):
 
 
 class StoredModule(NamedTuple):
-    """A module of layer 2 with what it held when it was last worked out, as far as that is still there."""
+    """A module of layer 2 with its content at the last computation.
+
+    Content that no longer exists is left out.
+    """
 
     id: str
     name: str
@@ -77,7 +83,7 @@ class StoredModule(NamedTuple):
 
 
 class ModuleRow(NamedTuple):
-    """A module to be kept."""
+    """A module to store."""
 
     id: str
     name: str
@@ -87,7 +93,7 @@ class ModuleRow(NamedTuple):
 
 
 class FlowRow(NamedTuple):
-    """A flow to be kept."""
+    """A flow to store."""
 
     id: str
     name: str
@@ -98,17 +104,20 @@ class FlowRow(NamedTuple):
 
 
 class CoAccessRow(NamedTuple):
-    """Two files that move together, seen from the first; the other direction is a row of its own."""
+    """Two files that change together, from the first to the second.
+
+    The other direction has a row of its own.
+    """
 
     src: str  # id of a file
     dst: str
-    sessions: int  # changes that touched both, commits among them
-    confidence: float  # share of the changes of the first that touched the second too
+    sessions: int  # changes that touched both, including commits
+    confidence: float  # share of the first file's changes that touched the second too
     last_seen_at: datetime  # aware
 
 
 class KeyRow(NamedTuple):
-    """A key of a framework with a function that handles it."""
+    """A framework key with a function that handles it."""
 
     id: str
     kind: str
@@ -131,7 +140,7 @@ class LinkRow(NamedTuple):
 
 
 class GraphCounts(NamedTuple):
-    """What the code graph holds, for `doctor`."""
+    """Counts of the code graph, for `doctor`."""
 
     edges: list[dict[str, Any]]  # kind rule source confidence edges
     calls: list[dict[str, Any]]  # rule edges sites
@@ -140,189 +149,254 @@ class GraphCounts(NamedTuple):
 
 
 class AskedRows(NamedTuple):
-    """The answer to a query that a person wrote."""
+    """The answer to a user-written query."""
 
     columns: list[str]
-    rows: list[list[Any]]  # values as JSON has them
-    cut: bool  # there are more
+    rows: list[list[Any]]  # JSON values
+    cut: bool  # more rows exist
 
 
 class GraphReads(Protocol):
-    """What reading a graph takes. Any thread may call it."""
+    """Read access to a graph. Any thread may call it."""
 
     def generation(self) -> int:
-        """Counter of committed changes of the graph; 0 in a new database."""
+        """Return the counter of committed graph changes; 0 in a new database."""
 
     def knowledge_generation(self) -> int:
-        """Counter of committed changes of layer 3, anchors that an index run moved among them; 0 in a new database."""
+        """Return the counter of committed changes of layer 3.
+
+        It includes anchors moved by an index run. 0 in a new database.
+        """
 
     def tables(self) -> GraphTables:
-        """The snapshot for the `graph` projection."""
+        """Return the snapshot for the `graph` projection."""
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Chunk rows with text, all or those ids, sorted by id."""
+        """Return chunk rows with text, all or those ids, sorted by id."""
 
     def packed_chunks(self) -> pa.Table:
-        """Columns of PackedChunkRow, all rows, sorted by id."""
+        """Return the columns of PackedChunkRow for all rows, sorted by id."""
 
     def file_hashes(self) -> dict[str, str]:
-        """Content hash of every file by path, paths ascending."""
+        """Return the content hash of every file by path, paths ascending."""
 
     def framework_keys(self) -> list[KeyRow]:
-        """Keys of frameworks and who handles them, by kind, name and symbol."""
+        """Return framework keys and their handlers, by kind, name and symbol."""
 
     def counts(self) -> GraphCounts:
-        """How many edges, call sites and unresolved sites there are."""
+        """Return the numbers of edges, call sites and unresolved sites."""
 
     def memory_links(self) -> list[LinkRow]:
-        """Every link of a memory to code, by memory, target and role."""
+        """Return links of memories to code, by memory, target and role."""
 
     def memory_count(self) -> int:
-        """How many memories there are, of any status."""
+        """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Names of code that memories are about and the graph does not have, or not any more, by id."""
+        """Return names of linked code that is not in the graph (any more), by id."""
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Edges whose source lies in these files."""
+        """Return edges whose source is in these files."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """What the graph holds of these files, but for edges; chunks only of `chunks_of`. Unknown paths are passed over."""
+        """Return the rows of these files, except edges.
+
+        Chunks only of `chunks_of`. Unknown paths are ignored.
+        """
 
     def places(self, file: str) -> bytes:
         """Packed occurrences in the file with this id; empty if none are known. See `graphmem.runtime.places`."""
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Everything of layer 3, or what belongs to these memories."""
+        """Return all of layer 3, or the part that belongs to these memories."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """The generation of the code that the stored modules were worked out from (0 for none), and the modules by id."""
+        """Return the stored modules by id, with the generation of their code.
+
+        The generation is 0 if none are stored.
+        """
 
     def vectors(self, model: str) -> pa.Table:
-        """(text_hash string, vector fixed_size_list<float32>) of a model, sorted by text_hash."""
+        """Return the vectors of a model, sorted by text_hash.
+
+        Columns: text_hash string, vector fixed_size_list<float32>.
+        """
 
     def vector_models(self) -> dict[str, int]:
-        """How many vectors each model has, by its id."""
+        """Return the number of vectors of each model, by its id."""
 
     def meta(self) -> dict[str, str]:
-        """Small facts about the database: project, root, extraction version, indexed_at and the like."""
+        """Return small facts about the database.
+
+        Project, root, extraction version, indexed_at and the like.
+        """
 
 
 class GraphWrites(Protocol):
-    """What changing a graph takes. Any thread may call it; each write is one step."""
+    """Write access to a graph.
+
+    Any thread may call it. Each write is atomic.
+    """
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta (and meta values) in one step and return the new generation.
+        """Commit a delta and meta values atomically; return the new generation.
 
-        Into an empty graph this is a bulk COPY that is invisible until complete; otherwise one
-        transaction. A crash at any moment leaves the old or the new graph, never a mixture.
+        In an empty graph this is a bulk COPY that is invisible until complete; otherwise one transaction. A crash at any time leaves the
+        old or the new graph, never a mixture.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a whole new code graph in place of the old one (memories are kept and re-anchored)."""
+        """Replace the whole code graph.
+
+        Memories are kept and get new anchors.
+        """
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3 in one transaction and return the new knowledge generation.
+        """Commit a change of layer 3; return the new knowledge generation.
+
+        One transaction takes the change, its vectors and its meta values.
 
         Args:
-            delta: what changes; ids of ABOUT targets that are in no table are left out, but for those in `delta.files`. The
-                anchor of each link is judged against the stored code (see `store.anchors`), whatever the row says.
+            delta: the change. Ids of unknown ABOUT targets are left out, except those in `delta.files`. The anchor of each link is computed
+                from the stored code (see `store.anchors`), whatever the row has.
             vectors: (text_hash, vector) of the memories' one `embedding_model`, committed with them.
-            meta: meta values to set with it.
+            meta: meta values to set.
 
-        Ten thousand memories are one call; the code graph's generation does not change. Applying a delta again changes nothing.
+        Ten thousand memories are one call. The code graph's generation does not change. Applying a delta again changes nothing.
 
         Raises:
-            BadInputError: the delta contradicts itself or leads to a memory or session that is not there.
-            DiskFullError: the disk refused it; nothing was written.
+            BadInputError: the delta contradicts itself, or leads to a memory or session that does not exist.
+            DiskFullError: the disk is full; nothing was written.
         """
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Keep modules and their dependencies in place of those before. Does not change the generation of the code."""
+        """Replace the stored modules and their dependencies.
+
+        The generation of the code does not change.
+        """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Keep flows in place of those before; a step whose symbol is gone is passed over."""
+        """Replace the stored flows.
+
+        A step whose symbol is gone is left out.
+        """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Keep edges between files that move together in place of those before; files that are gone are passed over.
+        """Replace the edges between files that change together.
+
+        Files that are gone are left out.
 
         Args:
-            mark: which history they were derived from, kept in `meta` as "co_accessed".
+            mark: the history they were derived from, kept in `meta` as "co_accessed".
             rows: one for each direction.
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Keep the keys of frameworks and who handles them in place of those before; a handler that is gone is passed over.
+        """Replace the framework keys and their handlers.
+
+        A handler that is gone is left out.
 
         Args:
-            mark: what they were made from, kept in `meta` as "handles".
+            mark: the source they were derived from, kept in `meta` as "handles".
             project: part of the keys' ids.
             rows: distinct.
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors by text_hash; existing ones are kept. Does not change the generation."""
+        """Add vectors by text_hash; existing ones are kept.
+
+        The generation does not change.
+        """
 
     def forget_vectors(self, model: str) -> int:
-        """Delete the vectors of a model; how many there were. Does not change the generation."""
+        """Delete the vectors of a model; return their number.
+
+        The generation does not change.
+        """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some of them, without touching the generation."""
+        """Set some meta values; the generation does not change."""
 
     def queued_writes(self) -> int:
-        """Writes that wait for their turn."""
+        """Return the number of writes in the queue."""
 
 
 class LocalFile(Protocol):
-    """What the file of an embedded engine can do besides. An engine that is a server has none."""
+    """Operations on the file of an embedded engine.
+
+    A store whose engine is a server lacks this interface.
+    """
 
     path: str
-    proven: bool  # when it was opened, each byte of the file was what it was when it was closed
+    proven: bool  # at open, each byte of the file was the same as when it was closed
 
     def compact(self) -> int:
-        """Write everything into a new file, without the room that deleted rows still take; the new generation."""
+        """Rewrite the file without deleted rows; return the new generation."""
 
     def waste(self) -> int:
-        """About how many bytes of the file `compact` would give back: what it grew since it was last written as a whole."""
+        """Return about how many bytes `compact` would free.
+
+        It is the growth since the file was last written as a whole.
+        """
 
     def copy_to(self, target: Path) -> None:
-        """A copy of the file as of now, complete and on disk; reads go on, writes wait."""
+        """Copy the current file, complete and on disk.
+
+        Reads continue, writes wait.
+        """
 
     def dump(self, folder: Path) -> dict[str, int]:
-        """Everything of one moment as files that no engine had a part in; rows by table. Reads and writes go on."""
+        """Write a consistent snapshot as files without an engine's format.
+
+        It returns the number of rows by table. Reads and writes continue.
+        """
 
     def exchange(self, new: Path) -> int:
-        """Let another closed database of this engine, on this disk, take this one's place; the new generation."""
+        """Replace this database by another closed one; return the new generation.
+
+        Both are of this engine and on this disk.
+        """
 
     def checkpoint(self) -> None:
-        """Bring the file up to date; called by the owner in idle moments and before close."""
+        """Merge the log into the file.
+
+        The owner calls it when idle and before close.
+        """
 
     def held_changes(self) -> int:
-        """Changes of the code whose memory a checkpoint would give back."""
+        """Return the code changes whose memory a checkpoint would free."""
 
     def rest(self, unused_s: float) -> bool:
-        """Close the file until somebody needs it, if nobody did for so long; whether it was closed now."""
+        """Close the file after some idle time; return whether it was closed.
+
+        The next use opens it again.
+        """
 
 
 class CypherQueries(Protocol):
-    """Queries that a person wrote."""
+    """User-written queries."""
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Rows of a query that a person wrote; see `store.cypher_filter` for what may be written, `store.cypher_sandbox` for how it runs.
+        """Return the rows of a user-written query.
+
+        See `store.cypher_filter` for the allowed language, `store.cypher_sandbox` for its execution.
 
         Raises:
-            BadInputError: it may not run, the engine cannot make sense of it, or it ended the process it ran in.
-            LimitError: it wants more memory than it may have, or the answer is too large.
+            BadInputError: it is not allowed, the engine rejects it, or it ended its process.
+            LimitError: it needs more memory than allowed, or the answer is too large.
             DeadlineError: it took longer than `timeout_s`.
             StoreBusyError: another one is running.
         """
 
 
 class GraphStore(GraphReads, GraphWrites, Protocol):
-    """An open store: it reads and writes. What else it can do, it has as a capability or not; callers ask for `None`."""
+    """An open store for reads and writes.
+
+    Further capabilities are attributes that may be None; callers check.
+    """
 
     engine: EngineInfo
-    notes: list[str]  # what had to be put aside when it was opened, one sentence each; for `doctor`
+    notes: list[str]  # what was quarantined at open, one sentence each; for `doctor`
 
     @property
     def local(self) -> LocalFile | None:
@@ -330,7 +404,7 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def cypher(self) -> CypherQueries | None:
-        """What answers people's own queries."""
+        """The executor of user-written queries."""
 
     def close(self) -> None:
-        """Finish queued writes, checkpoint, close. Twice is once."""
+        """Finish queued writes, checkpoint, close. Idempotent."""

@@ -1,4 +1,4 @@
-"""Build a whole database file beside the one that it will replace."""
+"""Build a whole database file next to the one that it will replace."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ into an empty folder."""
 
 
 class OpenOptions(NamedTuple):
-    """What every open of one store has in common."""
+    """Options common to every open of one store."""
 
     engine: Engine
     buffer_pool_bytes: int
@@ -35,19 +35,23 @@ class OpenOptions(NamedTuple):
 
     @property
     def sizes(self) -> tuple[str, int, int]:
-        """Engine, buffer pool and address space, as `_probe` takes them."""
+        """Return engine, buffer pool and address space, as `_probe` takes them."""
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def for_a_new_file(self, size: int) -> OpenOptions:
-        """For writing a whole file of about `size` bytes: with a buffer pool that it cannot fill.
+        """Return options for writing a file of about `size` bytes.
 
-        A checkpoint holds a column of 131,072 rows in the pool, twice while it grows, and an engine whose pool is full may end the
-        process. The pool is a bound: checkpoints in between keep what is used far below it.
+        The buffer pool is so large that the write cannot fill it. A checkpoint holds a column of 131,072 rows in the pool, twice while it
+        grows, and an engine whose pool is full may end the process. The pool is an upper bound: checkpoints in between keep the use far
+        below it.
         """
         return self._replace(buffer_pool_bytes=max(self.buffer_pool_bytes, min(2 * size, self.max_db_bytes)))
 
     def open(self, path: Path) -> RawDatabase:
-        """Open the file, or create an empty one; with a pool as large as it, because an answer about all of it has to fit."""
+        """Open the file, or create an empty one.
+
+        The pool is as large as the file, because an answer about all of it has to fit.
+        """
         pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
         database = self.engine.open(
             path, buffer_pool_bytes=pool, max_db_bytes=self.max_db_bytes, read_only=self.read_only and path.exists()
@@ -70,13 +74,13 @@ def build(
     """Fill `path`.next; on failure nothing of it is left.
 
     Args:
-        path: of the database it will take the place of.
+        path: of the database that it will replace.
         options: engine and sizes.
         catalog: the named queries.
-        content: drained once.
+        content: iterated once.
         meta: all of Meta.
-        further: more of it, when knowledge changed with the code.
-        onto_copy: what lies at `path` is closed and nothing was ever written into it: its forty tables need not be made again.
+        further: added to Meta if knowledge changed with the code.
+        onto_copy: the file at `path` is closed and was never written: a copy saves creating its forty tables.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.
@@ -93,11 +97,11 @@ def build(
     except BaseException as error:
         database.abandon()
         files.remove(target)
-        # kuzu does not notice every refused write; in a file that is being made, a failed read of it means one was lost.
+        # kuzu does not notice every refused write. A failed read of a file under construction means that a write was lost.
         lost = isinstance(error, DatabaseDamagedError) and error.facts.get("path") == str(target)
         if lost or isinstance(error, DiskFullError):
             raise DiskFullError(
-                f"there is no room for the new index beside {path}; make room and try again, the previous index is intact", path=str(path)
+                f"no room for the new index next to {path}; make room and try again, the previous index is intact", path=str(path)
             ) from error
         raise
 

@@ -1,4 +1,4 @@
-"""Ask a store for what only some stores have."""
+"""Get optional capabilities of a store."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def local_file(store: GraphStore, purpose: str) -> LocalFile:
-    """The file of an embedded engine.
+    """Return the file of an embedded engine.
 
     Args:
         store: open.
-        purpose: what needs the file, as the subject of a sentence.
+        purpose: the feature that needs the file, as the subject of a sentence.
 
     Raises:
         UnsupportedError: the engine of this store is a server.
@@ -29,10 +29,10 @@ def local_file(store: GraphStore, purpose: str) -> LocalFile:
 
 
 def cypher_queries(store: GraphStore) -> CypherQueries:
-    """What answers people's own queries.
+    """Return the executor of user-written queries.
 
     Raises:
-        UnsupportedError: this store does not.
+        UnsupportedError: this store has none.
     """
     if store.cypher is None:
         raise UnsupportedError(

@@ -1,7 +1,7 @@
-"""Named queries from `queries/cypher`: text becomes immutable records, checked before the engine sees them.
+"""Named queries from `queries/cypher`, as immutable validated records.
 
-The format is in `queries/README.md`. The parameter check is not decoration: kuzu drops a condition whose
-parameter was not given, so `MATCH (f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
+The format is in `queries/README.md`. The check of parameters is necessary: kuzu drops a condition whose parameter is missing, so
+`MATCH (f:File) WHERE f.path = $path DELETE f` without `path` empties the table.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(r"@([A-Za-z_][A-Za-z0-9_]*)")
 _WRITING = re.compile(
     r"\b(CREATE|MERGE|SET|DELETE|DROP|ALTER|COPY|INSTALL|LOAD|IMPORT|EXPORT|ATTACH|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
 )
-# What a string, an escaped name or a comment may hold is not ours to look into.
+# The content of a string, an escaped name or a comment is not checked.
 _OPAQUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/", re.S)
 
 RESERVED: Final = frozenset({"timeout_s"})  # keyword arguments of the store's own read()
@@ -41,11 +41,11 @@ class Column(NamedTuple):
     type: str  # as the engine prints it
 
 
-ALL_COLUMNS: Final = Column("*", "*")  # whatever the table has, in its order
+ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 
 
 class Fill(NamedTuple):
-    """What `@name` in the text may be replaced by."""
+    """The allowed replacements of `@name` in the text."""
 
     name: str
     type: str  # key of tables.FILLS; "" for a number
@@ -67,17 +67,17 @@ class NamedQuery:
 
     @property
     def writes(self) -> bool:
-        """True when running it could change or load anything."""
+        """Return whether running it could change or load anything."""
         return _WRITING.search(blank_opaque(self.text)) is not None
 
     def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The text and the parameters for the engine.
+        """Return the text and the parameters for the engine.
 
         Args:
             values: one for each parameter and each fill.
 
         Raises:
-            QueryParameterError: names are missing or unknown, or a fill is not what its header allows.
+            QueryParameterError: names are missing or unknown, or a fill is not allowed by its header.
         """
         declared = {*self.params, *(fill.name for fill in self.fills)}
         missing, extra = sorted(declared - values.keys()), sorted(values.keys() - declared)
@@ -110,7 +110,7 @@ class NamedQuery:
 
 
 class Catalog(Mapping[str, NamedQuery]):
-    """All named queries; unknown names are refused with the known ones."""
+    """All named queries; an error about an unknown name lists the known ones."""
 
     def __init__(self, queries: Mapping[str, NamedQuery]) -> None:
         self._queries = dict(sorted(queries.items()))
@@ -120,7 +120,7 @@ class Catalog(Mapping[str, NamedQuery]):
             return self._queries[name]
         except KeyError:
             raise QueryParameterError(
-                f"there is no query named {name!r}; known: {', '.join(self._queries)}", query=name, missing=[], extra=[]
+                f"unknown query {name!r}; known: {', '.join(self._queries)}", query=name, missing=[], extra=[]
             ) from None
 
     def __iter__(self) -> Iterator[str]:
@@ -135,7 +135,7 @@ class Catalog(Mapping[str, NamedQuery]):
 
 @cache
 def load_catalog() -> Catalog:
-    """The queries of `queries/cypher`, read once.
+    """Return the queries of `queries/cypher`, read once.
 
     Raises:
         QueryFileError: a file does not follow the format, or two queries share a name.
@@ -144,7 +144,9 @@ def load_catalog() -> Catalog:
 
 
 def read_catalog(folder: Traversable) -> Catalog:
-    """The queries of every `.cypher` file in a folder; names that start with a dot are passed over.
+    """Return the queries of all `.cypher` files in a directory.
+
+    Names that start with a dot are ignored.
 
     Raises:
         QueryFileError: see `load_catalog`.
@@ -161,11 +163,11 @@ def read_catalog(folder: Traversable) -> Catalog:
 
 
 def parse_queries(text: str, path: str) -> list[NamedQuery]:
-    """The queries of one file, in its order.
+    """Return the queries of one file, in its order.
 
     Args:
         text: the file.
-        path: how to call it in messages and in `where`.
+        path: its name in messages and in `where`.
 
     Raises:
         QueryFileError: with path and line.
@@ -203,14 +205,14 @@ def _column(text: str, where: str) -> Column:
     if text == "*":
         return ALL_COLUMNS
     if not (found := _COLUMN.fullmatch(text)):
-        raise _refusal(where, f"`returns:` wants `name TYPE, …`, not {text!r}")
+        raise _refusal(where, f"`returns:` must be `name TYPE, …`, not {text!r}")
     return Column(found["name"], found["type"])
 
 
 def _parse_fill(text: str, where: str) -> Fill:
     found = _FILL.fullmatch(text)
     if not found or (found["type"] and found["type"] not in FILLS):
-        raise _refusal(where, f"`fill:` wants `@name {' | '.join(FILLS)} | low..high, …`, not {text!r}")
+        raise _refusal(where, f"`fill:` must be `@name {' | '.join(FILLS)} | low..high, …`, not {text!r}")
     return Fill(found["name"], found["type"] or "", int(found["low"] or 0), int(found["high"] or 0))
 
 
@@ -221,9 +223,9 @@ def _check(query: NamedQuery) -> None:
     if not code.strip():
         raise _refusal(query.where, f"{query.name} has no text")
     if not query.doc:
-        raise _refusal(query.where, f"{query.name} has no comment that says what it answers")
+        raise _refusal(query.where, f"{query.name} has no comment that describes its answer")
     if ";" in code:
-        raise _refusal(query.where, f"{query.name} holds a `;`: the engine would run what follows it as another statement")
+        raise _refusal(query.where, f"{query.name} contains a `;`: the engine would run what follows it as another statement")
     if len(set(names)) != len(names) or RESERVED & set(names):
         raise _refusal(query.where, f"{query.name} declares a name twice, or one of {', '.join(sorted(RESERVED))}")
     for kind, declared, used in (
@@ -238,7 +240,10 @@ def _check(query: NamedQuery) -> None:
 
 
 def blank_opaque(text: str) -> str:
-    """The text with strings, escaped names and comments blanked out, character by character."""
+    """Replace strings, escaped names and comments by blanks.
+
+    Each character gives one blank.
+    """
     return _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""Changes, on the writer's thread: as one transaction, or as a new file that takes the old one's place."""
+"""Write changes on the writer's thread, by transaction or by a new file."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
     from graphmem.knowledge import KnowledgeDelta
 
-# A change above either is written as a new file: that is faster from about a sixth of the graph on, and a
-# transaction of it would not fit into the buffer pool (see docs/decisions/0001-engine.md).
+# A change above either limit is written as a new file: that is faster from about a sixth of the graph on, and a transaction of it would not
+# fit into the buffer pool (see docs/decisions/0001-engine.md).
 LARGE_SHARE: Final = 6
 LARGE_ROWS: Final = 20_000
 LARGE_TEXT_BYTES: Final = 8 << 20
-ROW_BYTES: Final = 200  # of a row in the file, on the safe side
-VECTOR_BYTES: Final = 16 << 20  # of vectors that go into the transaction of their memories
+ROW_BYTES: Final = 200  # of a row in the file, an upper estimate
+VECTOR_BYTES: Final = 16 << 20  # of vectors written in the transaction of their memories
 _COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
 
 
 class StoreChanges(LiveFile):
-    """How each kind of change is written."""
+    """The write path of each kind of change."""
 
     def _apply(self, delta: GraphDelta, meta: Mapping[str, str]) -> int:
         rows, text_bytes = weight(delta)
@@ -80,7 +80,8 @@ class StoreChanges(LiveFile):
     def _apply_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> int:
         last: pa.Table | None = None
         if vectors is not None:
-            # Nobody sees a vector whose text nobody has, so of many all but the last pieces may come before: the buffer pool is small.
+            # A vector is invisible until its text exists. So of many vectors, all but the last pieces may be written before, because the
+            # buffer pool is small.
             *first, last = embeddings.pieces(vectors.rows, VECTOR_BYTES)
             for piece in first:
                 self._put_vectors(vectors.model, vectors.table, piece)
@@ -100,7 +101,7 @@ class StoreChanges(LiveFile):
         return int(self._meta[KNOWLEDGE])
 
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
-        """Let a copy with the change take the file's place; reads wait meanwhile."""
+        """Replace the file by a copy with the change; reads wait meanwhile."""
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
@@ -110,7 +111,10 @@ class StoreChanges(LiveFile):
         self._say_open()
 
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
-        """Write a new file beside the old one and let it take its place; a crash leaves one of them, whole."""
+        """Write a new file next to the old one and swap them.
+
+        A crash leaves one of them, complete.
+        """
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes
         files.check_room(self._file, max(old, new))
@@ -123,7 +127,7 @@ class StoreChanges(LiveFile):
             unused = (
                 (self._meta[GENERATION], self._meta[CHECKPOINT]) == ("0", "0") and not self._vector_tables and KNOWLEDGE not in self._meta
             )
-            # Nothing to read and nothing to take over: the old file is closed first, whose handle is 90 MB of memory.
+            # There is nothing to read or to keep: the old file is closed first, because its handle takes 90 MB of memory.
             with self._gate.exclusive(BUSY_S), self._reopened({}):
                 self._build(delta, None, changed, keep_code, size=new, onto_copy=unused)
                 self._take_place(beside(self._file, NEXT))
@@ -151,7 +155,7 @@ class StoreChanges(LiveFile):
 
     def _exchange(self, new: Path) -> int:
         files.check_header(new, self._options.engine.spec, self._options.engine.name)
-        database = open_current(new, self._options._replace(keep=None), self._catalog)  # what it came from is kept as it is
+        database = open_current(new, self._options._replace(keep=None), self._catalog)  # the source file is kept unchanged
         try:
             connection = database.connect()
             meta = dict(connection.rows(*self._catalog["meta_all"].bind({})).rows)

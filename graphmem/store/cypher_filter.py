@@ -1,16 +1,16 @@
-"""Decide which queries that a person wrote may reach the engine.
+"""Decide which user-written queries may reach the engine.
 
-The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and
-calls functions that end the process. So a query is cut into words and signs, each of which must be on a list, and the engine is given a
-text made of them: keywords that read, names, numbers, and texts as parameters. Whether they make sense together the engine itself says,
-and what a query may cost is bounded where it runs (`cypher_sandbox`).
+The engine's read-only mode still reads and writes files of the machine (LOAD FROM, COPY, EXPORT, ATTACH), loads extensions and calls
+functions that end the process. So a query is split into tokens, each of which must be on a list. The engine gets a text built from them:
+keywords that read, names, numbers, and texts as parameters. The engine itself checks the grammar. `cypher_sandbox` bounds the cost of a
+query.
 
-What keeps a clause or a statement out that is not on the lists:
+These rules exclude clauses and statements that are not on the lists:
 
-* The first word, and the first after UNION, is one of `STARTS`; there is no semicolon.
+* The first word, and the first after UNION, is one of `STARTS`; a semicolon is refused.
 * After a value only a keyword of `KEYWORDS` or a sign may follow, never a name: a clause is a name after a value.
 * A name before a bracket is one of `FUNCTIONS`. A CALL begins the query, and is one of the two in `_CALL`.
-* Words of statements and clauses that write, load or install name nothing (`_ELSEWHERE`).
+* Words of statements and clauses that write, load or install cannot be names (`_ELSEWHERE`).
 
 Source:
     openCypher 9, grammar; the clauses and functions are those of Kuzu's documentation.
@@ -68,45 +68,45 @@ _TOKEN: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _MEANT: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_./: -]{0,200}")  # texts that may stand in quotes: the engine wants some of them there
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./: -]{0,200}")  # texts that may be in quotes, because the engine requires some of them there
 _CALL: Final = re.compile(
     r"""CALL\s+(show_tables\(\s*\)|table_info\(\s*(['"])[A-Za-z][A-Za-z0-9_]{0,99}\2\s*\))\s+(?=RETURN\b)""", re.IGNORECASE
 )
 """What may be asked with CALL: which tables there are, and the columns of one."""
-_OWN: Final = "_text"  # begins the names of parameters that are made here; a person's begin with a letter
+_OWN: Final = "_text"  # prefix of generated parameter names; a user's names begin with a letter
 
 
 class Token(NamedTuple):
-    """A piece of a query."""
+    """A token of a query."""
 
     kind: str  # a group of `_TOKEN`, or keyword
-    text: str  # as the engine is given it
-    at: int  # where it begins, from 0
-    space: str  # what the engine is given before it: "" where a person wrote none
+    text: str  # as the engine gets it
+    at: int  # its position, from 0
+    space: str  # the space before it for the engine: "" if the user wrote none
 
     @property
     def is_value(self) -> bool:
-        """Whether a value ends with it."""
+        """Return whether the token ends a value."""
         return self.kind in ("number", "name", "parameter", "string", "text") or self.text in (")", "]", "}") or self.text in _VALUES
 
 
 class Checked(NamedTuple):
     """A query that may run."""
 
-    text: str  # holds no text of the person's but names, numbers and plain words
+    text: str  # contains no user text except names, numbers and plain words
     params: dict[str, Any]
 
 
 def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
-    """The query as it may run.
+    """Return the query in the form that may run.
 
     Args:
-        query: what a person wrote.
+        query: the user's text.
         params: values by name: texts, numbers, truth values, and lists of them.
-        most_rows: rows that are wanted at most; each part is limited to one more, which tells that there are more.
+        most_rows: maximum number of rows; each part is limited to one more, which shows that more rows exist.
 
     Raises:
-        BadInputError: a word or sign is not on the lists, or a parameter is missing, left over or not a value.
+        BadInputError: a token is not on the lists, or a parameter is missing, unused or not a value.
     """
     if len(query) > MOST_CHARACTERS:
         raise BadInputError(
@@ -144,7 +144,10 @@ def _values(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
-    """The tokens from a place on, each of them on a list, and the texts among them by name of parameter."""
+    """Return the tokens from a position on, and texts by parameter name.
+
+    Each token is on a list.
+    """
     found: list[Token] = []
     texts: dict[str, str] = {}
     starts = True  # a part of the query begins here
@@ -186,7 +189,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
 
 
 def _word(said: str, at: int) -> tuple[str, str]:
-    """Kind and form of a word."""
+    """Return kind and form of a word."""
     word = said.upper()
     if word in RESERVED:
         raise refusal(f"{word} is not allowed; graphmem reads MATCH, WITH, UNWIND and RETURN alone", at)
@@ -196,14 +199,14 @@ def _word(said: str, at: int) -> tuple[str, str]:
 def _meaning(inside: str, at: int) -> str:
     def one(match: re.Match[str]) -> str:
         if match.group(1) not in _MEANT:
-            raise refusal(f"{match.group()!r} means nothing in a text; give the text as a parameter", at)
+            raise refusal(f"{match.group()!r} is not allowed in a text; pass the text as a parameter", at)
         return _MEANT[match.group(1)]
 
     return _ESCAPE.sub(one, inside)
 
 
 def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
-    """The tokens with numbers of rows as numbers, which a person may have given as parameters."""
+    """Replace parameters in row limits by their numbers."""
     found = list(tokens)
     for at, token in enumerate(tokens):
         if token.text not in ("SKIP", "LIMIT"):
@@ -211,13 +214,13 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         count = tokens[at + 1] if at + 1 < len(tokens) else token
         value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise refusal("a number of rows should be here", count.at)
+            raise refusal("a number of rowsis expected here", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
     return found
 
 
 def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """What UNION joins, each with the UNION before it."""
+    """Split a query at UNION; each part includes the UNION before it."""
     found: list[list[Token]] = [[]]
     for token in tokens:
         if token.text == "UNION":
@@ -227,7 +230,7 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _limited(part: list[Token], most: int) -> list[Token]:
-    """A part of a query with a limit to its rows."""
+    """Return a part of a query with a row limit."""
     depth, returns, limit = 0, False, None
     for at, token in enumerate(part):
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
@@ -250,5 +253,5 @@ def _limited(part: list[Token], most: int) -> list[Token]:
 
 
 def refusal(why: str, at: int) -> BadInputError:
-    """Why a text is not read further."""
+    """Return the error for a text that cannot be read further."""
     return BadInputError(f"Cypher, character {at + 1}: {why}", argument="query", value=at)

@@ -1,9 +1,10 @@
-"""Runs one checked query on a copy of the database, in a process that has nothing to lose: `python -m graphmem.store.cypher_process`.
+"""Run one checked query on a copy of the database, in a separate process.
 
-The engine ends its process on a good many queries that are plain Cypher (measured: about one in a thousand made at random). What it is
-given here it reads from a copy, with bounded memory and time, and without the right to open another file or to write a byte to any.
+Usage: `python -m graphmem.store.cypher_process`. The engine ends its process on a good many valid Cypher queries (measured: about one in a
+thousand random ones). Here it reads from a copy, with bounded memory and time, and without permission to open another file or to write a
+byte to any.
 
-Takes one JSON object on standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
+It reads one JSON object from standard input and prints one: `{"columns", "rows", "cut"}`, or `{"error", "message"}`.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ from graphmem.store.engine import Engine
 
 MOST_BYTES: Final = 16 << 20  # of an answer, as JSON
 POOL_BYTES: Final = 128 << 20
-SPARE_BYTES: Final = 1 << 30  # for what a query takes beside what is reserved when the database is open
-_STANDARD: Final = 3  # the files that are open whenever a process begins; a new one would have a higher number
-CPU_SECONDS: Final = 10  # for starting, beside the query's own time
+SPARE_BYTES: Final = 1 << 30  # for a query, in addition to the memory reserved by the open database
+_STANDARD: Final = 3  # file descriptors that every process has at its start; a new one would have a higher number
+CPU_SECONDS: Final = 10  # for the start, in addition to the query's own time
 
-# The engine's driver imports what it converts values with when it first meets one, and then needs files.
+# The engine's driver imports its converters at the first use of each type, and needs files for that.
 _WARM: Final = (
     "RETURN $text, $list, $number, $share, $truth, timestamp('2025-01-01 00:00:00'), date('2025-01-01'), interval('1 day'), "
     "CAST(1 AS DECIMAL(5, 2)), {k: [1]}"
 )
 
-# How the engine begins when a query is at fault.
+# Beginnings of engine messages about faulty queries.
 _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser", "Catalog", "Conversion", "Overflow", "Runtime"))
 
 
 def main(engine: str, path: str, max_db_bytes: str) -> int:
-    """Answer the request on standard input; 0 whatever comes of the query."""
+    """Answer the request on standard input; always return 0."""
     request = json.load(sys.stdin)
     _confine(request["seconds"])
     try:
@@ -57,7 +58,7 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 
 
 def _confine(seconds: float) -> None:
-    """Bound what this process may take of everything but memory, for good."""
+    """Limit all resources of this process except memory, for good."""
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     for what, most in (
         (resource.RLIMIT_CPU, cpu),
@@ -68,9 +69,10 @@ def _confine(seconds: float) -> None:
 
 
 def _confine_query() -> None:
-    """Bound what the query may take beside what opening took, and let it open no file: no data of the machine, no extension.
+    """Limit the query's memory, and forbid opening files.
 
-    How much address space an engine reserves is its own affair.
+    The limit is in addition to the memory of the open database. The query reaches no data of the machine and no extension. The engine
+    decides how much address space it reserves.
     """
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     given = [one for one in resource.getrlimit(resource.RLIMIT_AS) if one != resource.RLIM_INFINITY]
@@ -98,7 +100,10 @@ def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any])
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: times as ISO 8601 in UTC, what JSON has no number for as null."""
+    """Convert a value to JSON.
+
+    Times are ISO 8601 in UTC. A value without a JSON number is null.
+    """
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

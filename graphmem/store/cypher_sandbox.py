@@ -1,6 +1,6 @@
-"""Run user-written Cypher in a process of its own, on a copy of the database that is as new as the graph.
+"""Run user-written Cypher in a subprocess on a snapshot of the database.
 
-The engine, a bound or the clock may end that process; the database and its server go on.
+The copy is as new as the graph. If the engine, a limit or the clock ends the process, the database and its server continue.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from graphmem.store.base import AskedRows
 from graphmem.store.cypher_filter import checked
 from graphmem.store.cypher_process import MOST_BYTES
 
-FOLDER: Final = "sandbox"  # beside the database file
-START_SECONDS: Final = 30.0  # for a process to start on a busy machine, beside the query's own time
-WAIT_SECONDS: Final = 30.0  # for the query before
-KEPT_SECONDS: Final = 60.0  # without a query, after which the copy is removed: it holds what may be deleted meanwhile
-_SEEN: Final = 300  # characters of an engine's sentence that are told
+FOLDER: Final = "sandbox"  # next to the database file
+START_SECONDS: Final = 30.0  # for the start of a process on a busy machine, in addition to the query's own time
+WAIT_SECONDS: Final = 30.0  # wait for the previous query
+KEPT_SECONDS: Final = 60.0  # without a query until the copy is removed, because it may hold data that was deleted meanwhile
+_SEEN: Final = 300  # characters of an engine's message that are reported
 
 _log = logging.getLogger(__name__)
 
@@ -36,9 +36,9 @@ class CypherSandbox:
     Args:
         database: file of the database.
         engine: its name.
-        max_db_bytes: address space the engine sets aside.
+        max_db_bytes: address space that the engine reserves.
         copy_to: writes a copy of the database, complete and on disk.
-        state: what the graph is at; another value, and the copy is made anew.
+        state: returns the version of the graph; if it changed, the copy is made again.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CypherSandbox:
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
         """See `CypherQueries.ask`."""
         text, values = checked(query, params, most_rows)
-        _log.info("a person asks: %s", text)  # their texts are parameters, so it holds none of them
+        _log.info("a person asks: %s", text)  # texts are parameters, so this contains none of them
         if not self._turn.acquire(timeout=WAIT_SECONDS):
             raise StoreBusyError("another Cypher query is running; try again", path=str(self._folder), owner=None, retry_after=1.0)
         try:
@@ -70,7 +70,7 @@ class CypherSandbox:
             self._turn.release()
 
     def close(self) -> None:
-        """Leave no copy behind."""
+        """Delete the copy."""
         if self._removal is not None:
             self._removal.cancel()
         self._clear()
@@ -87,7 +87,7 @@ class CypherSandbox:
         try:
             shutil.rmtree(self._folder)
         except FileNotFoundError:
-            return  # there was none, or its last file went while it was being deleted
+            return  # no copy existed, or its last file vanished during the deletion
         except OSError as error:
             _log.warning("%s could not be deleted, and holds a copy of the graph as it was (%s); delete it by hand", self._folder, error)
 
@@ -99,7 +99,7 @@ class CypherSandbox:
             try:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as error:
-                raise disk_refusal(error, "making a folder for the copy that queries run on", self._folder) from error
+                raise disk_refusal(error, "making a directory for the copy that queries run on", self._folder) from error
             self._copy_to(path)
             self._copied = state
         return path
@@ -118,7 +118,7 @@ class CypherSandbox:
             _log.warning("a query ended its process (%d): %s", done.returncode, done.stderr[-_SEEN:].strip())
             how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
             raise BadInputError(
-                f"the engine ended with {how} on this query; nothing was harmed, for it ran on a copy: write it another way",
+                f"the engine ended with {how} on this query, which ran on a copy and did no harm; write it differently",
                 argument="query",
             )
         answer = json.loads(done.stdout)
@@ -127,7 +127,7 @@ class CypherSandbox:
         said = str(answer["message"])
         errors: dict[str, GraphMemError] = {
             "time": late,
-            "memory": LimitError("the query wants more memory than one may have; ask for less", limit="cypher_memory", reason=said),
+            "memory": LimitError("the query needs more memory than allowed; ask for less", limit="cypher_memory", reason=said),
             "bytes": LimitError(
                 f"the answer has more than {MOST_BYTES:,} bytes; ask for fewer rows or columns", limit="cypher_bytes", allowed=MOST_BYTES
             ),

@@ -1,7 +1,7 @@
-"""A change of the code graph, inside the caller's transaction.
+"""Apply a change of the code graph inside the caller's transaction.
 
-The order is forced by the engine: edges that go, nodes that go, nodes that come or change, edges that come
-or change. Nothing is ever detached (DETACH DELETE leaves edges behind on kuzu).
+The engine requires this order: removed edges, removed nodes, new and changed nodes, new and changed edges. DETACH DELETE is never used,
+because it leaves edges behind on kuzu.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import FEW, EdgeChanges, LabelOf, ends, few_or_many, label_lookup, once
 from graphmem.store.write_nodes import CREATES, write_nodes
 
-FEW_MOVES: Final = 8  # chunks up to here are moved one by one, more joined
-INFLATES_TO: Final = 3  # times as many characters, code and prose alike
+FEW_MOVES: Final = 8  # up to this number chunks are moved one by one, more by a join
+INFLATES_TO: Final = 3  # times as many characters, for code and prose alike
 
 
 def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -> bool:
-    """Make the stored code graph what the delta says, and take what is known about it along.
+    """Apply a delta to the stored code graph and to the knowledge about it.
 
     Args:
         transaction: open; the caller commits.
         delta: complete, see `GraphDelta`.
-        moment: when, for code that is gone but known to memories.
+        moment: the time, for removed code that memories are about.
 
     Returns:
         Whether knowledge changed with it: a link was moved or an anchor set.
 
     Raises:
-        BadInputError: an id or an edge comes twice, or an edge leads to a node that is not there.
+        BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
     """
     rows: dict[NodeTable, tuple[Sequence[Any], Sequence[str]]] = {
         NodeTable.CHUNK: (delta.chunks, delta.removed_chunks),
@@ -73,7 +73,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete those of these nodes that are stale and that no knowledge points at any more."""
+    """Delete stale nodes among these that knowledge no longer points at."""
     if label not in CODE_NODES or not ids:
         return
     if len(ids) <= FEW:
@@ -87,7 +87,7 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
-    """How large a change is: rows, and characters of text."""
+    """Return the size of a change: rows, and characters of text."""
     texts = (len(row.packed) * INFLATES_TO if isinstance(row, PackedChunkRow) else len(row.text) for row in delta.chunks)
     return sum(len(rows) for rows in delta if rows is not delta.before), sum(texts)
 
@@ -103,7 +103,10 @@ def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
 
 
 def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
-    """Chunks and unresolved sites: no edges of others lead there, so a changed one is deleted and created."""
+    """Delete and create changed chunks and unresolved sites.
+
+    No edges of other nodes lead to them.
+    """
     gone = sorted({*removed, *(row[0] for row in added)})
     if label is NodeTable.CHUNK:
         few_or_many(transaction, gone, "unlink_chunk", "unlink_chunks", {}, lambda one: {"id": one}, wanted)
@@ -113,7 +116,7 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 
 
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
-    """Write the new lines of chunks that only moved; the others."""
+    """Write new lines of chunks that only moved; return the others."""
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
     few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)
@@ -126,7 +129,7 @@ def _moved_table(numbers: Sequence[Mapping[str, Any]]) -> pa.Table:
 
 
 def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], held: Collection[str], moment: datetime) -> None:
-    """Delete nodes and what is left of their edges; those that are held by knowledge are marked stale instead."""
+    """Delete nodes and their edges; mark nodes that knowledge holds as stale."""
     if not ids:
         return
     kept = set(held).intersection(ids)
@@ -138,9 +141,9 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete every edge that is still there: of the code, and of what was derived from it.
+    """Delete every remaining edge, of the code and of data derived from it.
 
-    A complete delta leaves none of the code's, but an edge left behind would refuse the node.
+    A complete delta leaves no edge of the code, but a remaining edge would block the deletion of its node.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):
@@ -151,7 +154,10 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 
 
 def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
-    """(kind, label of src, label of dst, id, outward) for every kind of edge these nodes still have."""
+    """Return the edges that these nodes still have.
+
+    (kind, label of src, label of dst, id, outward) for every kind of edge.
+    """
     if len(ids) <= FEW:
         return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]
     return transaction.run("edges_left", label=label, rows=wanted(ids)).rows

@@ -1,6 +1,7 @@
-"""Layer 2 inside the caller's transaction: modules and flows as they were worked out from one generation of the code.
+"""Write layer 2 inside the caller's transaction.
 
-Edges are written whole. A module that is gone stays, marked stale, while a memory is about it.
+Modules and flows are derived from one generation of the code. Edges are replaced as a whole. A module that is gone stays, marked stale,
+while a memory is about it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ENDS: Final = {"src": pa.string(), "dst": pa.string()}
 
 
 def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> list[StoredModule]:
-    """Modules with their files, by id; those that are gone are left out."""
+    """Return modules with their files, by id, without those that are gone."""
     paths: dict[str, list[str]] = {}
     for one in files:
         paths.setdefault(one["module_id"], []).append(one["path"])
@@ -39,13 +40,13 @@ def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[st
 def put_modules(
     transaction: Transaction, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]], moment: datetime
 ) -> None:
-    """Make the stored modules and their dependencies these.
+    """Replace the stored modules and their dependencies.
 
     Args:
         transaction: open; the caller commits.
         modules: all of them, distinct by id.
         depends_on: (module id, module id, number of edges).
-        moment: since when modules that are gone are stale.
+        moment: the time since which removed modules are stale.
     """
     for pair in (_CONTAINS, _DEPENDS):
         transaction.run("delete_all_edges", **ends(pair))
@@ -69,7 +70,7 @@ def put_modules(
 
 
 def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
-    """Make the stored flows these; distinct by id."""
+    """Replace the stored flows; distinct by id."""
     for pair in (_STARTS, _STEPS):
         transaction.run("delete_all_edges", **ends(pair))
     transaction.run("delete_flows")
@@ -82,7 +83,10 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 
 
 def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
-    """Make the edges between files that move together these; one for each direction."""
+    """Replace the edges between files that change together.
+
+    One for each direction.
+    """
     transaction.run("delete_all_edges", **ends(_CO_ACCESSED))
     columns = {**_ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
@@ -90,9 +94,9 @@ def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> No
 
 
 def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRow]) -> None:
-    """Make the stored keys of frameworks, and who handles them, these.
+    """Replace the stored framework keys and their handlers.
 
-    A function that handles one key in several ways is joined to it once, by what is believed most.
+    A function that handles one key in several ways gets one edge, with the highest confidence.
     """
     transaction.run("delete_all_edges", **ends(_HANDLES))
     transaction.run("delete_framework_keys")
@@ -109,7 +113,10 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Rows in pieces; an end that is not there any more is passed over, since the next generation writes all of this anew."""
+    """Create rows in pieces.
+
+    A row with a missing end is left out, because the next generation rewrites all of this.
+    """
     for at in range(0, len(rows), SLICE):
         values = zip(*rows[at : at + SLICE], strict=True)
         arrays = {name: pa.array(column, kind) for (name, kind), column in zip(columns.items(), values, strict=True)}

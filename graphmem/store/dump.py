@@ -1,9 +1,10 @@
-"""The whole database as Arrow files that no engine had a part in: what moves a project between kuzu and ladybug.
+"""The whole database as engine-independent Arrow files.
 
-A dump is a folder: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. It is
-written from one read transaction and read back by the way every new file is filled (`rebuild.fill`), so what a dump becomes is what
-`compact` would have made. It says of which schema its rows are: they are loaded into tables of that schema, which the migrations that
-came later then bring up to date.
+A dump moves a project between kuzu and ladybug.
+
+A dump is a directory: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. It is
+written from one read transaction. It is read back like every new file is filled (`rebuild.fill`), so the result equals that of `compact`.
+It names the schema of its rows. They are loaded into tables of that schema, and later migrations then update it.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ if TYPE_CHECKING:
     from graphmem.store.migrate import Migration
 
 FORMAT: Final = 1
-ROW_BYTES: Final = 200  # of a row in the database without its text, on the safe side
-INFLATES_TO: Final = 4  # times its size in a dump a text has in the database
+ROW_BYTES: Final = 200  # of a row in the database without its text, an upper estimate
+INFLATES_TO: Final = 4  # ratio of a text's size in the database to its size in a dump
 META_FILE: Final = "meta.json"
 _VERSION: Final = re.compile(r"\d{4}")
-_BEFORE_SCHEMAS: Final = "0003"  # of dumps that do not say
+_BEFORE_SCHEMAS: Final = "0003"  # schema of dumps that do not name one
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Mapping[str, str]) -> dict[str, int]:
-    """Write everything a database holds into an empty folder.
+    """Write the content of a database into an empty directory.
 
     Args:
         connection: in a read transaction. The database may be of an older schema.
@@ -62,7 +63,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
         Rows by table, in the order they are loaded.
 
     Raises:
-        DiskFullError: the disk refused; the folder is of no use.
+        DiskFullError: the disk is full; the directory is unusable.
     """
     names = table_names(connection)
     rows: dict[str, int] = {}
@@ -82,28 +83,28 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
 
 
 def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, replace: bool = False) -> dict[str, str]:
-    """Make a database file of a dump; complete, or not there at all.
+    """Create a database file from a dump, completely or not at all.
 
     Args:
         folder: of the dump.
         path: of the new file.
-        engine: that is to read it from now on.
+        engine: that reads it from now on.
         buffer_pool_bytes: see `open_store`.
         max_db_bytes: see `open_store`.
-        replace: something may lie at `path`.
+        replace: `path` may exist.
 
     Returns:
         Its Meta.
 
     Raises:
-        DatabaseDamagedError: the dump is not whole, or of a format nobody knows.
+        DatabaseDamagedError: the dump is incomplete, or of an unknown format.
         SchemaTooNewError: a newer graphmem wrote it.
-        DiskFullError, LimitError: what the engine says.
+        DiskFullError, LimitError: as the engine reports.
     """
     meta, rows, schema = _described(folder)
     path = path.resolve()
     if path.exists() and not replace:
-        raise DatabaseDamagedError(f"{path} is there already; name a new file", path=str(path), reason="exists")
+        raise DatabaseDamagedError(f"{path} already exists; choose a new file", path=str(path), reason="exists")
     options = OpenOptions(Engine(engine), buffer_pool_bytes, max_db_bytes, read_only=False)
     content = _Dumped(folder, rows, _migrations_to(schema, folder), moment=times.now())
     size = sum(rows.values()) * ROW_BYTES + INFLATES_TO * sum(file.stat().st_size for file in folder.iterdir())
@@ -111,14 +112,14 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
         build(path, options.for_a_new_file(size), load_catalog(), content, meta, {})
     except BREAKING:
         raise
-    except GraphMemError as error:  # its columns are others than the schema's, or an edge has no ends
+    except GraphMemError as error:  # its columns differ from the schema's, or an edge lacks an end
         raise _not_whole(folder, str(error.facts.get("reason", error.message))) from error
     files.put_in_place(beside(path, NEXT), path)
     return meta
 
 
 class _Dumped(Content):
-    """What a dump holds, as the content of a new file."""
+    """A dump as the content of a new file."""
 
     def __init__(self, folder: Path, rows: Mapping[str, int], schema: tuple[Migration, ...] | None, moment: datetime) -> None:
         super().__init__(GraphDelta.empty(), None, load_catalog(), keep_code=False, moment=moment)
@@ -127,7 +128,7 @@ class _Dumped(Content):
         self._rows = rows
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Rows of every node table: in pieces where a table may be filled in pieces."""
+        """Yield rows of every node table, in pieces if the table allows it."""
         labels: dict[str, NodeTable | EmbeddingTable] = {str(label): label for label in (*CODE_NODES, *CARRIED_NODES)}
         vectors = [table for name in self._rows if (table := EmbeddingTable.parse(name)) is not None]
         for name, label in {**labels, **{str(table): table for table in vectors}}.items():
@@ -137,7 +138,7 @@ class _Dumped(Content):
                 yield label, table.slice(at, step)
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Every FROM … TO … with rows."""
+        """Yield every FROM … TO … that has rows."""
         for pair in ALL_PAIRS:
             table = _read(self._folder, pair_name(pair), self._rows)
             if len(table):
@@ -145,12 +146,15 @@ class _Dumped(Content):
 
 
 def pair_name(pair: Pair) -> str:
-    """The name of a FROM … TO … in a dump."""
+    """Return the name of a FROM … TO … in a dump."""
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 
 def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
-    """Write the rows of one table into a file, which is not made when there are none; how many there were."""
+    """Write the rows of one table to a file; return their number.
+
+    Without rows no file is made.
+    """
     count = 0
     with contextlib.ExitStack() as closing:
         writer: pa.ipc.RecordBatchFileWriter | None = None
@@ -164,7 +168,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
-    """Every table that is there, nodes before edges, in pieces."""
+    """Yield every existing table in pieces, nodes before edges."""
     read = Pieces(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):
         if label in names:
@@ -178,7 +182,7 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
-    """The migrations a dump's rows are of; None when those are all."""
+    """Return the migrations of a dump's rows; None if those are all."""
     known = load_migrations()
     if version > known[-1].version:
         raise SchemaTooNewError(
@@ -191,7 +195,7 @@ def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
         )
     base = tuple(one for one in known if one.version <= version)
     if not base:
-        raise _not_whole(folder, f"{META_FILE} names schema {version}, which there never was")
+        raise _not_whole(folder, f"{META_FILE} names schema {version}, which does not exist")
     return base if len(base) < len(known) else None
 
 
@@ -203,7 +207,7 @@ def _described(folder: Path) -> tuple[dict[str, str], dict[str, int], str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _not_whole(folder, f"{META_FILE} cannot be read ({error})") from error
     if number != FORMAT:
-        raise _not_whole(folder, f"it is of format {number}, this graphmem reads {FORMAT}")
+        raise _not_whole(folder, f"its format is {number}, this graphmem reads {FORMAT}")
     if not isinstance(schema, str) or not _VERSION.fullmatch(schema):
         raise _not_whole(folder, f"{META_FILE} names no schema")
     return meta, rows, schema
@@ -227,4 +231,4 @@ def _read(folder: Path, name: str, rows: Mapping[str, int]) -> pa.Table:
 
 
 def _not_whole(folder: Path, reason: str) -> DatabaseDamagedError:
-    return DatabaseDamagedError(f"the dump is not whole: {reason}; use another one", path=str(folder), reason=reason)
+    return DatabaseDamagedError(f"the dump is incomplete: {reason}; use another one", path=str(folder), reason=reason)

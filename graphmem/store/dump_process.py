@@ -1,8 +1,8 @@
-"""Makes a database of a dump, in a process of its own: `python -m graphmem.store.dump_process`.
+"""Create a database from a dump in a separate process.
 
-An engine that fills a file keeps hundreds of megabytes, and one that dies takes its process along; a server that looks whether its
-backup is whole can afford neither. Takes one JSON object on standard input, the arguments of `read_dump`, and prints one:
-`{"meta"}`, or `{"error", "message", "facts"}`.
+Usage: `python -m graphmem.store.dump_process`. An engine that fills a file keeps hundreds of megabytes, and a crash ends its process. A
+server that checks its backup can afford neither. The process reads one JSON object from standard input, the arguments of `read_dump`. It
+prints one: `{"meta"}`, or `{"error", "message", "facts"}`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from graphmem import errors
 from graphmem.errors import DatabaseDamagedError, GraphMemError
 from graphmem.store.dump import read_dump
 
-_SEEN: Final = 300  # last characters of what a process that ended otherwise had to say
+_SEEN: Final = 300  # last characters of a process's output that are reported if it ended otherwise
 
 
 def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
-    """`read_dump`, without its memory and its dangers.
+    """Run `read_dump` without its memory and crashes in this process.
 
     Raises:
-        DatabaseDamagedError: as `read_dump`, and when the engine ended its process.
+        DatabaseDamagedError: as `read_dump`, and if the engine ended its process.
         SchemaTooNewError, DiskFullError, LimitError: see `read_dump`.
     """
     request = {
@@ -40,7 +40,9 @@ def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_byte
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
         said = done.stderr.strip()[-_SEEN:]
         raise DatabaseDamagedError(
-            f"making a database of the dump ended with {how}{f' ({said})' if said else ''}; use another one", path=str(folder), reason=how
+            f"creating a database from the dump ended with {how}{f' ({said})' if said else ''}; use another one",
+            path=str(folder),
+            reason=how,
         )
     answer: dict[str, Any] = json.loads(done.stdout)
     if "error" in answer:
@@ -50,7 +52,7 @@ def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_byte
 
 
 def main() -> int:
-    """Answer the request on standard input; 0 whatever comes of it."""
+    """Answer the request on standard input; always return 0."""
     request = json.load(sys.stdin)
     try:
         meta = read_dump(

@@ -1,4 +1,7 @@
-"""Vectors at rest: checked on the way in, one table a dimension, keyed by model and text."""
+"""Stored vectors: validated on write, one table per dimension.
+
+The key consists of model and text.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from graphmem.errors import BadInputError
 from graphmem.model import stable_id
 from graphmem.store.tables import MAX_DIMENSIONS, EmbeddingTable
 
-FEW: Final = 24  # vectors up to here are put one by one, more joined
-DELETED: Final = 8_192  # vectors one transaction deletes
+FEW: Final = 24  # up to this number vectors are written one by one, more by a join
+DELETED: Final = 8_192  # vectors deleted in one transaction
 
 if TYPE_CHECKING:
     from graphmem.knowledge import KnowledgeDelta
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """Vectors of one model, checked."""
+    """Validated vectors of one model."""
 
     model: str
     table: EmbeddingTable
@@ -29,7 +32,9 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """The vectors of a change of memories, with their model and their table; None when it has none.
+    """Return the vectors of a change of memories, with model and table.
+
+    None if the change has none.
 
     Raises:
         BadInputError: the memories name no model or several; see also `checked_vectors`.
@@ -39,7 +44,7 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
     if len(models) != 1:
         raise BadInputError(
-            f"vectors come with memories of one embedding_model, not of {models or 'none'}; write those of another by themselves",
+            f"vectors come with memories of one embedding_model, not of {models or 'none'}; use one write for each model",
             argument="vectors",
         )
     dim = dimension(rows)
@@ -47,9 +52,9 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
 
 
 def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
-    """Rows as the Embedding table has them.
+    """Validate vectors; return rows of the Embedding table.
 
-    The engine takes a NaN without a word and only notices a wrong length at a later cast.
+    The engine accepts a NaN silently and only notices a wrong length at a later cast.
 
     Args:
         model: identity of the model; vectors of different models are never compared.
@@ -57,7 +62,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
         rows: columns text_hash (string) and vector (fixed_size_list<float32>, `dim`).
 
     Raises:
-        BadInputError: another shape, a hash twice or null, a vector that is not finite or has no length.
+        BadInputError: another shape, a repeated or null hash, a vector that is not finite or has zero length.
     """
     if not model or not 1 <= dim <= MAX_DIMENSIONS:
         raise BadInputError(f"vectors need a model and 1 to {MAX_DIMENSIONS} dimensions, not {model!r} and {dim}", argument="dim")
@@ -65,7 +70,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
         raise BadInputError(f"rows must be text_hash string and vector fixed_size_list<float32>[{dim}], not {rows.schema}", argument="rows")
     hashes = rows["text_hash"].to_pylist()
     if None in hashes or len(set(hashes)) != len(hashes):
-        raise BadInputError("a text_hash is missing or comes twice", argument="rows")
+        raise BadInputError("a text_hash is missing or repeated", argument="rows")
     vectors = rows["vector"].combine_chunks()
     values = vectors.flatten().to_numpy(zero_copy_only=False)
     if vectors.null_count or len(values) != len(hashes) * dim:
@@ -80,12 +85,15 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
 
 
 def vector_id(model: str, text_hash: str) -> str:
-    """Key of the vector that a model made of a text."""
+    """Return the key of a model's vector of a text."""
     return stable_id("embedding", model, text_hash)
 
 
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
-    """Add checked rows to their table, which is made when it is not among `tables`; vectors that are there stay as they are."""
+    """Add validated rows to their table.
+
+    It is created if it is not among `tables`. Existing vectors stay unchanged.
+    """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)
     if len(rows) > FEW:
@@ -98,7 +106,10 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 
 
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
-    """(text_hash, vector) of one model, sorted by text_hash; no rows, of dimension 1, when it has none."""
+    """Return (text_hash, vector) of one model, sorted by text_hash.
+
+    Without vectors: no rows, of dimension 1.
+    """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
         if len(found):
@@ -107,7 +118,7 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
-    """How many vectors each model has."""
+    """Return the number of vectors of each model."""
     counts: dict[str, int] = {}
     for table in tables:
         for row in ask("embedding_models", table=table).to_pylist():
@@ -116,7 +127,10 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 
 
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
-    """Every vector of a model, as tables of ids in a column `wanted` that one transaction each may delete."""
+    """Yield the vectors of a model as tables of ids in a column `wanted`.
+
+    One transaction may delete each table.
+    """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])
         for at in range(0, len(ids), DELETED):
@@ -129,16 +143,16 @@ def forget(transaction: Transaction, table: EmbeddingTable, rows: pa.Table) -> N
 
 
 def pieces(rows: pa.Table, size: int) -> list[pa.Table]:
-    """At most so many bytes each; one at least."""
+    """Split rows into pieces of a maximum size; each has at least one row."""
     step = max(1, size * len(rows) // max(1, rows.nbytes))
     return [rows.slice(at, step) for at in range(0, max(1, len(rows)), step)]
 
 
 def dimension(rows: pa.Table) -> int:
-    """Of the vectors in `rows`.
+    """Return the dimension of the vectors in `rows`.
 
     Raises:
-        BadInputError: they are no vectors of one length.
+        BadInputError: they are not vectors of one length.
     """
     kind = rows["vector"].type if "vector" in rows.column_names else pa.null()
     if not pa.types.is_fixed_size_list(kind):

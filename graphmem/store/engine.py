@@ -1,8 +1,7 @@
-"""The two engines behind one face: the only module that imports kuzu or ladybug.
+"""A common wrapper of both engines, the only module that imports them.
 
-ladybug is the maintained fork of kuzu with the same language and the same Python calls; what differs is
-in `ENGINES` and in a few lines here. Both cannot live in one process (the second import breaks the
-interpreter), so the engine is chosen before either is imported.
+ladybug is the maintained fork of kuzu with the same language and the same Python calls. The differences are in `ENGINES` and in a few lines
+here. Both cannot be in one process, because the second import breaks the interpreter. So the engine is chosen before either is imported.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class EngineSpec(NamedTuple):
-    """What differs between the engines before one is opened."""
+    """The differences between the engines, known before one is opened."""
 
     module: str
     magic: bytes  # first four bytes of a database file
     storage_version: int  # the next eight, little-endian; files of another version are not opened
     install: str
     options: Mapping[str, Any]  # for Database()
-    # A torn tail of the write-ahead log is what a crash leaves. kuzu drops it; ladybug has to be told to.
+    # A crash leaves a torn end of the write-ahead log. kuzu drops it; ladybug needs an option for that.
     lenient: Mapping[str, Any]
 
 
@@ -51,15 +50,15 @@ ENGINES: Final = {
 }
 
 
-ENGINE_ERRORS: Final = (RuntimeError, MemoryError)  # the bindings raise nothing else when the engine fails
+ENGINE_ERRORS: Final = (RuntimeError, MemoryError)  # the only exceptions of the bindings when the engine fails
 PIECE_ROWS: Final = 250_000  # of an Arrow table
-LEAST_DB_BYTES: Final = 64 << 20  # of address space, for a file that is nearly empty
-OWN_BYTES: Final = 512 << 20  # of address space that an engine and one query take beside it, measured: 490 MB with one thread
-ROOMY_BYTES: Final = 2 << 30  # with less address space left than this, an engine makes do with one thread
+LEAST_DB_BYTES: Final = 64 << 20  # of address space, for a nearly empty file
+OWN_BYTES: Final = 512 << 20  # of address space that an engine and one query need in addition, measured: 490 MB with one thread
+ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engine uses one thread
 
 
 def _least(path: Path) -> int:
-    """Address space that a file and its log need at least, a power of two."""
+    """Return the minimum address space of a file and its log, a power of two."""
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
     while least < 2 * held:
@@ -68,9 +67,10 @@ def _least(path: Path) -> int:
 
 
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
-    """Address space to reserve for a file, largest first: what was asked for, or what this process may have and the file fits into.
+    """Return address space sizes to try for a file, largest first.
 
-    Half of what is left is for everything else that the process does.
+    The first is the requested size, or what this process may have and the file fits into. Half of the remaining address space is left for
+    everything else in the process.
     """
     least, size = _least(path), wanted
     while room is not None and size > max(least, room // 2):
@@ -82,7 +82,7 @@ def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
 
 
 class Rows(NamedTuple):
-    """A drained result."""
+    """A fully read result."""
 
     columns: list[str]
     types: list[str]
@@ -96,13 +96,13 @@ class Engine:
         name: kuzu or ladybug.
 
     Raises:
-        SettingsError: the name is unknown, the package is missing or stores another format than the
-            pinned one, or this process already uses the other engine.
+        SettingsError: the name is unknown, the package is missing or has another storage format than the pinned one, or this process
+            already uses the other engine.
     """
 
     def __init__(self, name: str) -> None:
         if name not in ENGINES:
-            raise SettingsError(f"there is no engine {name!r}; use {' or '.join(ENGINES)}", setting="engine", value=name, origin="")
+            raise SettingsError(f"unknown engine {name!r}; use {' or '.join(ENGINES)}", setting="engine", value=name, origin="")
         for other in ENGINES:
             if other != name and ENGINES[other].module in sys.modules:
                 raise SettingsError(
@@ -113,7 +113,7 @@ class Engine:
                 )
         self.name = name
         self.spec = ENGINES[name]
-        self.reserved_bytes = 0  # of address space, for the file that was opened last
+        self.reserved_bytes = 0  # of address space, for the last opened file
         self.pool_bytes = 0  # of its buffer pool
         try:
             self._module: ModuleType = importlib.import_module(self.spec.module)
@@ -134,14 +134,14 @@ class Engine:
     def open(self, path: Path, *, buffer_pool_bytes: int, max_db_bytes: int, read_only: bool = False) -> RawDatabase:
         """Open or create a database file.
 
-        Automatic checkpoints are off: one that meets an open read waits, fails, and takes the commit
-        that caused it along. The store checkpoints when nobody reads.
+        Automatic checkpoints are off: one that meets an open read waits, fails, and makes the commit that caused it fail, too. The store
+        checkpoints when nothing reads.
 
         Raises:
-            DatabaseDamagedError, StoreBusyError, DiskFullError, ResourceError: what the engine says.
+            DatabaseDamagedError, StoreBusyError, DiskFullError, ResourceError: as the engine reports.
         """
         room = free_address_space()
-        if room is not None and room < _least(path) + OWN_BYTES:  # what the engine does when it runs out of it can end the process
+        if room is not None and room < _least(path) + OWN_BYTES:  # an engine without address space can end the process
             raise out_of_memory(f"opening {path}", path)
         for size in _sizes(path, max_db_bytes, room):
             options = {
@@ -172,16 +172,16 @@ class Engine:
             raise self.translate(again, path) from again
 
     def connect(self, raw: Any) -> Any:
-        """A connection object of the engine to a database object of the engine."""
+        """Return an engine connection to an engine database."""
         return self._module.Connection(raw)
 
     def prepare(self, connection: Any, text: str) -> Any:
-        """A statement planned once, for parameters that come later."""
-        # Connection.prepare() of kuzu warns that it is deprecated; the object it returns is not.
+        """Plan a statement once, for parameters that come later."""
+        # Connection.prepare() of kuzu warns that it is deprecated; the object it returns does not.
         return self._module.PreparedStatement(connection, text, {})
 
     def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
-        """The engine's words as one of ours; see `engine_errors`."""
+        """Convert an engine's error to one of graphmem; see `engine_errors`."""
         return translated(self.name, error, path, self.reserved_bytes, text, pool_bytes=self.pool_bytes)
 
 
@@ -189,7 +189,7 @@ _open: Final[weakref.WeakSet[RawDatabase]] = weakref.WeakSet()
 
 
 class RawDatabase:
-    """An open database object of the engine, with its connections."""
+    """An open database object of the engine with its connections."""
 
     def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
         self.engine = engine
@@ -197,11 +197,11 @@ class RawDatabase:
         self._raw = raw
         self._connections: list[Connection] = []
         _open.add(self)
-        # Closing must not write: when that fails the destructor throws, which ends the process. Checkpoints are asked for.
+        # Closing must not write: if the write fails, the destructor throws and ends the process. Checkpoints are explicit.
         self.connect().rows("CALL force_checkpoint_on_close=false")
 
     def connect(self) -> Connection:
-        """A connection; one thread uses it at a time."""
+        """Return a connection; one thread uses it at a time."""
         try:
             connection = Connection(self.engine, self.engine.connect(self._raw), self.path)
         except ENGINE_ERRORS as error:
@@ -210,13 +210,13 @@ class RawDatabase:
         return connection
 
     def renew(self, connection: Connection) -> Connection:
-        """A new connection in place of one that holds on to much memory."""
+        """Replace a connection that holds much memory by a new one."""
         self._connections.remove(connection)
         connection.close()
         return self.connect()
 
     def close(self) -> None:
-        """Close every connection and the file; what is only in the log stays there.
+        """Close every connection and the file; the log stays as it is.
 
         Raises:
             DiskFullError, GraphMemError: the engine could not; this object has been abandoned.
@@ -231,11 +231,10 @@ class RawDatabase:
             raise self.engine.translate(error, self.path) from error
 
     def abandon(self) -> None:
-        """Let go without closing, for good.
+        """Drop the database permanently without closing it.
 
-        After a failed write the engine's destructor throws, and that ends the whole process. The
-        objects get a reference nobody owns, so no destructor runs: not now, not when the interpreter
-        exits. The file lock stays with the process, which may open the file again.
+        After a failed write the engine's destructor throws, and that ends the whole process. The objects get a reference without an owner,
+        so no destructor runs, not even when the interpreter exits. The file lock stays with the process, which may open the file again.
         """
         _open.discard(self)
         for item in (self._raw, *(part for connection in self._connections for part in connection.parts())):
@@ -244,11 +243,13 @@ class RawDatabase:
 
 
 class Connection:
-    """A connection; every result is drained and closed before the next statement.
+    """A connection.
+
+    Every result is read fully and closed before the next statement.
 
     Attributes:
-        held_bytes: Arrow data it was given. The engine keeps every table it was given as a parameter
-            until the connection is closed, so whoever gives it much renews it now and then.
+        held_bytes: Arrow data passed to it. The engine keeps every table passed as a parameter until the connection is closed, so a caller
+            that passes much renews it now and then.
     """
 
     def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
@@ -260,24 +261,24 @@ class Connection:
         self.held_bytes = 0
 
     def set_timeout(self, seconds: float) -> None:
-        """Time one statement may take from now on; 0 for any."""
+        """Set the time limit of each following statement; 0 for none."""
         wanted = max(1, round(seconds * 1000)) if seconds else 0
         if wanted != self._timeout_ms:
             self.raw.set_query_timeout(wanted)
             self._timeout_ms = wanted
 
     def use_threads(self, count: int) -> None:
-        """How many threads one statement may use from now on."""
+        """Set the number of threads for each following statement."""
         self.raw.set_max_threads_for_exec(count)
 
     def rows(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
-        """Run one statement and take its rows; times are naive UTC."""
+        """Run one statement and return its rows; times are naive UTC."""
         with self._run(text, params) as result:
             columns, types = result.get_column_names(), result.get_column_data_types()
             return Rows(columns, types, result.get_all())
 
     def first_rows(self, text: str, params: Mapping[str, Any], most: int) -> Rows:
-        """Run one statement and take its first rows; times are naive UTC."""
+        """Run one statement and return its first rows; times are naive UTC."""
         found: list[list[Any]] = []
         with self._run(text, params) as result:
             while len(found) < most and result.has_next():
@@ -285,16 +286,19 @@ class Connection:
             return Rows(result.get_column_names(), result.get_column_data_types(), found)
 
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
-        """Run one statement and take its rows as Arrow.
+        """Run one statement and return its rows as Arrow.
 
-        The engine allocates a whole piece before it fills it, ten million rows unless told otherwise: 15 GB for vectors of 384 numbers.
-        Where the system refuses so much, the process ends.
+        The engine allocates a whole piece before it fills it, by default ten million rows: 15 GB for vectors of 384 numbers. If the system
+        refuses that, the process ends.
         """
         with self._run(text, params) as result:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))
 
     def each_rows(self, text: str, parameters: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """Run one statement for each set of plain parameters, planned once; all rows of each."""
+        """Run one statement for each set of plain parameters; return all rows.
+
+        The statement is planned once.
+        """
         prepared = self._prepared.get(text)
         if prepared is None:
             with self._translated(text):
@@ -306,11 +310,14 @@ class Connection:
         return found
 
     def end_reading(self) -> None:
-        """End a read transaction; a failed statement has ended it already."""
+        """End a read transaction, unless a failed statement has ended it already."""
         self._end("COMMIT")
 
     def roll_back(self) -> None:
-        """Undo a transaction. A statement that failed in the engine has done so already, one that never reached it has not."""
+        """Undo a transaction.
+
+        A statement that failed in the engine has done so already, one that never reached it has not.
+        """
         self._end("ROLLBACK")
 
     def _end(self, statement: str) -> None:
@@ -321,11 +328,11 @@ class Connection:
                 raise
 
     def parts(self) -> list[Any]:
-        """Every object of the engine that this holds."""
+        """Return every engine object that this holds."""
         return [self.raw, *self._prepared.values()]
 
     def close(self) -> None:
-        """Close; the prepared statements first, because they point into the connection."""
+        """Close the prepared statements, then the connection they point into."""
         self._prepared.clear()
         self.raw.close()
 
@@ -336,7 +343,7 @@ class Connection:
         text = query if isinstance(query, str) else ""
         with self._translated(text):
             result = self.raw.execute(query, values)
-            if isinstance(result, list):  # several statements: the catalog does not let them through
+            if isinstance(result, list):  # several statements: the catalog refuses them
                 for one in result:
                     one.close()
                 raise RuntimeError("several statements in one call")
@@ -358,16 +365,19 @@ def _to_engine(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return to_naive_utc(value, name)
     if hasattr(value, "combine_chunks"):
-        # An Arrow table: the engine stops reading at the first empty piece of a column, without a word.
+        # An Arrow table: the engine silently stops reading at the first empty piece of a column.
         return value.combine_chunks()
     if isinstance(value, (list, tuple)) and not value:
         # The engine would guess the type of the items and fail on the first comparison.
-        raise BadInputError(f"{name} is an empty list; there is nothing to ask for", argument=name)
+        raise BadInputError(f"{name} is an empty list; pass at least one value", argument=name)
     return value
 
 
 def _after_fork() -> None:
-    """In a forked child: the engine's threads are the parent's, and a destructor that waits for them ends or hangs the child."""
+    """Drop the engine's objects in a forked child.
+
+    The engine's threads belong to the parent. A destructor that waits for them ends or hangs the child.
+    """
     for database in list(_open):
         database.abandon()
 

@@ -1,4 +1,7 @@
-"""The engine's words as errors of ours: all it raises is RuntimeErrors and prose."""
+"""Translate errors of the engine.
+
+It raises only RuntimeError and MemoryError, with prose.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from graphmem.errors import (
 )
 from graphmem.runtime.limits import limit_of, refusal
 
-# What an engine says of a file whose bytes are not what it wrote. Only a process of its own that says so proves damage: see `opening`.
+# Engine messages about a file with wrong bytes. Only a separate process that reports them proves damage: see `opening`.
 _DAMAGE: Final = (
     "Reading past the end",
     "Cannot read from file",
@@ -27,28 +30,30 @@ _DAMAGE: Final = (
     "corrupted",
     "WAL",
 )
-# After these an open database object is not to be trusted, not even to be closed.
+# After these an open database object is not trustworthy, not even for a close.
 BREAKING: Final = (DiskFullError, LimitError, ResourceError, DatabaseDamagedError)
 _WRITES: Final = ("Cannot write to file", "Cannot truncate file")
 
 
 def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "", *, pool_bytes: int = 0) -> GraphMemError:
-    """What an engine raised, as one of ours; what the system refused comes before what the engine makes of it.
+    """Convert an engine's exception to an error of graphmem.
+
+    A refusal by the system has precedence over the engine's own explanation.
 
     Args:
         engine: its name.
         error: RuntimeError, MemoryError.
-        path: of the database; its name says nothing about the cause.
-        max_db_bytes: address space that was reserved for the file.
-        text: the statement that was run.
+        path: of the database; its name is removed before the cause is searched.
+        max_db_bytes: address space reserved for the file.
+        text: the statement.
         pool_bytes: of the buffer pool, which cannot be larger than the address space.
     """
     said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     plain = said.replace(str(path), "")
     if said.startswith("Interrupted"):
-        return DeadlineError("the query did not finish in its time; ask for less, or allow more", seconds=0.0)
+        return DeadlineError("the query did not finish in its time; ask for less, or raise the limit", seconds=0.0)
     if "Could not set lock on file" in plain:
-        return StoreBusyError(f"{path} is open in another process, not one of graphmem; close it there", path=str(path), owner=None)
+        return StoreBusyError(f"{path} is open in another process that is not graphmem; close it there", path=str(path), owner=None)
     if said.startswith("Unable to cast Python instance"):
         return BadInputError(
             "a value is half a surrogate pair, larger than 64 bits, or of a type the engine does not know", argument="value"
@@ -76,7 +81,7 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
 
 
 def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
-    """The file would be larger than the address space that was reserved for it."""
+    """Return the error for a file that exceeds its reserved address space."""
     import resource
 
     has = f"{path} would be larger than the {max_db_bytes >> 20:,} MiB of address space reserved for it"

@@ -1,7 +1,7 @@
-"""A database on disk is its file, its write-ahead log and its shadow file: one unit.
+"""The files of a database: data file, write-ahead log and shadow file.
 
-A log that lies beside a file it does not belong to is replayed into it (old rows come back, or the
-process dies), so the three are checked, moved and put aside together.
+If a log is next to a file that it does not belong to, it is replayed into that file: old rows return, or the process dies. So the three
+files are checked, moved and quarantined together.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ _log = logging.getLogger(__name__)
 
 PAGE: Final = 4096
 RESERVE: Final = 16 << 20  # bytes that stay free
-_SIDES: Final = (".wal", ".shadow", ".tmp")  # what an engine puts beside its file, with or without more suffixes
+_SIDES: Final = (".wal", ".shadow", ".tmp")  # files that an engine makes next to its file, with or without more suffixes
 QUARANTINE: Final = ".quarantine"
-NEXT: Final = ".next"  # the file that is being built
+NEXT: Final = ".next"  # the file under construction
 _OTHERS: Final = 0o077
 _HEADER: Final = struct.Struct("<4sQIIII")  # magic, storage version, first page and page count of catalogue and metadata
 _NO_PAGE: Final = 0xFFFFFFFF
 
 
 class Header(NamedTuple):
-    """What the first page of a database file says."""
+    """The first page of a database file."""
 
     magic: bytes
     storage_version: int
-    pages: int  # the file has at least so many
+    pages: int  # the minimum number of pages of the file
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The file of that suffix beside a database file."""
+    """Return the path of a side file with that suffix."""
     return path.with_name(path.name + suffix)
 
 
 def side_files(path: Path) -> list[Path]:
-    """Log and shadow files that are there and not empty."""
+    """Return existing log and shadow files that are not empty."""
     return [file for file in _sides(path) if file.stat().st_size]
 
 
@@ -65,10 +65,12 @@ def _sides(path: Path) -> list[Path]:
 
 
 def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
-    """See from outside that a file is whole and of this engine, because engines trust it and may crash.
+    """Check that a file is complete and of this engine.
+
+    The check does not use the engine, because engines trust a file and may crash.
 
     Raises:
-        DatabaseDamagedError: it is no database, or shorter than its own header says.
+        DatabaseDamagedError: it is not a database, or shorter than its own header says.
         SettingsError: another engine wrote it.
         SchemaTooNewError, MigrationError: another version of the engine wrote it.
         BadInputError: this account may not read it.
@@ -96,7 +98,7 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
                     value=engine,
                     origin=str(path),
                 )
-        raise damaged(path, "it does not begin like a database file")
+        raise damaged(path, "it does not begin with a database header")
     if header.storage_version != spec.storage_version:
         kind = SchemaTooNewError if header.storage_version > spec.storage_version else MigrationError
         raise kind(
@@ -107,10 +109,10 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
             known=spec.storage_version,
             version=header.storage_version,
         )
-    # A checkpoint that was killed while the file grew leaves a piece of a page at its end; its log is still there and says it all again.
+    # A checkpoint killed while the file grew leaves a partial page at its end; the log still contains all of it.
     ragged = size % PAGE and not side_files(path)
     if ragged or size < header.pages * PAGE:
-        raise damaged(path, f"it has {size:,} bytes where its header wants {header.pages * PAGE:,} or more, in pages of {PAGE:,}")
+        raise damaged(path, f"it has {size:,} bytes, and its header requires {header.pages * PAGE:,} or more, in pages of {PAGE:,}")
 
 
 def _parse(head: bytes) -> Header:
@@ -120,7 +122,10 @@ def _parse(head: bytes) -> Header:
 
 
 def damaged(path: Path, reason: str) -> DatabaseDamagedError:
-    """The refusal of a file whose bytes were looked at and found wrong; an engine's complaint alone does not set `proven`."""
+    """Return the error for a file with wrong bytes.
+
+    An engine's complaint alone does not set `proven`.
+    """
     return DatabaseDamagedError(
         f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy",
         path=str(path),
@@ -130,21 +135,21 @@ def damaged(path: Path, reason: str) -> DatabaseDamagedError:
 
 
 def quarantine(files: list[Path], why: str) -> list[str]:
-    """Rename files out of the way, never delete them.
+    """Rename unusable files to `*.quarantine`; never delete them.
 
     Returns:
-        One sentence for each, for whoever looks after the index.
+        One sentence for each file, for the operator.
     """
     said = []
     for file in files:
         target = _quarantined(file)
         file.rename(target)
-        said.append(f"{file.name} was put aside as {target.name}: {why}")
+        said.append(f"{file.name} was quarantined as {target.name}: {why}")
     return said
 
 
 def _quarantined(file: Path) -> Path:
-    """A name for it in quarantine that nothing has."""
+    """Return an unused quarantine name for a file."""
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
     target = file.with_name(f"{file.name}.{stamp}{QUARANTINE}")
     number = 0
@@ -155,12 +160,15 @@ def _quarantined(file: Path) -> Path:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file; the copy is its owner's alone from its first byte on."""
+    """Copy a file; only the owner can read the copy from its first byte on."""
     shutil.copyfile(source, private_file(target))
 
 
 def restrict(file: Path) -> None:
-    """Take a file that an engine has made from everybody but its owner. One that is not there, or is somebody else's, stays as it is."""
+    """Remove access of other accounts to a file made by an engine.
+
+    A missing file, or one of another account, stays as it is.
+    """
     try:
         if file.stat().st_mode & _OTHERS:
             file.chmod(PRIVATE)
@@ -171,12 +179,15 @@ def restrict(file: Path) -> None:
 
 
 def size_of(file: Path) -> int:
-    """Its bytes; 0 when it is not there."""
+    """Return the size in bytes; 0 if the file is missing."""
     return file.stat().st_size if file.exists() else 0
 
 
 def checksum(file: Path) -> int:
-    """CRC-32 of a whole file, never 0: what tells that a byte of it was flipped while nobody had it open (0.03 s for 100 MB)."""
+    """Return the CRC-32 of a whole file, never 0.
+
+    It shows whether a byte changed while the file was closed (0.03 s for 100 MB).
+    """
     found = 0
     with file.open("rb") as opened:
         while piece := opened.read(1 << 20):
@@ -185,7 +196,7 @@ def checksum(file: Path) -> int:
 
 
 def cut(log: Path, whole: int) -> None:
-    """Leave only the first `whole` bytes of a log, and no log when that is none."""
+    """Keep only the first `whole` bytes of a log; delete it if there are none."""
     if size_of(log) > whole:
         os.truncate(log, whole)
         if whole:
@@ -195,7 +206,10 @@ def cut(log: Path, whole: int) -> None:
 
 
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
-    """Quarantine a copy of a log and leave only its first `whole` bytes; at every moment what is whole is there."""
+    """Quarantine a copy of a log and keep only its first `whole` bytes.
+
+    The intact part exists at every moment.
+    """
     target = _quarantined(log)
     copy(log, target)
     cut(log, whole)
@@ -203,9 +217,9 @@ def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
 
 
 def remove(path: Path) -> None:
-    """Remove a database of ours that nobody will open: a half-built one, or a copy.
+    """Remove an unused database: a half-built one, or a copy.
 
-    Its bytes go first: an abandoned engine object may still hold the file open.
+    The file is truncated first, because an abandoned engine object may still hold it open.
     """
     for file in (path, *_sides(path)):
         if file.exists():
@@ -214,7 +228,7 @@ def remove(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Make a file's bytes, or a folder's entries, safe against power loss."""
+    """Flush a file, or a directory's entries, against power loss."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -223,12 +237,12 @@ def sync(path: Path) -> None:
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Refuse a large write before it begins, when it would fill the disk.
+    """Refuse a large write in advance if it would fill the disk.
 
     The engines survive most refused writes, not all: ladybug throws from a destructor when a shadow file cannot be written.
 
     Raises:
-        DiskFullError, ResourceError: there is less room than `needed` bytes and `RESERVE`, on the disk or below the limit of a file.
+        DiskFullError, ResourceError: less room than `needed` bytes and `RESERVE`, on the disk or below the size limit of a file.
     """
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
@@ -249,10 +263,9 @@ def check_room(path: Path, needed: int) -> None:
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """Let a closed, complete database take the place of another, in one step.
+    """Replace a database by another closed, complete one, atomically.
 
-    Both must have no log any more: then the rename of one file is the whole change, and a crash before
-    or after it leaves one whole database.
+    Both must be without a log. Then the rename of one file is the whole change, and a crash leaves one complete database.
 
     Raises:
         DatabaseDamagedError: one of them still has a log.

@@ -1,7 +1,7 @@
-"""Readers may come and go; now and then somebody needs the database alone.
+"""A shared/exclusive lock around the database file.
 
-A checkpoint that meets an open read waits for seconds and then fails, and a database file can only be
-exchanged when nobody reads it. Reads pass the gate shared, those two pass it exclusively.
+A checkpoint that meets an open read waits for seconds and then fails. A database file can only be exchanged without readers. Reads hold the
+gate shared, those two operations hold it exclusively.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from graphmem.errors import StoreBusyError
 
 
 class Gate:
-    """Shared or exclusive passage; a waiting exclusive one lets no further reader in."""
+    """A shared/exclusive lock; a waiting exclusive caller blocks new readers."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -24,7 +24,7 @@ class Gate:
 
     @contextlib.contextmanager
     def shared(self, timeout_s: float) -> Iterator[None]:
-        """Pass with others.
+        """Hold the gate together with other readers.
 
         Raises:
             StoreBusyError: the exclusive holder took longer than `timeout_s`.
@@ -42,10 +42,10 @@ class Gate:
 
     @contextlib.contextmanager
     def exclusive(self, timeout_s: float) -> Iterator[None]:
-        """Pass alone; one caller at a time asks for this (the writer).
+        """Hold the gate alone; only the writer calls this, once at a time.
 
         Raises:
-            StoreBusyError: readers stayed inside longer than `timeout_s`.
+            StoreBusyError: readers held it longer than `timeout_s`.
         """
         with self._changed:
             self._closed = True

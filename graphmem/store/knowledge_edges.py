@@ -1,7 +1,7 @@
-"""Links of memories: to the code they are about, to each other, to the sessions they were learnt in.
+"""Links of memories to code, to each other and to sessions.
 
-Each is a tuple in one form everywhere: the ids of its ends, then the columns in the order of `queries/schema`.
-Its key is the ends, and the role or kind where one memory may be linked to the same thing in several ways.
+Each link is a tuple of one form everywhere: the ids of its ends, then the columns in the order of `queries/schema`. Its key is the ends.
+The role or kind is part of the key if one memory may have several links to the same target.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """How links of one FROM … TO … are written."""
+    """The form of links of one FROM … TO …."""
 
     pair: Pair
     columns: Mapping[str, pa.DataType]  # after the ends
-    key: int  # how many of the values make the key
+    key: int  # number of leading values that make the key
     create_one: str
     create_many: str
     drop_one: str
@@ -62,16 +62,16 @@ LEARNT: Final = LinkShape(
     "delete_edges",
     {},
 )
-OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # everything that leaves a memory
+OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # all links that start at a memory
 
 
 def key_of(shape: LinkShape, link: Link) -> Link:
-    """What tells a link from others."""
+    """Return the key of a link."""
     return link[: shape.key]
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Links that leave these memories (or reach them), in no order."""
+    """Return links from these memories (or to them), unordered."""
     if not ids:
         return []
     if len(ids) <= FEW:
@@ -83,12 +83,12 @@ def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str
 
 
 def links_of_table(table: pa.Table) -> list[Link]:
-    """Links out of a dumped table, in its order."""
+    """Return the links of a dumped table, in its order."""
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Link], wanted: Iterable[Link]) -> None:
-    """Make `stored` links `wanted` ones; what is in both stays untouched.
+    """Replace `stored` links by `wanted` ones; common ones stay untouched.
 
     Raises:
         BadInputError: an end is missing.
@@ -108,7 +108,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
         transaction.each(shape.drop_one, fills, [dict(zip(names, link, strict=False)) for link in links])
         return
     columns = zip(*(key_of(shape, link) for link in links), strict=True)
-    # A column of the rows must not have the name of a property, or the engine compares the property with itself.
+    # A column of the rows must not have the name of a property. Otherwise the engine compares the property with itself.
     renamed = [name if name in ("src", "dst") else f"of_{name}" for name in names]
     transaction.run(
         shape.drop_many, **fills, rows=pa.table({name: pa.array(some, pa.string()) for name, some in zip(renamed, columns, strict=True)})
@@ -116,7 +116,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Create links whose ends are there.
+    """Create links whose ends exist.
 
     Raises:
         BadInputError: an end is missing, or a value does not fit its column.

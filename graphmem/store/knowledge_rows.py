@@ -1,7 +1,7 @@
-"""Memories and sessions as the engine keeps them, and back.
+"""Convert memories and sessions to the engine's form and back.
 
-Times are naive UTC inside, a list of tags that is empty is null (the engine guesses a wrong type for an empty
-list), everything else is as the row has it.
+Inside, times are naive UTC, and an empty list of tags is null, because the engine guesses a wrong type for an empty list. Everything else
+is as in the row.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 
 
 class Shape(NamedTuple):
-    """How rows of one label are written.
+    """The form of rows of one label.
 
-    `texts` are the columns that are set one by one; all others are set together, in place.
+    `texts` are the columns that are set one by one. All others are set together, in place.
     """
 
     label: NodeTable
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Columns that are set together: numbers, flags and times."""
+        """Return the columns that are set together: numbers, flags and times."""
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 
@@ -64,12 +64,15 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 
 
 def stored_form(row: Sequence[Any]) -> list[Any]:
-    """The values of a row as they are given to the engine, but for times, which the connection converts."""
+    """Return a row's values as passed to the engine.
+
+    Except times, which the connection converts.
+    """
     return [(list(value) or None) if isinstance(value, tuple) else value for value in row]
 
 
 def row_of(shape: Shape, values: Sequence[Any]) -> Any:
-    """A row out of what the engine gave."""
+    """Convert a result of the engine to a row."""
     return shape.kind._make(
         from_naive_utc(value) if isinstance(value, datetime) else tuple(value or ()) if pa.types.is_list(type_) else value
         for value, type_ in zip(values, shape.types.values(), strict=True)
@@ -77,12 +80,15 @@ def row_of(shape: Shape, values: Sequence[Any]) -> Any:
 
 
 def rows_of_table(shape: Shape, table: pa.Table) -> list[Any]:
-    """Rows of a whole table, in its order; the columns stand in the table's order."""
+    """Return the rows of a whole table, in its order.
+
+    The columns are in the table's order.
+    """
     return [row_of(shape, values) for values in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
 
 def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
-    """One column of rows as Arrow.
+    """Return one column of rows as Arrow.
 
     Raises:
         BadInputError: a value does not fit (half a surrogate pair, more than 64 bits, a time without zone).
@@ -99,17 +105,17 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
 
 
 def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
-    """Rows as Arrow: all columns, or some; see `column`."""
+    """Return rows as Arrow, with all columns or some; see `column`."""
     names = columns or list(shape.types)
     return pa.table({name: column(shape, name, rows) for name in names})
 
 
 def check_rows(shape: Shape, rows: Sequence[Any]) -> None:
-    """Refuse what is no row of this shape before anything is written.
+    """Refuse invalid rows before anything is written.
 
     Raises:
-        BadInputError: an id comes twice, or something is no row.
+        BadInputError: an id is repeated, or an item is not a row of this shape.
     """
     ids = [row[0] for row in rows]
     if len(set(ids)) != len(ids) or not all(isinstance(row, shape.kind) for row in rows):
-        raise BadInputError(f"{shape.label} rows repeat an id, or are none; each id may come once", argument=str(shape.label))
+        raise BadInputError(f"{shape.label} rows repeat an id or have another type; use each id once", argument=str(shape.label))

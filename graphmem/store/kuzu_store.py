@@ -1,7 +1,7 @@
-"""The graph store over kuzu, and over its fork ladybug: one implementation, the engine is an argument.
+"""The graph store on kuzu or on its fork ladybug, chosen by an argument.
 
-reads:  any thread → gate (shared) → a connection of its own → named query
-writes: any thread → queue → writer thread → one transaction, or a new file that takes the old one's place
+reads:  any thread → gate (shared) → a connection of its own → named query writes: any thread → queue → writer thread → one transaction, or
+a new file that replaces the old one
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 BUFFER_POOL_BYTES: Final = 256 << 20  # pages the engine keeps in memory; its own default is 80 % of the machine
 MAX_DB_BYTES: Final = 8 << 30  # address space for the file; its own default, 8 TiB, fails at the sixteenth database
-QUERY_S: Final = 30.0  # time a read may take when the caller does not say
+QUERY_S: Final = 30.0  # default time limit of a read
 
 
 def open_store(
@@ -50,25 +50,26 @@ def open_store(
     keep: Keep | None = None,
     at_rest: bool = False,
 ) -> GraphStore:
-    """Open the database at a path, making it when there is none.
+    """Open the database at a path, or create it.
 
     Args:
-        path: of the database file; its log and lock lie beside it.
+        path: of the database file; its log and lock are next to it.
         engine: kuzu or ladybug; a process can only use one of them.
         buffer_pool_bytes: memory for pages.
         max_db_bytes: address space for the file, a power of two.
-        read_only: share the database with other readers; nothing is created or migrated. So it is opened, too, when its folder cannot be
-            written to.
-        query_timeout_s: time one read may take unless its call says otherwise.
-        at_rest: leave a file that was closed properly closed until somebody needs the engine; see `store.resting`.
-        keep: called before the schema of a database changes, with what writes a dump of it; what it raises leaves the database as it is.
+        read_only: share the database with other readers; nothing is created or migrated. A database in a read-only directory is opened this
+            way, too.
+        query_timeout_s: default time limit of one read.
+        at_rest: leave a properly closed file closed until the engine is needed; see `store.resting`.
+        keep: called before the schema of a database changes. Its argument writes a dump of the database. If it raises, the database stays
+            as it is.
 
     Raises:
         StoreBusyError: this or another process has it open.
         SchemaTooNewError, MigrationError: another graphmem or engine version made it.
-        DatabaseDamagedError: it is no database, or not whole.
-        BadInputError, SettingsError: an argument cannot be meant, or the folder cannot be written to.
-        NotIndexedError: nothing is there, and reading only was asked for.
+        DatabaseDamagedError: it is not a database, or incomplete.
+        BadInputError, SettingsError: an argument is invalid, or the directory cannot be written.
+        NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
     if buffer_pool_bytes < 64 << 20 or max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
         raise BadInputError(
@@ -82,7 +83,7 @@ def open_store(
         lock = DatabaseLock(resolved, engine, shared=read_only)
     except IsADirectoryError as error:
         raise BadInputError(
-            f"{error.filename} is a folder where the lock of the index should be; rename or delete it",
+            f"{error.filename} is a directory where the index lock should be; rename or delete it",
             argument="path",
             path=str(error.filename),
         ) from error
@@ -102,12 +103,12 @@ def open_store(
 
 
 class KuzuStore(StoreReads, StoreChanges):
-    """An open database; see `store.base.GraphStore` for the promises. Thread-safe.
+    """An open database; see `store.base.GraphStore`. Thread-safe.
 
     Attributes:
         path: resolved path of the database file.
         engine: which engine, with its sizes.
-        notes: what had to be put aside when it was opened or recovered, one sentence each.
+        notes: what was quarantined at open or at recovery, one sentence each.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
@@ -117,63 +118,75 @@ class KuzuStore(StoreReads, StoreChanges):
             path, options.engine.name, options.max_db_bytes, self.copy_to, lambda: (self.generation(), self.knowledge_generation())
         )
         if not options.read_only:
-            self._sandbox.close()  # what a crash left
+            self._sandbox.close()  # a copy left by a crash
 
     @property
     def local(self) -> LocalFile:
-        """The file of this engine, which is the store itself."""
+        """The file of this engine: the store itself."""
         return self
 
     @property
     def cypher(self) -> CypherQueries:
-        """What answers people's own queries, which is the store itself."""
+        """The executor of user-written queries: the store itself."""
         return self
 
     def close(self) -> None:
-        """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
-        if not self._closed and os.getpid() == self._pid:  # what a forked child inherited is its parent's
+        """Finish queued writes, checkpoint, close and unlock. Idempotent."""
+        if not self._closed and os.getpid() == self._pid:  # inherited objects of a forked child belong to its parent
             self._sandbox.close()
         super().close()
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
-        """Rows of a query that a person wrote, read from a copy in another process; see `CypherQueries.ask`."""
+        """Run a user-written query on a copy in another process.
+
+        See `CypherQueries.ask`.
+        """
         self._check_open()
         return self._sandbox.ask(query, params, most_rows, timeout_s)
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values in one step; the new generation. See `GraphWrites.apply`."""
+        """Commit a delta and meta values atomically; return the new generation.
+
+        See `GraphWrites.apply`.
+        """
         return self._write(lambda: self._apply(delta, checked_meta(meta)))
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a whole new code graph in place of the old one; the new generation."""
+        """Replace the whole code graph; return the new generation."""
         return self._write(lambda: self._rebuild(full, checked_meta(meta), keep_code=False))
 
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a change of layer 3 in one transaction; the new knowledge generation. See `GraphWrites.apply_knowledge`.
+        """Commit a change of layer 3; return the new knowledge generation.
+
+        See `GraphWrites.apply_knowledge`.
 
         Raises:
-            BadInputError: the delta contradicts itself, leads to a memory or session that is not there, holds a value that
-                cannot be stored, or its vectors are not of the one model its memories name.
-            DiskFullError: there is no room for it; nothing of it was written.
+            BadInputError: the delta contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
+                stored, or its vectors are not of the one model that its memories name.
+            DiskFullError: too little room for it; nothing of it was written.
         """
         check_delta(delta)
         checked_vectors, checked = embeddings.checked_for(delta, vectors), checked_meta(meta)
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
-        """Write everything into a new file: rows that were deleted keep their place in the old one."""
+        """Write everything to a new file, without the space of deleted rows."""
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
     def copy_to(self, target: Path) -> None:
-        """A copy of the file as of now, complete and on disk; reads go on, writes wait.
+        """Copy the current file, complete and on disk.
+
+        Reads continue, writes wait.
 
         Raises:
-            DiskFullError: there is no room for it; nothing of it is left.
+            DiskFullError: too little room for it; nothing of it is left.
         """
         self._write(lambda: self._copy_to(target))
 
     def dump(self, folder: Path) -> dict[str, int]:
-        """Everything of one moment as files that no engine had a part in; see `store.dump`. Reads and writes go on.
+        """Write a consistent snapshot as engine-independent files.
+
+        See `store.dump`. Reads and writes continue.
 
         Returns:
             Rows by table.
@@ -188,11 +201,13 @@ class KuzuStore(StoreReads, StoreChanges):
                 connection.end_reading()
 
     def exchange(self, new: Path) -> int:
-        """Let another database take this one's place, in one step; what was here is gone.
+        """Replace this database by another one, atomically.
+
+        The old content is deleted.
 
         Args:
-            new: a closed file of this engine, on the same disk. Its counters are set above those of what it replaces, so that
-                whatever was derived from either is known to be of another generation.
+            new: a closed file of this engine, on the same disk. Its counters are set above those of the database it replaces, so data
+                derived from either is recognised as outdated.
 
         Returns:
             The generation of the code graph.
@@ -203,13 +218,19 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._exchange(new.resolve()))
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors by text_hash; those that are there stay. See `embeddings.checked_vectors` for what is refused."""
+        """Add vectors by text_hash; existing ones stay.
+
+        See `embeddings.checked_vectors` for the limits.
+        """
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._write(lambda: self._put_vectors(model, EmbeddingTable(dim), checked))
 
     def forget_vectors(self, model: str) -> int:
-        """Delete the vectors of a model, a piece at a time, so that other writes come between; how many there were."""
+        """Delete the vectors of a model; return their number.
+
+        It works in pieces, so that other writes run in between.
+        """
         gone = 0
         for table, rows in embeddings.doomed(self._ask, self._vector_tables, model):
             self._write(partial(self._forget_vectors, table, rows))
@@ -217,34 +238,37 @@ class KuzuStore(StoreReads, StoreChanges):
         return gone
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Keep modules and their dependencies in place of those before."""
+        """Replace the stored modules and their dependencies."""
         meta = {MODULES_OF: str(generation)}
         self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Keep flows in place of those before."""
+        """Replace the stored flows."""
         self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {FLOWS_OF: str(generation)}))
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
-        """Keep edges between files that move together in place of those before."""
+        """Replace the edges between files that change together."""
         self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {CO_ACCESSED_OF: mark}))
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Keep the keys of frameworks and who handles them in place of those before."""
+        """Replace the framework keys and their handlers."""
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set small facts, without touching the generation."""
+        """Set small facts; the generation does not change."""
         checked = checked_meta(values)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
 
     def queued_writes(self) -> int:
-        """Writes that wait for their turn."""
+        """Return the number of writes in the queue."""
         return self._writer.waiting()
 
     def waste(self) -> int:
-        """What the file grew since it was last written as a whole; about what `compact` would give back of it."""
+        """Return the growth since the file was last written as a whole.
+
+        `compact` frees about as many bytes.
+        """
         self._check_open()
         return max(0, files.size_of(self._file) - self._compact_bytes)
 

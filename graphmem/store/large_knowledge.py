@@ -1,7 +1,7 @@
-"""A change of layer 3 that does not fit into one transaction: written in pieces into a copy of the file.
+"""Write a change of layer 3 that is too large for one transaction.
 
-The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the 256 MiB it has by default). Nobody sees
-the copy before it takes the file's place, so all pieces of it become visible in one step, as a transaction would.
+It is written in pieces into a copy of the file. The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the
+default 256 MiB). The copy is invisible until it replaces the file, so all pieces become visible at once, as in a transaction.
 """
 
 from __future__ import annotations
@@ -28,19 +28,22 @@ if TYPE_CHECKING:
     from graphmem.store.embeddings import Vectors
     from graphmem.store.tables import EmbeddingTable
 
-ROW_BYTES: Final = 1000  # of a row without its text, on the safe side
+ROW_BYTES: Final = 1000  # of a row without its text, an upper estimate
 PIECE_ROWS: Final = 5000
 PIECE_BYTES: Final = 8 << 20
 
 
 def delta_bytes(delta: KnowledgeDelta) -> int:
-    """About what it takes in a file, on the safe side."""
+    """Return an upper estimate of its size in a file."""
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
 
 
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
-    """The delta in an order in which each piece finds what it leads to; all of them together do what it does."""
+    """Split the delta into pieces, each after the rows it leads to.
+
+    Together they have the effect of the delta.
+    """
     yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)
     for rows in _slices(delta):
@@ -86,20 +89,22 @@ def write_copy(
     meta: Mapping[str, str],
     moment: datetime,
 ) -> None:
-    """Make `path`.next what `path` becomes with the change; on failure nothing of it is left.
+    """Write `path`.next: the database at `path` with the change.
+
+    On failure nothing of it is left.
 
     Args:
         path: of the database, closed and without a log.
         options: engine and sizes.
         catalog: the named queries.
-        delta: checked.
+        delta: validated.
         vectors: of its memories.
-        tables: of vectors that are there.
-        meta: to be set with it.
+        tables: existing tables of vectors.
+        meta: set together with the change.
         moment: see `apply_knowledge`.
 
     Raises:
-        BadInputError, DiskFullError, LimitError: what the engine or the delta says.
+        BadInputError, DiskFullError, LimitError: as the engine or the delta requires.
     """
     target = beside(path, NEXT)
     files.remove(target)
@@ -117,15 +122,19 @@ def write_copy(
         files.remove(target)
         if isinstance(error, OSError):
             raise disk_refusal(error, f"copying {path} (which is intact)", path) from error
-        if isinstance(error, DatabaseDamagedError):  # not every refused write is noticed; a failed read of the new file means one was lost
+        # not every refused write is noticed; a failed read of the new file means that one was lost
+        if isinstance(error, DatabaseDamagedError):
             raise DiskFullError(
-                f"there is no room for a copy of {path} ({error}); make room and try again, nothing was changed", path=str(path)
+                f"no room for a copy of {path} ({error}); make room and try again, nothing was changed", path=str(path)
             ) from error
         raise
 
 
 def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
-    """One piece, on a handle of its own: after a checkpoint an old handle is not to be read through."""
+    """Write one piece on a new handle.
+
+    An old handle must not be read after a checkpoint.
+    """
     database = options.open(target)
     try:
         connection = database.connect()

@@ -1,7 +1,6 @@
-"""The file of an open store: read by many, written by one, brought up to date, closed and opened again, and given up when it must be.
+"""The file of an open store: access, checkpoint, rest, reopen and failure.
 
-reads:  any thread → gate (shared) → a connection of its own
-writes: any thread → queue → writer thread → one transaction
+reads:  any thread → gate (shared) → a connection of its own writes: any thread → queue → writer thread → one transaction
 """
 
 from __future__ import annotations
@@ -50,22 +49,22 @@ _Answer = TypeVar("_Answer")
 
 MAX_READERS: Final = 8
 QUEUED_WRITES: Final = 32
-BUSY_S: Final = 30.0  # how long a call waits for a place, a connection or the gate before it says busy
-WAL_BYTES: Final = 16 << 20  # the writer brings the file up to date when the log is longer
+BUSY_S: Final = 30.0  # wait for the queue, a connection or the gate before StoreBusyError
+WAL_BYTES: Final = 16 << 20  # a longer log makes the writer checkpoint
 # Every change of the code holds one to two megabytes in the engine until a checkpoint, but adds only some 3 kB to the log.
-HELD_CHANGES: Final = 12  # after so many the writer brings the file up to date, behind the answer
-CHECKPOINT_WAIT_S: Final = 1.0  # how long that waits for reads to end; with reads for longer it is tried again after the next change
+HELD_CHANGES: Final = 12  # after so many changes the writer checkpoints, after the answer
+CHECKPOINT_WAIT_S: Final = 1.0  # wait of that checkpoint for reads to end; otherwise it is tried again after the next change
 
 _BREAKING: Final = (*BREAKING, CommitError)
 
 
 class LiveFile:
-    """What the parts of a store share. Thread-safe.
+    """State shared by the parts of a store. Thread-safe.
 
     Attributes:
         path: resolved path of the database file.
         engine: which engine, with its sizes.
-        notes: what had to be put aside when it was opened or recovered, one sentence each.
+        notes: what was quarantined at open or at recovery, one sentence each.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock) -> None:
@@ -79,10 +78,10 @@ class LiveFile:
         self._catalog = load_catalog()
         self._gate = Gate()
         self._pid = os.getpid()
-        self._lost = False  # an open that failed has left no database object; the next request tries again
-        self._refused: GraphMemError | None = None  # why a file that was to be written to is open for reading only
+        self._lost = False  # a failed open has left no database object; the next request tries again
+        self._refused: GraphMemError | None = None  # why a file that should be writable is open read-only
         self._closed = False
-        self._used = time.monotonic()  # when somebody last needed the engine
+        self._used = time.monotonic()  # when the engine was last needed
         self._held = 0  # changes of the code since the file was opened
         self.notes: list[str] = []
         known = resting.known(path, options.engine, lock.previous) if options.at_rest and not options.read_only else None
@@ -99,7 +98,7 @@ class LiveFile:
         left = lock.previous
         self.proven = left is not None and left.clean and left.checksum != 0 and not self.notes
         lock.note_file()
-        # What the file says without its log. The log may hold a higher number, of a checkpoint that a crash kept from happening.
+        # The file's state without its log. The log may have a higher number, of a checkpoint that a crash prevented.
         self._checkpointed = int(self._meta[CHECKPOINT])
         if lock.previous is not None and files.size_of(beside(path, ".wal")):
             self._checkpointed = min(self._checkpointed, lock.previous.checkpoint)
@@ -112,7 +111,7 @@ class LiveFile:
         self._writer = Writer(f"graphmem-writer-{path.name}", QUEUED_WRITES, BUSY_S)
 
     def _open(self, previous: Record | None) -> None:
-        """Open the file; for reading only when there is no room for what opening it for writing takes."""
+        """Open the file; read-only if the disk lacks room to open it for writes."""
         try:
             notes = prepare(self._file, self._options, self._catalog, previous)
             self._attach(open_current(self._file, self._options, self._catalog))
@@ -121,11 +120,11 @@ class LiveFile:
             if self._options.read_only or not self._file.exists():
                 raise
             reading = self._options._replace(read_only=True)
-            # The attempt may have changed the file: its bytes are tried, not held against their checksum.
+            # The attempt may have changed the file: its checksum no longer applies.
             prepare(self._file, reading, self._catalog, previous._replace(clean=False) if previous is not None else None)
             try:
                 self._attach(open_current(self._file, reading, self._catalog))
-            except MigrationError:  # reading only, an older schema cannot be brought up to date: the disk is what is in the way
+            except MigrationError:  # read-only access cannot migrate an older schema: the disk is the obstacle
                 raise refused from None
             self._refused = refused
             notes = [f"the index is open for reading only: {refused}"]
@@ -136,7 +135,10 @@ class LiveFile:
         return self._options.read_only or self._refused is not None
 
     def _doubt(self, lock: DatabaseLock) -> None:
-        """After an attempt to open it that failed, and may have brought the file up to date: its checksum says nothing any more."""
+        """Discard the checksum after a failed attempt to open the file.
+
+        The attempt may have merged the log.
+        """
         left = lock.previous
         if left is not None and left.clean and files.checksum(self._file) != left.checksum:
             lock.write(clean=False, database=left.database, checkpoint=left.checkpoint, log=0, compact=left.compact)
@@ -155,24 +157,24 @@ class LiveFile:
         self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
 
     def checkpoint(self) -> None:
-        """Bring the file up to date, when no read is running."""
+        """Merge the log into the file when no read is running."""
         self._write(self._checkpoint)
 
     def held_changes(self) -> int:
-        """Changes of the code whose memory the engine gives back at the next checkpoint."""
+        """Return code changes whose memory the next checkpoint frees."""
         return self._held
 
     def rest(self, unused_s: float) -> bool:
-        """Close the file until somebody needs it, if nobody did for so long: an open engine holds 100 to 350 MB.
+        """Close the file if it was unused for some time.
 
-        The lock stays, and says what it says of a file that was closed. Generations and meta are known without the engine; the next
-        read or write opens it again, a tenth of a second to a third.
+        An open engine holds 100 to 350 MB. The lock stays, with the facts of a closed file. Generations and meta are known without the
+        engine. The next read or write opens it again in 0.1 s to 0.3 s.
 
         Returns:
             Whether it was closed now.
 
         Raises:
-            DiskFullError, StoreBusyError: the file could not be brought up to date; it is open as before.
+            DiskFullError, StoreBusyError: the checkpoint failed; the file is open as before.
         """
         if self._reads_only or self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
             return False
@@ -180,14 +182,14 @@ class LiveFile:
         return self._writer.run(lambda: self._rest(unused_s))
 
     def close(self) -> None:
-        """Finish queued writes, bring the file up to date, close, let others in. Twice is once."""
+        """Finish queued writes, checkpoint, close and unlock. Idempotent."""
         if self._closed or os.getpid() != self._pid:
             return  # a forked child has nothing to close: touching the handle would hang it
         self._closed = True
         self._writer.stop()
         try:
             if not self._in_place and not self._lost and not self._at_rest:
-                self._database.abandon()  # what closing writes would go to whatever is there now
+                self._database.abandon()  # closing would write into the directory that is now at this path
             elif not self._lost and not self._at_rest:
                 with self._gate.exclusive(BUSY_S):
                     if self._reads_only:
@@ -222,10 +224,12 @@ class LiveFile:
         return index_id(self._file.parent) == self._folder
 
     def _expect_in_place(self) -> None:
-        """Refuse to go on in another folder: the engine opens files by path, and makes those that are missing.
+        """Refuse to continue if the directory was replaced.
+
+        The engine opens files by path, and creates missing ones.
 
         Raises:
-            StoreClosedError: the folder was moved, deleted or replaced.
+            StoreClosedError: the directory was moved, deleted or replaced.
         """
         if not self._in_place:
             raise StoreClosedError(f"{self._file.parent} was moved or deleted; open the index where it is now")
@@ -236,7 +240,7 @@ class LiveFile:
         while True:
             self._used = time.monotonic()
             if self._at_rest or self._lost:
-                self._by_writer(lambda: None)  # the writer opens it, like whoever comes with a write
+                self._by_writer(lambda: None)  # the writer opens it, as for any write
             with self._gate.shared(BUSY_S):
                 self._check_open()
                 if self._at_rest or self._lost:
@@ -281,7 +285,7 @@ class LiveFile:
         return self._writer.run(guarded)
 
     def _transact(self, change: Callable[[Transaction], Mapping[str, str] | None], meta: Mapping[str, str]) -> int:
-        """One transaction of a change, of Meta and of what the change adds to Meta; the generation of the code graph."""
+        """Commit a change with its Meta; return the code graph's generation."""
         log = beside(self._file, ".wal")
         files.check_room(self._file, 0)  # kuzu may end the process when a commit finds no room
         with self._on_the_live_file(whole=files.size_of(log)), Transaction(self._connection, self._catalog) as transaction:
@@ -302,21 +306,23 @@ class LiveFile:
                 self._writer.post(self._let_go_of_changes)
         return int(self._meta[GENERATION])
 
-    # ---- bringing it up to date, resting, opening it again
+    # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Give back the memory that changes hold; nobody waits for it, and what hinders it now will not after another change."""
+        """Free the memory of changes.
+
+        Nobody waits for it, and after a failure the next change tries again.
+        """
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
         with suppress(DiskFullError, ResourceError, StoreBusyError):
             self._checkpoint(CHECKPOINT_WAIT_S)
 
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
-        """Bring the file up to date and open it anew, when nobody reads.
+        """Merge the log into the file and reopen it, without readers.
 
-        With a read open the engine waits seconds and gives up. And kuzu's memory is wrong after a
-        checkpoint when edges were created and deleted again since the last one (the next read ends the
-        process) while the file is right, so nothing reads on the old handle.
+        With an open read the engine waits for seconds and gives up. kuzu's memory is wrong after a checkpoint if edges were created and
+        deleted again since the last one. The next read would end the process, while the file is right. So nothing reads on the old handle.
         """
         if not beside(self._file, ".wal").exists():
             return
@@ -329,7 +335,7 @@ class LiveFile:
 
     def _rest(self, unused_s: float) -> bool:
         if self._lost or self._at_rest or time.monotonic() - self._used < unused_s:
-            return False  # somebody came first
+            return False  # another caller was first
         self._expect_in_place()
         with self._gate.exclusive(BUSY_S):
             with self._on_the_live_file(gated=True):
@@ -345,22 +351,25 @@ class LiveFile:
         return True
 
     def _wake(self) -> None:
-        """Open the file again, as whoever opens an index would: what happened to its bytes meanwhile is found."""
+        """Reopen the file with all checks of an open.
+
+        They find changes to its bytes in the meantime.
+        """
         with self._gate.exclusive(BUSY_S):
             if not self._file.exists():
-                raise damaged(self._file, "it was moved or deleted while it was closed because nobody needed it")
+                raise damaged(self._file, "it was moved or deleted while it was closed for lack of use")
             previous = read_record(self._file)
             if self._at_rest:
-                self._say_open()  # first: when it cannot be opened, whoever opens it next has to examine it, not to let it rest again
+                self._say_open()  # first: if the open fails, the next open has to examine the file instead of letting it rest
             self._open(previous)
             self._opened()
             self._at_rest = False
 
     def _open_for_writing(self) -> None:
-        """Leave reading only, when there is room again.
+        """Reopen a read-only file for writes when there is room again.
 
         Raises:
-            DiskFullError: there is none; the file is open for reading as before.
+            DiskFullError: there is none; the file is open read-only as before.
         """
         files.check_room(self._file, 0)
         with self._gate.exclusive(BUSY_S):
@@ -374,11 +383,14 @@ class LiveFile:
 
     @contextmanager
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
-        """The file up to date and closed inside, open again after, whatever happens; the caller holds the gate."""
-        self._expect_in_place()  # whoever rebuilds it may have written for minutes
+        """Checkpoint and close the file for a block, then always reopen it.
+
+        The caller holds the gate.
+        """
+        self._expect_in_place()  # a rebuild may have written for minutes
         with self._on_the_live_file(gated=True):
             self._put_meta(meta)
-            self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process when it fails
+            self._connection.rows("CHECKPOINT")  # closing would do it, too, but ends the process if it fails
             self._database.close()
         try:
             yield
@@ -388,10 +400,12 @@ class LiveFile:
             self._open_again()
 
     def _take_place(self, new: Path) -> None:
-        """Let a new file take the place of this one, unless the folder is another one by now; inside `_reopened`.
+        """Replace the file by a new one, inside `_reopened`.
+
+        Refused if the directory was replaced meanwhile.
 
         Raises:
-            StoreClosedError: the folder was moved, deleted or replaced.
+            StoreClosedError: the directory was moved, deleted or replaced.
         """
         self._expect_in_place()
         files.put_in_place(new, self._file)
@@ -409,10 +423,10 @@ class LiveFile:
 
     @contextmanager
     def _on_the_live_file(self, gated: bool = False, whole: int | None = None) -> Iterator[None]:
-        """After a failed write: abandon the database object and open the file again, as it was before.
+        """Reopen the file in its previous state after a failed write.
 
-        The engine would go on with a half-written log, and closing it ends the process. Opening a log that was torn in
-        the middle of a large transaction ends it, too, now and then, so what follows `whole` bytes is cut off.
+        The database object is abandoned: the engine would continue with a half-written log, and closing it ends the process. Opening a log
+        torn in the middle of a large transaction sometimes ends it, too, so everything after `whole` bytes is cut off.
 
         Args:
             gated: the caller holds the gate.
@@ -437,7 +451,7 @@ class LiveFile:
             self._connection.rows(*self._catalog["meta_put"].bind({"name": name, "value": value}))
         self._meta = {**self._meta, **values}
 
-    # ---- saying how it is
+    # ---- status
 
     def _note(self, sentence: str) -> None:
         if sentence not in self.notes:
@@ -445,7 +459,7 @@ class LiveFile:
 
     def _say_open(self) -> None:
         if self._reads_only:
-            return  # the lock file says what the last owner left
+            return  # the lock file keeps the last owner's record
         log = beside(self._file, ".wal")
         files.restrict(log)
         self._say(clean=False, log=files.size_of(log))

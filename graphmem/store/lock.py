@@ -1,8 +1,8 @@
-"""Who has a database open: one process, one handle.
+"""The lock on a database: one process, one handle.
 
-The engine's own lock is dropped when any handle on the file is closed, and it does not notice a second
-handle in the same process, which costs committed rows. So a process keeps a register of what it has open,
-and a lock file beside the database tells other processes, with a few facts about the owner in it.
+The engine's own lock is dropped when any handle on the file is closed. It also does not notice a second handle in the same process, which
+loses committed rows. So a process keeps a register of its open databases. A lock file next to the database informs other processes, with a
+few facts about the owner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.store.files import beside
 
-RECORD_BYTES: Final = 1024  # a record is written in one piece over the one before
+RECORD_BYTES: Final = 1024  # a record overwrites the previous one in a single write
 
 _register: dict[tuple[object, ...], Path] = {}
 _register_lock = threading.Lock()
@@ -29,25 +29,25 @@ _held: set[DatabaseLock] = set()
 
 
 class Record(NamedTuple):
-    """What the lock file says."""
+    """The content of the lock file."""
 
     pid: int
     host: str
     since: str  # UTC, ISO 8601
     version: str  # of graphmem
     engine: str
-    clean: bool  # the last owner closed it, and nothing is left in a log
-    size: int  # bytes of the database file then
+    clean: bool  # the last owner closed it, and its log is empty
+    size: int  # bytes of the database file at that time
     database: str  # identity of the database, kept in Meta
-    checkpoint: int  # how many checkpoints it has had, kept in Meta
-    log: int  # bytes of the write-ahead log that are whole transactions; what follows them was being written
-    compact: int = 0  # bytes of the file when it was last written as a whole; 0: not known
-    checksum: int = 0  # of the whole file, when it is clean; 0: not known
-    known: str = ""  # what is in it, when it is clean, see `store.resting`; empty: not known
+    checkpoint: int  # number of its checkpoints, kept in Meta
+    log: int  # bytes of the write-ahead log that are complete transactions; the rest was being written
+    compact: int = 0  # bytes of the file when it was last written as a whole; 0: unknown
+    checksum: int = 0  # of the whole file, when it is clean; 0: unknown
+    known: str = ""  # its content, when it is clean, see `store.resting`; empty: unknown
 
     @property
     def owner(self) -> dict[str, Any]:
-        """The part that says who it is."""
+        """Return the part of the record about the owner."""
         return {"pid": self.pid, "host": self.host, "since": self.since, "version": self.version}
 
 
@@ -57,7 +57,7 @@ class DatabaseLock:
     Args:
         path: resolved path of the database file.
         engine: its engine.
-        shared: for reading only; others may read too.
+        shared: read-only; others may read too.
 
     Raises:
         StoreBusyError: this or another process has it open (`owner`: facts about it, or None).
@@ -71,7 +71,7 @@ class DatabaseLock:
         self._keys = _keys(path)
         self._descriptor: int | None = None
         self.previous: Record | None = None
-        self.note = ""  # why nothing is known of how the database was left, when a record of it is damaged
+        self.note = ""  # why the state of the database is unknown, if its record is damaged
         with _register_lock:
             for key in self._keys:
                 if key in _register:
@@ -86,7 +86,7 @@ class DatabaseLock:
             _held.add(self)
 
     def note_file(self) -> None:
-        """Register the file once more, after it was created or exchanged for another."""
+        """Register the file again after it was created or replaced."""
         with _register_lock:
             for key in self._keys:
                 _register.pop(key, None)
@@ -95,7 +95,10 @@ class DatabaseLock:
                 _register[key] = self.path
 
     def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0, known: str = "") -> None:
-        """Say how the database is left from here on: one write, so that a process that is killed leaves this or the one before."""
+        """Record the state of the database.
+
+        It is one write, so a killed process leaves this record or the previous one.
+        """
         if self._descriptor is None or self._shared:
             return
         size = self.path.stat().st_size if self.path.exists() else 0
@@ -106,7 +109,7 @@ class DatabaseLock:
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
-        """Let others in. Twice is once."""
+        """Unlock. Idempotent."""
         with _register_lock:
             for key in self._keys:
                 _register.pop(key, None)
@@ -124,10 +127,10 @@ class DatabaseLock:
         except OSError:
             if not self._shared:
                 raise
-            try:  # a folder that cannot be written to
+            try:  # a directory that is not writable
                 descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
             except (FileNotFoundError, PermissionError):
-                return  # has no writer, or belongs to another account: the engine's own lock on the file keeps a writer and a reader apart
+                return  # has no writer, or belongs to another account: the engine's own lock on the file keeps writers and readers apart
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError as error:
@@ -139,21 +142,24 @@ class DatabaseLock:
             ) from error
         self._descriptor = descriptor
         self.previous = _parse(descriptor)
-        # An empty one says nothing: it is there since this opening, or one that was refused before it could write.
+        # An empty one has no information: this open made it, or one that was refused before it could write.
         if self.previous is None and os.fstat(descriptor).st_size and self.path.exists() and not self._shared:
             self.note = (
                 f"{file.name} was damaged: whether a byte of {self.path.name} has flipped cannot be told, it was examined and opened"
             )
 
     def forget_in_child(self) -> None:
-        """After a fork: the descriptor is shared with the parent, and the lock is the parent's."""
+        """Drop the lock after a fork.
+
+        The descriptor is shared with the parent, and the lock belongs to the parent.
+        """
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
 def read_record(path: Path) -> Record | None:
-    """What the lock file beside a database says, alive or not; None when there is none."""
+    """Read the lock file of a database, locked or not; None if missing."""
     try:
         descriptor = os.open(beside(path, ".lock"), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -174,7 +180,7 @@ def _parse(descriptor: int) -> Record | None:
         return None
 
 
-_LATER: Final = ("log", "compact", "checksum", "known")  # records of older versions are without these
+_LATER: Final = ("log", "compact", "checksum", "known")  # missing in records of older versions
 _TYPES: dict[str, Any] = {
     "pid": int,
     "host": str,

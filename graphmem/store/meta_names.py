@@ -1,10 +1,10 @@
-"""Names in Meta: the store's own counters, and the marks of what was derived from the code."""
+"""Names in Meta: the store's counters and marks of derived data."""
 
 from __future__ import annotations
 
 from typing import Final
 
-OWN: Final = "store."  # begins the names that only the store writes
+OWN: Final = "store."  # prefix of the names that only the store writes
 GENERATION: Final = f"{OWN}generation"
 DATABASE: Final = f"{OWN}database"
 CHECKPOINT: Final = f"{OWN}checkpoint"

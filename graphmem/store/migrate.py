@@ -1,7 +1,7 @@
-"""Numbered files of `queries/schema` become tables; each file and the record of it in one transaction.
+"""Create tables from the numbered files of `queries/schema`.
 
-A database remembers which files made it. A gap, a changed file or a database made by a newer graphmem is
-refused; the words of a file count, not its comments and white space.
+Each file and the record of it are one transaction. A database records the files that made it. A gap, a changed file or a database made by a
+newer graphmem is refused. Comments and white space of a file do not count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FILE = re.compile(r"(\d{4})-([a-z0-9-]+)\.cypher")
 _COMMENT = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")|//[^\n]*|/\*.*?\*/", re.S)
-_HISTORY: Final = "SchemaVersion"  # the table that says which files have been run
+_HISTORY: Final = "SchemaVersion"  # the table that records the applied files
 
 
 class Migration(NamedTuple):
@@ -40,7 +40,7 @@ class Migration(NamedTuple):
 
 @cache
 def load_migrations() -> tuple[Migration, ...]:
-    """The files of `queries/schema`, in order.
+    """Return the files of `queries/schema`, in order.
 
     Raises:
         QueryFileError: a file is misnamed, empty, or a number is missing.
@@ -49,7 +49,7 @@ def load_migrations() -> tuple[Migration, ...]:
 
 
 def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
-    """The migrations of a folder; names that start with a dot are passed over.
+    """Return the migrations of a directory, without hidden files.
 
     Raises:
         QueryFileError: see `load_migrations`.
@@ -74,7 +74,10 @@ def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
 
 
 def split_statements(text: str) -> tuple[str, ...]:
-    """The statements of a file, without comments, white space folded outside of strings."""
+    """Return the statements of a file.
+
+    Without comments, and with white space folded outside strings.
+    """
     bare = _COMMENT.sub(lambda found: found[1] or " ", text)
     parts: list[str] = []
     start = 0
@@ -88,16 +91,16 @@ def split_statements(text: str) -> tuple[str, ...]:
 
 
 def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tuple[Migration, ...] | None = None) -> list[str]:
-    """Bring a database up to the newest file; does nothing when it is there.
+    """Apply the missing migrations to a database; return their versions.
 
     Args:
         connection: of the writer.
         catalog: for the transaction.
         path: of the database, for messages.
-        migrations: of `load_migrations` when not given.
+        migrations: default: those of `load_migrations`.
 
     Returns:
-        Versions that were applied now.
+        The versions that were applied now.
 
     Raises:
         SchemaTooNewError, MigrationError: see `pending`.
@@ -115,18 +118,18 @@ def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tu
 
 
 def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...] | None = None) -> tuple[Migration, ...]:
-    """The migrations a database has not had yet.
+    """Return the migrations that a database lacks.
 
     Raises:
-        SchemaTooNewError: it has had some that this graphmem does not know.
-        MigrationError: it is no database of graphmem, its history has a gap, or a file was changed since.
+        SchemaTooNewError: it has some that this graphmem does not know.
+        MigrationError: it is not a graphmem database, its history has a gap, or a file was changed since.
     """
     known = load_migrations() if migrations is None else migrations
     tables = table_names(connection)
     if _HISTORY not in tables:
         if tables:
             raise MigrationError(
-                f"{path} is a database of something else (tables {', '.join(sorted(tables)[:5])}); choose another place",
+                f"{path} is not a graphmem database (tables {', '.join(sorted(tables)[:5])}); choose another place",
                 path=str(path),
                 version="",
             )
@@ -158,12 +161,14 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
 
 
 def newest_of(connection: Connection) -> str:
-    """The version a database is at; "0000" when it has had none."""
+    """Return the schema version of a database; "0000" if it has none."""
     return max((row[0] for row in connection.rows(*load_catalog()["history"].bind({})).rows), default="0000")
 
 
 def check_tables(connection: Connection, path: Path) -> None:
-    """See that every table of the schema is there; a crash or another program may have left a part.
+    """Check that every table of the schema exists.
+
+    A crash or another program may have left only a part.
 
     Raises:
         MigrationError: some are missing.
@@ -174,5 +179,5 @@ def check_tables(connection: Connection, path: Path) -> None:
 
 
 def table_names(connection: Connection) -> set[str]:
-    """Names of all tables."""
+    """Return the names of all tables."""
     return {row[0] for row in connection.rows(*load_catalog()["tables"].bind({})).rows}

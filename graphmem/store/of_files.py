@@ -1,8 +1,7 @@
-"""Everything the graph holds of some files, as rows: what an index run compares with the files of today.
+"""Read all rows of some files, for an index run to compare.
 
-A few paths are looked for in one scan of each table (5 ms for 45,000 symbols); for many the tables are
-taken out whole and sifted here. Joining the paths with the tables in the engine reads every column of
-every row into memory first: 0.4 s and 100 MB for one path.
+A few paths are searched in one scan of each table (5 ms for 45,000 symbols). For many paths the tables are read completely and filtered
+here. A join of the paths with the tables in the engine reads every column of every row into memory first: 0.4 s and 100 MB for one path.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from graphmem.store.snapshot import Ask, graph_edges
 
 _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesRow)
 
-FEW_PATHS: Final = 48  # where scanning for each of them costs as much as taking everything
+FEW_PATHS: Final = 48  # from here on, a scan for each path costs as much as reading everything
 
 
 def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) -> StoredRows:
-    """Rows of these files, each list sorted by id; chunks only of `chunks_of`."""
+    """Return rows of these files, sorted by id; chunks only of `chunks_of`."""
     return StoredRows(
         files=_rows(ask, FileRow, "files_of", "all_files", paths),
         symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
@@ -35,7 +34,7 @@ def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) 
 
 
 def edges_of(ask: Ask, paths: Collection[str]) -> list[EdgeRow]:
-    """Edges whose source lies in these files, by (kind, src, dst)."""
+    """Return edges whose source is in these files, by (kind, src, dst)."""
     if not paths:
         return []
     if len(paths) <= FEW_PATHS:

@@ -1,8 +1,7 @@
-"""From a path to an open, current, trustworthy database; or one clear sentence.
+"""Open the database at a path safely, with the current schema.
 
-lock → what did the last owner leave? → header → (after a crash) try it in a child process → open → migrate
-
-For reading only, nothing is written, renamed or brought up to date on the way.
+Steps: lock → state left by the last owner → header → (after a crash) test in a child process → open → migrate. Failures are errors with one
+clear sentence. With `read_only` nothing is written, renamed or migrated on the way.
 """
 
 from __future__ import annotations
@@ -45,18 +44,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 PROBE_SECONDS: Final = 120.0
-PROBE_LOOK_S: Final = 0.05  # between two looks at its memory
-PROBE_SPARE: Final = 1 << 30  # bytes of memory beside the buffer pool and four times the file
-_OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}  # what an engine dies of on a torn file
-PROBE: Final = ".probe"  # begins what a copy that is tried adds to the database's name
+PROBE_LOOK_S: Final = 0.05  # between two checks of its memory
+PROBE_SPARE: Final = 1 << 30  # bytes of memory in addition to the buffer pool and four times the file
+# signals that end an engine on a torn file
+_OF_A_FAULT: Final = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
+PROBE: Final = ".probe"  # prefix of a test copy's suffix after the database's name
 _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 
 
 def resolve(path: Path) -> Path:
-    """The one name of a database, whatever link it was named by.
+    """Return the one name of a database, with links resolved.
 
     Raises:
-        BadInputError: its folder is missing or may not be entered, or the name is a folder.
+        BadInputError: its directory is missing or not accessible, or the path is a directory.
     """
     resolved = path.expanduser().resolve()
     try:
@@ -69,29 +69,29 @@ def resolve(path: Path) -> Path:
         ) from error
     if is_folder:
         raise BadInputError(
-            f"{resolved} is a folder where the database should be; rename it, then index again", argument="path", path=str(resolved)
+            f"{resolved} is a directory where the database should be; rename it, then index again", argument="path", path=str(resolved)
         )
     if not resolved.parent.is_dir():
-        raise BadInputError(f"there is no folder {resolved.parent}; make it first", argument="path", path=str(resolved))
+        raise BadInputError(f"directory {resolved.parent} not found; create it first", argument="path", path=str(resolved))
     return resolved
 
 
 def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
-    """See that what lies at `path` can be opened without harm; make it when nothing is there.
+    """Check that the database at `path` can be opened; create it if missing.
 
     Args:
         path: resolved, and locked by the caller.
         options: engine and sizes.
         catalog: the named queries.
-        previous: what the last owner wrote into the lock file.
+        previous: the last owner's record in the lock file.
 
     Returns:
-        What had to be put aside, one sentence each; always empty for reading only.
+        What was quarantined, one sentence each; always empty with `read_only`.
 
     Raises:
-        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is not a database of ours, or not whole.
-        ResourceError, DiskFullError, BadInputError: the system refused what looking at it takes; nothing is known of it.
-        NotIndexedError: nothing is there, and reading only was asked for.
+        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is not a graphmem database, or incomplete.
+        ResourceError, DiskFullError, BadInputError: the system refused the check; its state is unknown.
+        NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
     try:
         return (_look_at if options.read_only else _prepare)(path, options, catalog, previous)
@@ -101,7 +101,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 
 def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
     if not path.exists():
-        raise NotIndexedError(f"there is no database at {path}; index first", path=str(path))
+        raise NotIndexedError(f"database not found at {path}; index first", path=str(path))
     files.check_header(path, options.engine.spec, options.engine.name)
     if previous is not None and previous.clean and not files.side_files(path):
         if previous.checksum not in (0, files.checksum(path)):
@@ -109,7 +109,7 @@ def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
         return []
     lock = beside(path, ".lock")
     if lock.exists() and not os.access(lock, os.R_OK) and not files.side_files(path):
-        return []  # of another account, which keeps to itself how it left the file; without a log nothing is in between
+        return []  # of another account, which does not share the state it left; without a log nothing needs recovery
     probed = _probe(path, *options.sizes, read_only=True)  # the log is replayed in memory
     if not probed.works:
         raise damaged(path, probed.says)
@@ -119,7 +119,7 @@ def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
 def _prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
     files.remove(beside(path, NEXT))
     if not path.exists():
-        notes = files.quarantine(files.side_files(path), "there was no database it belongs to")
+        notes = files.quarantine(files.side_files(path), "its database does not exist")
         create(path, options, catalog)
         return notes
     files.check_header(path, options.engine.spec, options.engine.name)
@@ -134,14 +134,14 @@ def _prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Recor
 
 
 def create(path: Path, options: OpenOptions, catalog: Catalog) -> None:
-    """Make an empty database, complete or not at all."""
+    """Create an empty database, completely or not at all."""
     content = Content(GraphDelta.empty(), None, catalog, keep_code=False, moment=times.now())
     build(path, options, catalog, content, {GENERATION: "0", DATABASE: uuid.uuid4().hex, CHECKPOINT: "0"}, {})
     files.put_in_place(beside(path, NEXT), path)
 
 
 def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatabase:
-    """Open a prepared file and bring its schema up to date.
+    """Open a prepared file and migrate its schema.
 
     Raises:
         SchemaTooNewError, MigrationError: see `migrate`.
@@ -169,7 +169,10 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
 
 
 def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
-    """Before the schema changes, keep what is here: the file, for the graphmem that made it, and a dump, which every engine reads."""
+    """Save the database before its schema changes.
+
+    The file is kept for the graphmem that made it, and a dump for every engine.
+    """
     kept = beside(path, f".before-{version}")
     files.check_room(path, path.stat().st_size)
     connection = database.connect()
@@ -187,7 +190,7 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
     files.sync(scratch)
     scratch.replace(kept)
     files.sync(path.parent)
-    _log.warning("the schema is brought to %s; %s is the database as it was, for an earlier graphmem", version, kept)
+    _log.warning("migrating the schema to %s; %s is the previous database, for an earlier graphmem", version, kept)
     return options.open(path)
 
 
@@ -195,7 +198,10 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
-    """The last owner did not close it. Engines have died on such files, so a child process goes first, on copies."""
+    """Check a database that the last owner did not close.
+
+    Engines have crashed on such files, so a child process tries copies first.
+    """
     copy = _probe_copy(path)
     left = files.side_files(path)
     try:
@@ -206,7 +212,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
                 raise damaged(path, alone.says)
             return []
         if alone.works and previous is not None and alone.database and not _same(alone, previous):
-            return files.quarantine(left, "it belongs to another database than the one that lies here now")
+            return files.quarantine(left, "it belongs to a database other than the current one")
         files.remove(copy)
         for file in (path, *left):
             files.copy(file, file.with_name(file.name.replace(path.name, copy.name, 1)))
@@ -221,11 +227,11 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
             files.cut(beside(copy, ".wal"), previous.log)
             if _probe(copy, *options.sizes).works:
                 return files.quarantine_tail(
-                    log, previous.log, "its end is of a change that was not finished; all before it is in the database"
+                    log, previous.log, "its end belongs to an incomplete change; everything before it is in the database"
                 )
         if alone.works:
             if previous is not None and left == [log] and not previous.log:
-                return files.quarantine(left, "it is of a change that was not finished")
+                return files.quarantine(left, "it belongs to an incomplete change")
             return files.quarantine(left, f"the engine cannot read it ({together.says}); the newest changes were in it, index again")
         raise damaged(path, together.says)
     finally:
@@ -233,10 +239,12 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 
 
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """What a process of its own says of a database that this one could not open; "" when it opens there.
+    """Return a child process's complaint about a database.
+
+    "" if it opens there. Called when this process could not open it.
 
     Raises:
-        ResourceError, DiskFullError, BadInputError, StoreBusyError: it could not be tried.
+        ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
     """
     copy = _probe_copy(path)
     try:
@@ -250,24 +258,33 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 
 
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Open a copy in a process of its own, of whichever engine, and count its tables: "" when that worked, else what was said."""
+    """Open a copy in a child process and count its tables; "" if it opens.
+
+    Otherwise the reason. The engine is a parameter.
+    """
     return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Whether a file that is smaller than it was left is an older copy that somebody put back, not a torn one."""
+    """Return whether a smaller file is an older copy, not a torn file.
+
+    A person may have restored the copy.
+    """
     copy = _probe_copy(path)
     try:
         files.copy(path, copy)
         alone = _probe(copy, *options.sizes)
     finally:
         files.remove(copy)
-    is_ours = re.fullmatch(r"[0-9a-f]{32}", alone.database) is not None  # zeros in its place are no other state
+    is_ours = re.fullmatch(r"[0-9a-f]{32}", alone.database) is not None  # zeros in its place do not name another state
     return alone.works and is_ours and (alone.database, alone.checkpoint) != (previous.database, previous.checkpoint)
 
 
 def _probe_copy(path: Path) -> Path:
-    """A new name for a copy to be tried. Never an old one: a child of a process that was killed may still have it open."""
+    """Return a new name for a copy to test.
+
+    A child of a killed process may still have an old one open.
+    """
     for old in path.parent.glob(f"{path.name}{PROBE}*"):
         if not old.name.endswith((".wal", ".shadow")):
             files.remove(old)
@@ -282,10 +299,10 @@ class _Probe(NamedTuple):
 
 
 def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> _Probe:
-    """Try a file in a process of its own.
+    """Test a file in a separate process.
 
     Raises:
-        StoreBusyError, ResourceError: it could not be found out whether the file opens; that proves nothing about it.
+        StoreBusyError, ResourceError: the test gave no result; that proves nothing about the file.
     """
     sizes = (str(buffer_pool_bytes), str(max_db_bytes))
     command = [sys.executable, "-P", "-m", "graphmem.store.probe", engine, str(copy), *sizes, *(["read-only"] if read_only else [])]
@@ -304,7 +321,7 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
     if done.returncode == DAMAGED and said:
         return _Probe(False, said, "", 0)
     if died in _OF_A_FAULT and not limited_memory():
-        return _Probe(False, f"the engine dies on it (signal {died})", "", 0)
+        return _Probe(False, f"the engine crashes on it (signal {died})", "", 0)
     if done.returncode == BUSY:
         raise StoreBusyError(f"{said}; try again", path=str(copy), owner=None)
     if done.returncode == FULL:
@@ -323,13 +340,18 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
 
 
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
-    """More than a whole file takes to be opened and counted: a torn page can name a length of many gigabytes."""
+    """Return more memory than an intact file needs to be opened and counted.
+
+    A torn page can contain a length of many gigabytes.
+    """
     size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
     return buffer_pool_bytes + 4 * size + PROBE_SPARE
 
 
 def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
-    """Run a command; (how it ended, whether it was ended because it had more than `most_bytes` in memory).
+    """Run a command with a memory limit.
+
+    It returns the exit code, and whether the command was killed because it had more than `most_bytes` in memory.
 
     Raises:
         subprocess.TimeoutExpired: it did not end in time.
@@ -352,7 +374,7 @@ def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subpr
 
 
 def _resident(pid: int) -> int:
-    """Bytes of a process in memory; 0 where the system does not tell."""
+    """Return a process's bytes in memory; 0 if the system does not report it."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -360,5 +382,8 @@ def _resident(pid: int) -> int:
 
 
 def _same(probe: _Probe, previous: Record) -> bool:
-    """Whether the file alone is the one whose owner crashed: the same database, at the checkpoint it was at."""
+    """Return whether the file without its log is the one at the crash.
+
+    That is the same database at the same checkpoint.
+    """
     return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

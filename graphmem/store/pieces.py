@@ -1,4 +1,7 @@
-"""Whole tables of a database, read a piece at a time: the engine keeps the whole of an answer in its buffer pool."""
+"""Read whole tables piece by piece.
+
+The engine keeps a whole result in its buffer pool.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,18 @@ if TYPE_CHECKING:
     from graphmem.store.engine import Connection
     from graphmem.store.tables import EmbeddingTable, NodeTable, Pair
 
-PIECE_BYTES: Final = 16 << 20  # of rows in one answer, about
-FIRST_PIECE: Final = 2_000  # nodes, before it is known how large their rows are
-_GROWTH: Final = 4  # times as many nodes at most in the next piece
+PIECE_BYTES: Final = 16 << 20  # of rows in one result, approximately
+FIRST_PIECE: Final = 2_000  # nodes, before the size of their rows is known
+_GROWTH: Final = 4  # maximum growth of the next piece, in times the number of nodes
 
 
 class Pieces:
-    """Reads tables whole. A table without rows is one piece without rows, of all its columns.
+    """Reads whole tables.
+
+    A table without rows gives one empty piece with all its columns.
 
     Args:
-        connection: nobody writes through another one meanwhile, or it is in a read transaction.
+        connection: without another writer at the same time, or in a read transaction.
         catalog: the named queries.
     """
 
@@ -34,15 +39,21 @@ class Pieces:
         self._last: dict[NodeTable, int] = {}
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:
-        """All rows of one label, stale ones too, columns in the table's order."""
+        """Yield all rows of one label, including stale ones.
+
+        Columns are in the table's order.
+        """
         return self._pieces("dump_nodes_between", self._last_of(label), label=label)
 
     def vectors(self, table: EmbeddingTable) -> Iterator[pa.Table]:
-        """All vectors of one dimension."""
+        """Yield all vectors of one dimension."""
         return self._pieces("dump_embeddings_between", self._highest("last_embedding", table=table), table=table)
 
     def edges(self, pair: Pair) -> Iterator[pa.Table]:
-        """All edges of one FROM … TO …, stale ones too: ids of the ends, then the columns in the table's order."""
+        """Yield all edges of one FROM … TO …, including stale ones.
+
+        Ids of the ends, then the columns in the table's order.
+        """
         return self._pieces("dump_edges_between", self._last_of(pair.src), **ends(pair))
 
     def _last_of(self, label: NodeTable) -> int:

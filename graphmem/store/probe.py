@@ -1,7 +1,7 @@
-"""Open a database in a process of its own and say whether that worked: `python -m graphmem.store.probe`.
+"""Open a database in a separate process and report whether it works.
 
-Prints `ok`, the database's identity and its checkpoint, separated by tabs, or one sentence. The exit code is the verdict: only `DAMAGED`
-says that the file's bytes are wrong. What this machine refused says nothing about the file.
+Usage: `python -m graphmem.store.probe`. It prints `ok`, the database's identity and its checkpoint, separated by tabs, or one sentence. The
+exit code is the result: only `DAMAGED` means that the file's bytes are wrong. A refusal by this machine proves nothing about the file.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from graphmem.store.engine import Engine
 from graphmem.store.migrate import table_names
 from graphmem.store.tables import EmbeddingTable, NodeTable, RelTable
 
-# Exit codes, as sysexits.h has them.
+# Exit codes, from sysexits.h.
 DAMAGED: Final = 65
-CANNOT_SAY: Final = 69  # this process was refused something
+CANNOT_SAY: Final = 69  # the system refused this process something
 FULL: Final = 74
 BUSY: Final = 75
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
-    """Open, count every table, read Meta, close; 0 when all of that worked."""
+    """Open, count every table, read Meta, close; return 0 if all worked."""
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:
         return _say(error.message, BUSY)
-    except ResourceError as error:  # without a limit, only a length that is garbage is refused
+    except ResourceError as error:  # without a limit, only a garbage length is refused
         return _say(error.message, DAMAGED if error.limit == "memory" and not limited_memory() else CANNOT_SAY)
     except DiskFullError as error:
         return _say(error.message, FULL)
@@ -39,7 +39,7 @@ def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read
         return _say(error.message, CANNOT_SAY)
     except DatabaseDamagedError as error:
         return _say(str(error.facts.get("reason", error.message)), DAMAGED)
-    except (GraphMemError, LookupError, ValueError, OverflowError) as error:  # the engine could not make sense of it
+    except (GraphMemError, LookupError, ValueError, OverflowError) as error:  # the engine could not interpret the file
         return _say(str(error), DAMAGED)
     except OSError as error:
         return _say(str(error), CANNOT_SAY)
@@ -64,7 +64,10 @@ def _say(sentence: str, code: int) -> int:
 
 
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:
-    """A query for each table of ours that is there; what is not of ours refuses the database later, in words."""
+    """Return a count query for each existing table of the schema.
+
+    A later check reports foreign tables.
+    """
     nodes, edges = set(map(str, NodeTable)), set(map(str, RelTable))
     for name in sorted(names):
         if (vectors := EmbeddingTable.parse(name)) is not None:

@@ -1,4 +1,4 @@
-"""Layer 3 as rows, whole or what belongs to some memories."""
+"""Read layer 3 as rows, whole or for some memories."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from graphmem.store.knowledge_rows import MEMORIES, SESSIONS, Shape, rows_of_tab
 from graphmem.store.snapshot import Ask
 from graphmem.store.write_edges import ends
 
-_FEW: Final = 24  # memories up to here are read by primary key, more by reading whole tables
+_FEW: Final = 24  # up to this number memories are read by primary key, more by reading whole tables
 
 
 def read_knowledge(ask: Ask, generation: int, ids: Sequence[str] | None) -> Knowledge:
-    """Everything, or these memories with their links and the sessions they were learnt in; unknown ids are passed over.
+    """Return all of layer 3, or some memories with links and sessions.
+
+    Unknown ids are ignored.
 
     Args:
         ask: runs named queries in one read transaction.
-        generation: of the knowledge then.
+        generation: of the knowledge at that time.
         ids: of memories.
     """
     some = None if ids is None else set(ids)

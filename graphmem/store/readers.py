@@ -1,4 +1,4 @@
-"""Connections for reading: each read has one for itself, and gives it back drained."""
+"""Connections for reads; each read has its own and returns it drained."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ HELD_BYTES: Final = 1 << 20  # Arrow data a reading connection may hold before i
 
 
 class Readers:
-    """A pool of connections of one open database; made on demand, at most `capacity`.
+    """A pool of connections of one open database.
 
-    Statements of two threads on one connection corrupt the heap, so a connection is never shared.
+    They are made on demand, at most `capacity`. Statements of two threads on one connection corrupt the heap, so a connection is never
+    shared.
     """
 
     def __init__(self, database: RawDatabase, capacity: int) -> None:
@@ -31,10 +32,10 @@ class Readers:
 
     @contextlib.contextmanager
     def one(self, wait_s: float) -> Iterator[Connection]:
-        """A connection for the time of the block.
+        """Lend a connection for the block.
 
         Raises:
-            StoreBusyError: all are taken for longer than `wait_s`.
+            StoreBusyError: all are in use for longer than `wait_s`.
         """
         if not self._places.acquire(timeout=wait_s):
             raise StoreBusyError(

@@ -1,4 +1,7 @@
-"""What is read of a store: named queries, snapshots of one moment, and what it knows without the engine."""
+"""Reads of a store: named queries, consistent snapshots, cached facts.
+
+Cached facts are known without the engine.
+"""
 
 from __future__ import annotations
 
@@ -29,25 +32,30 @@ class StoreReads(LiveFile):
     _vector_tables: list[EmbeddingTable]
 
     def generation(self) -> int:
-        """Counter of committed changes of the graph; 0 in a new database."""
+        """Return the counter of committed graph changes; 0 in a new database."""
         self._check_open()
         return int(self._meta.get(GENERATION, "0"))
 
     def knowledge_generation(self) -> int:
-        """Counter of committed changes of layer 3; 0 in a new database."""
+        """Return the counter of committed changes of layer 3.
+
+        0 in a new database.
+        """
         self._check_open()
         return int(self._meta.get(KNOWLEDGE, "0"))
 
     def read(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> list[dict[str, Any]]:
-        """Rows of a named read query, in its declared order; times are aware, in UTC.
+        """Return rows of a named read query, in its declared order.
+
+        Times are aware, in UTC.
 
         Args:
             query: its name.
-            timeout_s: time it may take; the store's own when not given, 0 for any.
+            timeout_s: time limit; default: the store's own; 0 for none.
             **params: its parameters and fills.
 
         Raises:
-            QueryParameterError: no such query, one that writes, or missing or extra parameters.
+            QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
             DeadlineError: it took longer.
             StoreClosedError: the store is closed, or was opened before a fork.
         """
@@ -61,56 +69,59 @@ class StoreReads(LiveFile):
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """The same as an Arrow table; its times are naive UTC."""
+        """Return the same as an Arrow table; its times are naive UTC."""
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
 
     def file_hashes(self) -> dict[str, str]:
-        """Content hash of every file by path, paths ascending."""
+        """Return the content hash of every file by path, paths ascending."""
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
 
     def framework_keys(self) -> list[KeyRow]:
-        """Keys of frameworks and who handles them, by kind, name and symbol."""
+        """Return framework keys and their handlers, by kind, name and symbol."""
         return [KeyRow(**row) for row in self.read("framework_keys")]
 
     def counts(self) -> GraphCounts:
-        """How many edges, call sites and unresolved sites there are."""
+        """Return the numbers of edges, call sites and unresolved sites."""
         sites = sum(row["call_sites"] for row in self.read("file_totals"))
         return GraphCounts(self.read("edge_counts"), self.read("call_rules"), sites, self.read("unresolved_counts"))
 
     def memory_links(self) -> list[LinkRow]:
-        """Every link of a memory to code, by memory, target and role."""
+        """Return links of memories to code, by memory, target and role."""
         return [LinkRow(**row) for row in self.read("memory_links")]
 
     def memory_count(self) -> int:
-        """How many memories there are, of any status."""
+        """Return the number of memories of any status."""
         return sum(int(row["memories"]) for row in self.read("memory_counts"))
 
     def remembered_names(self) -> dict[str, str]:
-        """Names of code that memories are about and the graph does not have, or not any more, by id."""
+        """Return names of linked code that is not in the graph (any more), by id."""
         gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.read("named_symbols")}
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
-        """The snapshot for the `graph` projection."""
+        """Return the snapshot for the `graph` projection."""
         with self._snapshot() as (ask, meta):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Chunk rows with text, all or those ids, sorted by id."""
+        """Return chunk rows with text, all or those ids, sorted by id."""
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> pa.Table:
-        """All chunk rows, sorted by id, prefix and text deflated in `packed`."""
+        """Return all chunk rows, sorted by id.
+
+        `packed` has prefix and text, deflated.
+        """
         return packed_chunk_table(self._ask)
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Edges whose source lies in these files, by (kind, src, dst)."""
+        """Return edges whose source is in these files, by (kind, src, dst)."""
         with self._snapshot() as (ask, _):
             return edges_of(ask, set(paths))
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Everything the graph holds of these files; chunks only of `chunks_of`."""
+        """Return all rows of these files; chunks only of `chunks_of`."""
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
@@ -119,27 +130,33 @@ class StoreReads(LiveFile):
         return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Everything of layer 3, or what belongs to these memories."""
+        """Return all of layer 3, or the part that belongs to these memories."""
         if not self.knowledge_generation():
-            return Knowledge(0, [], [], [], [], [])  # nothing was ever written, and nobody has to open the file to see it
+            return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot() as (ask, meta):
             return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """The generation the stored modules are of, and the modules. See `GraphReads.modules`."""
+        """Return the stored modules and the generation of their code.
+
+        See `GraphReads.modules`.
+        """
         generation = int(self.meta().get(MODULES_OF, "0"))
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
 
     def vectors(self, model: str) -> pa.Table:
-        """(text_hash, vector) of a model, sorted by text_hash; dimension 1 and no rows when it has none."""
+        """Return (text_hash, vector) of a model, sorted by text_hash.
+
+        Without vectors: dimension 1 and no rows.
+        """
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
-        """How many vectors each model has, by its id."""
+        """Return the number of vectors of each model, by its id."""
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Small facts about the database, without the store's own."""
+        """Return small facts about the database, without the store's own."""
         self._check_open()
         return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)}
 
@@ -147,7 +164,7 @@ class StoreReads(LiveFile):
     def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
         named = self._catalog[query]
         if named.writes and "LOAD FROM $rows" not in named.text:
-            raise BadInputError(f"{query} ({named.where}) changes the database; reads take read queries", argument="query")
+            raise BadInputError(f"{query} ({named.where}) changes the database; use a query that only reads", argument="query")
         text, values = named.bind(params)
         seconds = self._query_timeout_s if timeout_s is None else timeout_s
         with self._passage() as connection:
@@ -155,7 +172,9 @@ class StoreReads(LiveFile):
             try:
                 yield connection, text, values
             except DeadlineError as error:
-                raise DeadlineError(f"{query} did not finish in {seconds:g} s; ask for less, or allow more", seconds=seconds) from error
+                raise DeadlineError(
+                    f"{query} did not finish in {seconds:g} s; ask for less, or raise the limit", seconds=seconds
+                ) from error
 
     def _ask(self, query: str, **values: Any) -> pa.Table:
         with self._reading(query, values, 0) as (connection, text, params):
@@ -163,7 +182,10 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Several reads of one moment, and Meta as it was then. The gate keeps checkpoints away as long as it is open."""
+        """Hold a snapshot for several reads, with its Meta.
+
+        The gate delays checkpoints while it is open.
+        """
         with self._passage() as connection:
             connection.set_timeout(0)
             connection.rows("BEGIN TRANSACTION READ ONLY")
@@ -180,12 +202,14 @@ class StoreReads(LiveFile):
 
 
 def checked_meta(values: Mapping[str, str] | None) -> dict[str, str]:
-    """Meta as a caller may set it.
+    """Validate meta values from a caller.
 
     Raises:
-        BadInputError: a name or a value is no text, or the name is one of the store's own.
+        BadInputError: a name or a value is not a text, or the name is one of the store's own.
     """
     for name, value in (values or {}).items():
         if not isinstance(name, str) or not isinstance(value, str) or name.startswith(OWN):
-            raise BadInputError(f"meta takes texts under names that do not begin with {OWN!r}, not {name!r}: {value!r}", argument="meta")
+            raise BadInputError(
+                f"meta values must be texts under names that do not begin with {OWN!r}, not {name!r}: {value!r}", argument="meta"
+            )
     return dict(values or {})

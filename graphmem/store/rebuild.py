@@ -1,8 +1,7 @@
-"""A whole new database file: the code graph of a first load or of a large change, everything else carried over.
+"""Fill a new database file with a code graph and existing knowledge.
 
-COPY is ten times faster than any other way in and the file comes out compact, but the engine cannot do
-it in a transaction. So it is done in a file that nobody sees yet; `files.put_in_place` then makes it the
-database in one step.
+COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So it happens
+in a file that is still invisible. `files.put_in_place` then makes it the database atomically.
 """
 
 from __future__ import annotations
@@ -46,22 +45,22 @@ if TYPE_CHECKING:
     from graphmem.store.migrate import Migration
 
 HELD_BYTES: Final = 2 << 20  # Arrow data a connection may hold before it is renewed
-PIECE_BYTES: Final = 64 << 20  # rows given to the engine between two checkpoints; until then all of them stay in its buffer pool
+PIECE_BYTES: Final = 64 << 20  # rows passed to the engine between two checkpoints; until then all of them stay in its buffer pool
 _PAIRS_OF: Final = {pair: [other for other in ALL_PAIRS if other.edge is pair.edge] for pair in ALL_PAIRS}
 
 
 class Content:
-    """What the new file will hold: `delta` on top of what `old` holds.
+    """The content of the new file: `delta` applied to the content of `old`.
 
     Args:
         delta: the change; with `keep_code` false it is the whole code graph.
         old: a connection to the present database, None when there is none.
         catalog: the named queries.
         keep_code: whether the present code graph is the base of the change.
-        moment: when, for code that is gone but known to memories.
+        moment: the time, for removed code that memories are about.
 
     Attributes:
-        knowledge_changed: whether a link of knowledge was moved or an anchor set; known when `edges` is drained.
+        knowledge_changed: whether a link of knowledge was moved or an anchor set; known after `edges` was consumed.
         schema: the migrations its rows are of; None for all there are.
     """
 
@@ -87,7 +86,7 @@ class Content:
         self.knowledge_changed = False
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Rows of every node table, in pieces; to be drained before `edges`."""
+        """Yield rows of every node table, in pieces; consume before `edges`."""
         for label in CODE_NODES:
             for table in self._code_nodes(label):
                 yield label, table
@@ -100,7 +99,10 @@ class Content:
                 yield table, pa.concat_tables(self._read.vectors(table))
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Every FROM … TO … with rows; two columns of ends, then the properties."""
+        """Yield every FROM … TO … with rows.
+
+        Two columns of ends, then the properties.
+        """
         yield CHUNK_OF, self._linked_chunks()
         fresh = self._delta_edges()
         written = self._written_edges() if self._keep_code else {}
@@ -147,7 +149,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Ids of code nodes that knowledge points at, by label."""
+        """Return ids of code nodes that knowledge points at, by label."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:
@@ -161,7 +163,10 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """The new edges by FROM … TO …, as Arrow as soon as there are some: as rows they would take ten times as much."""
+        """Return the new edges by FROM … TO …, converted to Arrow early.
+
+        As rows they would need ten times the memory.
+        """
         rows: dict[Pair, list[EdgeRow]] = defaultdict(list)
         tables: dict[Pair, list[pa.Table]] = defaultdict(list)
         pairs = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
@@ -177,11 +182,11 @@ class Content:
             tables[pair].append(edge_table(some))
         for pair, parts in tables.items():
             if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
-                raise BadInputError(f"{pair.edge} edges of the delta come twice; unite their sites", argument="edges")
+                raise BadInputError(f"{pair.edge} edges of the delta are repeated; merge their sites", argument="edges")
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """For each kind the edges that the delta says something about."""
+        """Return for each kind the edges that the delta contains."""
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
             found[kind].add(src + dst)
@@ -194,7 +199,10 @@ class Content:
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
-        """Where chunks were cut; kept ones that were cut at a symbol that is gone stand alone."""
+        """Return links of chunks to the symbols they were cut at.
+
+        A kept chunk whose symbol is gone has no link.
+        """
         none = pa.table({"id": pa.array([], pa.string()), "symbol_id": pa.array([], pa.string())})
         links = pa.concat_tables([none, *self._chunk_links])
         links = links.filter(pc.not_equal(links["symbol_id"], ""))
@@ -203,14 +211,14 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _between(self, table: pa.Table, pair: Pair, present: Mapping[NodeTable, Collection[str]]) -> pa.Table:
-        """Without edges to or from code that is not present any more."""
+        """Remove edges from or to code that no longer exists."""
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
                 table = table.filter(_among(table[column], present[label]))
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
-        """Knowledge as the new code leaves it; see `anchors`."""
+        """Return knowledge after the code change; see `anchors`."""
         links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
         stays, moved = follow(links, pair, self._moves, self._now)
         if not moved and stays == links:
@@ -221,18 +229,18 @@ class Content:
 
 
 def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mapping[str, str], further: Mapping[str, str]) -> None:
-    """Make an empty database file the whole of `content`.
+    """Fill an empty database file with `content`.
 
     Args:
         database: just created; this is its only user.
         catalog: the named queries.
-        content: drained once.
+        content: iterated once.
         meta: all of Meta.
-        further: more of it, when knowledge changed.
+        further: added to Meta if knowledge changed.
 
     Raises:
-        BadInputError: an edge leads to a node that is not there.
-        DiskFullError, LimitError: what the engine says; the file is of no use then.
+        BadInputError: an edge leads to a node that does not exist.
+        DiskFullError, LimitError: as the engine reports; the file is then unusable.
     """
     connection = _renewed(database, database.connect())
     migrate(connection, catalog, database.path, content.schema)
@@ -240,7 +248,7 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
     pinned = 0  # bytes of rows since the last checkpoint
     for label, table in content.nodes():
         if label != before or pinned + table.nbytes > PIECE_BYTES:
-            connection.rows("CHECKPOINT")  # what is in the file needs no memory
+            connection.rows("CHECKPOINT")  # rows in the file need no memory
             pinned = 0
         before = label
         pinned += table.nbytes
@@ -273,16 +281,16 @@ def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | Emb
         connection.rows(*catalog["create_embedding_table"].bind({"table": label, "dim": label.dim}))
         connection.rows(*catalog["copy_embeddings"].bind({"table": label, "rows": table}))
     elif label in CREATES and not by_copy:  # its query names the columns of the newest schema
-        # As fast as COPY, in a third of the memory, and pieces of it do not tear the file as pieces of COPY do.
+        # As fast as COPY, in a third of the memory, and its pieces do not corrupt the file as pieces of COPY do.
         connection.rows(*catalog[CREATES[label]].bind({"rows": table}))
     else:
         connection.rows(*catalog["copy_nodes"].bind({"label": label, "rows": table}))
 
 
 def _renewed(database: RawDatabase, connection: Connection) -> Connection:
-    """The connection without the rows it was given last."""
+    """Return the connection, renewed so that it holds no earlier rows."""
     connection = database.renew(connection)
-    connection.use_threads(1)  # COPY keeps buffers for each thread: two cost 40 MB more and save a twentieth of a second
+    connection.use_threads(1)  # COPY keeps buffers for each thread: two threads need 40 MB more and save 0.05 s
     give_back()
     return connection
 

@@ -1,7 +1,8 @@
-"""What is known of a database that lies closed, without opening it: an owner that is only asked starts in a third less time.
+"""Facts about a closed database, known without opening it.
 
-Whoever closes a database properly leaves in its lock file, beside size and checksum, the small facts of Meta and which tables of vectors
-there are. As long as the bytes are those that were left, these hold, and the engine is opened by the first who needs it.
+An owner that only answers simple questions starts in a third less time. A process that closes a database properly records the small facts
+of Meta and the tables of vectors in the lock file, next to size and checksum. While the bytes are unchanged, these facts are valid. The
+first use of the engine opens it.
 """
 
 from __future__ import annotations
@@ -22,28 +23,30 @@ from graphmem.store.tables import EmbeddingTable
 
 
 class Known(NamedTuple):
-    """A closed database, as whoever closed it knew it."""
+    """Facts about a closed database, from the process that closed it."""
 
     meta: dict[str, str]
     vector_tables: list[EmbeddingTable]
 
 
 def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
-    """What to leave in the lock file of a database that was closed properly."""
+    """Return the facts to record for a properly closed database."""
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": [table.dim for table in vector_tables]}, sort_keys=True)
 
 
 def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
-    """What the last owner left, when the file needs nothing but to be opened; None when only opening it tells.
+    """Return the recorded facts, if a plain open is enough for the file.
+
+    None if only an open can tell.
 
     Args:
         path: resolved, and locked by the caller.
         engine: the one that would open it.
-        previous: what the lock file says.
+        previous: the content of the lock file.
     """
     if previous is None or not previous.clean or not previous.known or not previous.checksum or not path.exists():
         return None
-    if not os.access(path, os.R_OK | os.W_OK):  # which the engine has a sentence for
+    if not os.access(path, os.R_OK | os.W_OK):  # the engine reports this with a message of its own
         return None
     if files.size_of(path) != previous.size or files.side_files(path) or beside(path, NEXT).exists():
         return None
@@ -56,6 +59,6 @@ def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
 
 
 def _form(engine: Engine) -> str:
-    """What a file has to be made by to be opened without more ado: this engine, these migrations."""
+    """Return the engine and migrations of files that need only a plain open."""
     parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -1,4 +1,7 @@
-"""Whole-graph reads for the projections: Arrow, sorted, from one consistent moment."""
+"""Whole-graph reads for the projections.
+
+Arrow, sorted, from one consistent snapshot.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,16 @@ _EDGE_COLUMNS: Final = {
     "line": pa.int64(),
     "lines": pa.string(),
 }
-_FEW_CHUNKS: Final = 24  # up to here by primary key, above as one join
+_FEW_CHUNKS: Final = 24  # up to this number by primary key, more by one join
 
 Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 
 
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
-    """Everything the `graph` projection needs.
+    """Return the input of the `graph` projection.
 
-    Edges come out of the engine with row numbers for their ends and get their ids here, which is four
-    times cheaper than joining them there; sorting compares the ranks of the ids, not the strings.
+    Edges come from the engine with row numbers for their ends and get their ids here. That is four times cheaper than a join in the engine.
+    Sorting compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.
@@ -54,7 +57,7 @@ def graph_tables(ask: Ask, generation: int) -> GraphTables:
 
 
 def graph_edges(ask: Ask) -> pa.Table:
-    """The edges of `graph_tables` alone."""
+    """Return the edges of `graph_tables` alone."""
     return _edges(ask, {label: ask(query) for label, query in _NODE_QUERIES.items()})
 
 
@@ -74,7 +77,7 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
         start += len(table)
     parts = []
     for kind in sorted({pair.edge for pair in CODE_PAIRS}):
-        # A query of an empty table costs what one of a small one does, and a new index has a dozen.
+        # A query of an empty table costs as much as one of a small table, and a new index has a dozen empty ones.
         pieces = [_ranked(ask, pair, ranks) for pair in CODE_PAIRS if pair.edge is kind and len(ranks[pair.src]) and len(ranks[pair.dst])]
         if not pieces:
             continue
@@ -89,7 +92,10 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
 
 
 def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]]) -> pa.Table:
-    """Edges of one FROM … TO …, their ends as ranks of ids; those of nodes that are not live left out."""
+    """Return edges of one FROM … TO … with their ends as ranks of ids.
+
+    Edges of nodes that are not live are left out.
+    """
     table = ask("all_edges", **{"edge": pair.edge, "from": pair.src, "to": pair.dst})
     ends = []
     for label, column in ((pair.src, "src"), (pair.dst, "dst")):
@@ -103,7 +109,10 @@ def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]])
 
 
 def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
-    """Chunks with their text, all or those ids; unknown ids are left out."""
+    """Return chunks with their text, all or those ids.
+
+    Unknown ids are left out.
+    """
     if ids is None:
         table = ask("all_chunks")
     elif not ids:
@@ -116,7 +125,7 @@ def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
 
 
 def packed_chunk_table(ask: Ask) -> pa.Table:
-    """Every chunk, prefix and text as they are kept."""
+    """Return every chunk with prefix and text in stored form."""
     table = ask("all_chunks")
     return _sorted(table.rename_columns(["packed" if name == "text" else name for name in table.column_names]))
 

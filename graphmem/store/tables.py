@@ -1,7 +1,7 @@
-"""Names of the tables: the only names that may be put into the text of a query.
+"""Names of the tables, the only names that queries may contain as text.
 
-The engine takes no parameter where a table name stands, so queries say `@edge` there and the code fills
-it from these enumerations. `queries/schema` creates exactly these tables; a test compares.
+The engine takes no parameter in place of a table name, so queries contain `@edge`, and the code replaces it from these enumerations.
+`queries/schema` creates exactly these tables; a test compares.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Columns of strings, or of lists of them, that are set one by one."""
+    """Columns of strings, or of lists of strings, that are set one by one."""
 
     PATH = "path"
     LANGUAGE = "language"
@@ -105,7 +105,9 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingTable:
-    """The table of vectors of one dimension; the engine fixes the dimension in the column's type.
+    """The table of vectors of one dimension.
+
+    The engine fixes the dimension in the column's type.
 
     Args:
         dim: 1 to `MAX_DIMENSIONS`.
@@ -115,7 +117,7 @@ class EmbeddingTable:
 
     def __post_init__(self) -> None:
         if type(self.dim) is not int or not 1 <= self.dim <= MAX_DIMENSIONS:
-            raise ValueError(f"vectors have 1 to {MAX_DIMENSIONS} dimensions, not {self.dim!r}")
+            raise ValueError(f"vectors must have 1 to {MAX_DIMENSIONS} dimensions, not {self.dim!r}")
 
     def __str__(self) -> str:
         return f"{self.PREFIX}{self.dim}"
@@ -124,7 +126,7 @@ class EmbeddingTable:
 
     @classmethod
     def parse(cls, name: str) -> EmbeddingTable | None:
-        """The table of that name, or None when the name is not of this form."""
+        """Return the table of that name, or None if the name has another form."""
         digits = name.removeprefix(cls.PREFIX)
         return cls(int(digits)) if digits != name and digits.isascii() and digits.isdigit() else None
 
@@ -162,7 +164,7 @@ CARRIED_NODES: Final = (
     NodeTable.ERROR_PATTERN,
     NodeTable.PERSON,
 )
-# Derived from the code: an edge to code that is gone goes too.
+# Derived from the code: an edge to removed code is removed too.
 DERIVED_PAIRS: Final = (
     Pair(RelTable.CONTAINS, NodeTable.MODULE, _F),
     Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE),
@@ -170,7 +172,7 @@ DERIVED_PAIRS: Final = (
     Pair(RelTable.STEP, NodeTable.FLOW, _S),
     Pair(RelTable.HANDLES, _S, NodeTable.FRAMEWORK_KEY),
 )
-# Knowledge: code it points at is kept, marked stale, when it is gone from the repository.
+# Knowledge: code it points at is kept, marked stale, when it leaves the repository.
 KNOWLEDGE_PAIRS: Final = (
     Pair(RelTable.ABOUT, NodeTable.MEMORY, _S),
     Pair(RelTable.ABOUT, NodeTable.MEMORY, _F),
@@ -187,5 +189,5 @@ KNOWLEDGE_PAIRS: Final = (
 )
 ALL_PAIRS: Final = (*CODE_PAIRS, CHUNK_OF, *DERIVED_PAIRS, *KNOWLEDGE_PAIRS)
 
-# What `@name` in a query may stand for, by the type its header declares.
+# The replacements of `@name` in a query, by the type in its header.
 FILLS: Final[dict[str, type]] = {"NodeTable": NodeTable, "RelTable": RelTable, "EmbeddingTable": EmbeddingTable, "TextColumn": TextColumn}

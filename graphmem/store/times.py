@@ -1,6 +1,6 @@
-"""Times as the engine keeps them: naive, and UTC by rule.
+"""Times in the engine: naive, and UTC by convention.
 
-The engine drops the offset of an aware time (12:00+05:00 becomes 12:00), so nothing else may enter it.
+The engine drops the offset of an aware time (12:00+05:00 becomes 12:00), so nothing else may be stored.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from graphmem.errors import BadInputError
 
 
 def now() -> datetime:
-    """The present, aware, in UTC."""
+    """Return the current time, aware, in UTC."""
     return datetime.now(UTC)
 
 
 def to_naive_utc(moment: datetime, name: str = "time") -> datetime:
-    """An aware time as naive UTC.
+    """Convert an aware time to naive UTC.
 
     Raises:
-        BadInputError: it is naive; whose midnight it means is not ours to guess.
+        BadInputError: it is naive, so its zone would be a guess.
     """
     if moment.tzinfo is None:
         raise BadInputError(f"{name} has no time zone; give an aware datetime", argument=name)
@@ -27,5 +27,5 @@ def to_naive_utc(moment: datetime, name: str = "time") -> datetime:
 
 
 def from_naive_utc(moment: datetime) -> datetime:
-    """A time that came out of the engine, aware again."""
+    """Convert a time from the engine to an aware one."""
     return moment.replace(tzinfo=UTC)

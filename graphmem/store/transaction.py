@@ -1,7 +1,7 @@
-"""A write transaction that cannot leak a statement.
+"""A write transaction in which no statement runs after a failure.
 
-When a statement fails, the engine ends the transaction without a word and the next statement would run,
-and be committed, on its own. Here the first failure makes the transaction dead: nothing runs in it any more.
+When a statement fails, the engine silently ends the transaction. The next statement would run, and be committed, on its own. Here the first
+failure makes the transaction unusable.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from graphmem.store.catalog import Catalog
     from graphmem.store.engine import Connection, Rows
 
-# COPY into a relationship table inside a transaction that rolls back empties the table; CHECKPOINT needs to be outside.
+# COPY into a relationship table empties the table if its transaction rolls back; CHECKPOINT must run outside.
 _OUTSIDE_ONLY = re.compile(r"\s*(COPY|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I)
 
 
 class CommitError(GraphMemError):
-    """A commit failed: whether it is on disk is only known after the file was opened anew."""
+    """A failed commit; only a reopened file shows whether it is on disk."""
 
 
 class Transaction:
     """Named write queries, all or nothing.
 
-    A context manager: leaving it commits, an exception rolls back.
+    A context manager: its end commits, an exception rolls back.
 
     Args:
-        connection: of the writer; nothing else uses it meanwhile.
-        catalog: where the named queries are.
+        connection: of the writer; not used elsewhere meanwhile.
+        catalog: the named queries.
     """
 
     def __init__(self, connection: Connection, catalog: Catalog) -> None:
@@ -51,7 +51,7 @@ class Transaction:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         state, self._state = self._state, "done"
         if state == "dead" and isinstance(error, BREAKING):
-            return  # whoever sees this opens the file anew; the engine is not to be asked for anything
+            return  # the caller reopens the file; the engine must not be used any more
         if state == "dead" or error is not None:
             self._connection.roll_back()
             return
@@ -63,22 +63,28 @@ class Transaction:
             raise CommitError(f"the change could not be committed: {failure}", **failure.facts) from failure
 
     def run(self, query: str, **values: Any) -> Rows:
-        """One named query; `values` are its parameters and fills."""
+        """Run one named query; `values` are its parameters and fills."""
         text, params = self._catalog[query].bind(values)
         return self.statement(text, params)
 
     def arrow(self, query: str, **values: Any) -> pa.Table:
-        """One named query, its rows as Arrow."""
+        """Run one named query; return its rows as Arrow."""
         text, params = self._catalog[query].bind(values)
         with _Guard(self, text):
             return self._connection.arrow(text, params)
 
     def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """One named query for each of these parameter sets, planned once; the first row of each answer."""
+        """Run a named query for each parameter set; return first rows.
+
+        It is planned once.
+        """
         return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
 
     def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
-        """One named query for each of these parameter sets, planned once; all rows of each answer."""
+        """Run a named query for each parameter set; return all rows.
+
+        It is planned once.
+        """
         if not rows:
             return []
         text, _ = self._catalog[query].bind({**fills, **rows[0]})
@@ -86,13 +92,16 @@ class Transaction:
             return self._connection.each_rows(text, rows)
 
     def statement(self, text: str, params: Mapping[str, Any] | None = None) -> Rows:
-        """One statement of a migration, or of a named query that was bound already."""
+        """Run one statement of a migration, or of an already bound named query."""
         with _Guard(self, text):
             return self._connection.rows(text, params)
 
 
 class _Guard:
-    """Refuses a statement when the transaction is not open, and kills the transaction when one fails."""
+    """Refuses statements outside an open transaction.
+
+    It marks the transaction unusable when a statement fails.
+    """
 
     def __init__(self, transaction: Transaction, text: str) -> None:
         self._transaction = transaction

@@ -1,8 +1,8 @@
-"""Edges of a change: which go, which move with their code, which change, which come.
+"""Write the edges of a change: removed, moved, changed and new ones.
 
-The cost has to follow the change, not the graph. One statement that finds its ends by primary key costs
-about half a millisecond of processor on kuzu, a join of an Arrow table with 45,000 symbols 13 to 40
-whatever the table's length; so few rows go one by one and many go joined.
+The cost must depend on the change, not on the graph. A statement that finds its ends by primary key costs about 0.5 ms of processor time on
+kuzu. A join of an Arrow table with 45,000 symbols costs 13 to 40 ms, whatever the table's length. So few rows are written one by one, and
+many by a join.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from graphmem.store.arrow_rows import edge_table, full_lines, model_rows, to_lin
 from graphmem.store.tables import CODE_PAIRS, NodeTable, Pair, RelTable
 from graphmem.store.transaction import Transaction
 
-FEW: Final = 24  # rows up to here go one by one
-_SHIFTED_FILES: Final = 4  # more files than this at once are cheaper joined
-_SHIFTED_EDGES: Final = 8  # fewer than this are cheaper one by one
+FEW: Final = 24  # up to this number rows are written one by one
+_SHIFTED_FILES: Final = 4  # more files at once are cheaper by a join
+_SHIFTED_EDGES: Final = 8  # fewer edges are cheaper one by one
 
 _PAIR_OF: Final = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
 LabelOf = Callable[[str], NodeTable]
 
 
 class EdgeChanges:
-    """The edges of one delta, sorted into what has to be done.
+    """The edges of one delta, sorted by the necessary operation.
 
     Args:
-        delta: complete; an edge whose evidence changed is among both the removed and the new.
+        delta: complete; an edge with changed evidence is among both the removed and the new.
         label_of: from an id to the label of the node.
 
     Raises:
-        BadInputError: an edge comes twice, or joins labels that its table does not join.
+        BadInputError: an edge is repeated, or joins labels that its table does not join.
     """
 
     def __init__(self, delta: GraphDelta, label_of: LabelOf) -> None:
@@ -52,7 +52,7 @@ class EdgeChanges:
         self._dropped = self._by_pair(key for key in delta.removed_edges if key not in changed)
 
     def delete(self, transaction: Transaction) -> None:
-        """Delete what goes, and move what only moved; before any node is touched."""
+        """Delete removed edges and move moved ones, before nodes change."""
         for pair, keys in self._dropped.items():
             few_or_many(
                 transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table
@@ -60,13 +60,13 @@ class EdgeChanges:
         self._changed = self._shift(transaction)
 
     def write(self, transaction: Transaction) -> None:
-        """Write new evidence and new edges; after every node is there.
+        """Write new evidence and new edges, once every node exists.
 
         Raises:
             BadInputError: an end is missing.
         """
         for pair, rows in self._by_pair(self._changed).items():
-            if len(rows) > FEW:  # deleting and creating many at once costs half of changing them one by one
+            if len(rows) > FEW:  # deleting and creating many at once costs half as much as changing them one by one
                 transaction.run("delete_edges", **ends(pair), rows=_key_table([row[:3] for row in rows]))
                 self._fresh[pair] += rows
             else:
@@ -76,7 +76,10 @@ class EdgeChanges:
             _create(transaction, pair, rows)
 
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
-        """Move whole ends of files; gives back the changed edges that this has not brought to where they are now."""
+        """Move the ends of whole files; return the changed edges that remain.
+
+        They are not yet at their new lines.
+        """
         by_path: dict[str, list[EdgeRow]] = defaultdict(list)
         left = []
         for row in self._changed:
@@ -101,7 +104,7 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Move the edges of one file from some line on, if that is what most of the changes say."""
+    """Move all edges of a file from some line on, if most changes say so."""
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
     stored = {row[:3]: row for row in before}
@@ -112,7 +115,7 @@ def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before
     from_line = min(stored[key].line for key, distance in moved.items() if distance == by)
     changed = {row[:3] for row in rows}
     if any(row.line >= from_line and key not in changed for key, row in stored.items()):
-        return rows  # something below stays where it is
+        return rows  # a later edge stays where it is
     transaction.run("shift_edges", path=path, from_line=from_line, by=by)
     return [row for row in rows if moved.get(row[:3]) != by]
 
@@ -139,7 +142,10 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
 
 
 def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
-    """A function from an id to the label of the node: what is no file and no external is a symbol."""
+    """Return a function from an id to its label.
+
+    An id that is neither a file nor an external is a symbol.
+    """
 
     def label_of(node_id: str) -> NodeTable:
         return NodeTable.FILE if node_id in files else NodeTable.EXTERNAL if node_id in externals else NodeTable.SYMBOL
@@ -148,7 +154,7 @@ def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
 
 
 def no_such_pair(row: Any, label_of: LabelOf) -> BadInputError:
-    """An edge between labels that its table does not join."""
+    """Return the error for an edge between labels that its table lacks."""
     kind, src, dst = row[:3]
     if kind == RelTable.CHUNK_OF:
         reason = "CHUNK_OF follows ChunkRow.symbol_id and is not given as an edge"
@@ -167,7 +173,7 @@ def few_or_many(
     table: Callable[[Sequence[Any]], pa.Table],
     few: int = FEW,
 ) -> None:
-    """Run query `one` for each item, up to `few`, or query `many` for all of them."""
+    """Run query `one` for each item up to `few`, else query `many` once."""
     if len(items) <= few:
         transaction.each(one, fills, [values(item) for item in items])
     else:
@@ -175,9 +181,12 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Refuse keys that come twice: the engine would write a null into one of the rows without a word."""
+    """Refuse repeated keys.
+
+    The engine would silently write a null into one of the rows.
+    """
     if len(set(keys)) != len(keys):
-        raise BadInputError(f"{what} of the delta come twice; each may come once", argument=what)
+        raise BadInputError(f"{what} of the delta are repeated; use each once", argument=what)
 
 
 def _values(row: EdgeRow) -> dict[str, Any]:
@@ -188,7 +197,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 
 
 def ends(pair: Pair) -> dict[str, Any]:
-    """The fills of a query about one FROM … TO …."""
+    """Return the fills of a query about one FROM … TO …."""
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 
 

@@ -1,7 +1,7 @@
-"""A change of layer 3, inside the caller's transaction.
+"""Write a change of layer 3 inside the caller's transaction.
 
-A single memory is a handful of statements by primary key, planned once a connection, a third of a millisecond each;
-thousands are a handful of joins with Arrow tables. Both go through the same lines: `FEW` chooses.
+A single memory takes a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands take a handful of joins
+with Arrow tables. Both use the same code; `FEW` decides.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from graphmem.store.write_nodes import stored_nodes
 
 
 def check_delta(delta: KnowledgeDelta) -> None:
-    """Refuse what contradicts itself, before anything is queued.
+    """Refuse a contradictory delta before it is queued.
 
     Raises:
-        BadInputError: a key comes twice, a memory is removed and written, or links of one that is not anchored are given.
+        BadInputError: a key is repeated, a memory is removed and written, or links of a memory that is not in `anchored` are given.
     """
     check_rows(MEMORIES, delta.memories)
     check_rows(SESSIONS, delta.sessions)
@@ -55,7 +55,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     once("named files", [file.id for file in delta.files])
     both = sorted(set(delta.removed_memories).intersection(row.id for row in delta.memories))
     if both:
-        raise BadInputError(f"memory {both[0]} is both removed and written; decide for one", argument="removed_memories")
+        raise BadInputError(f"memory {both[0]} is both removed and written; choose one", argument="removed_memories")
     loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
     if loose:
         raise BadInputError(f"links of memory {loose[0]} are given, but it is not in `anchored`; name it there", argument="anchored")
@@ -65,16 +65,18 @@ def check_delta(delta: KnowledgeDelta) -> None:
 
 
 def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, tables: Sequence[EmbeddingTable]) -> None:
-    """Make layer 3 what the delta says; the vectors of new memories are put by the caller.
+    """Apply a delta to layer 3.
+
+    The caller writes the vectors of new memories.
 
     Args:
         transaction: open; the caller commits.
-        delta: checked by `check_delta`.
-        moment: since when files nobody has seen are stale.
-        tables: of vectors, where those of removed memories are looked for.
+        delta: validated by `check_delta`.
+        moment: the time since which unseen files are stale.
+        tables: of vectors, searched for those of removed memories.
 
     Raises:
-        BadInputError: a link leads to a memory or session that is not there.
+        BadInputError: a link leads to a memory or session that does not exist.
     """
     gone = stored_nodes(transaction, NodeTable.MEMORY, delta.removed_memories)
     released = _remove(transaction, sorted(gone))
@@ -96,7 +98,7 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories and all their links; gives back the links that left them."""
+    """Delete memories and all their links; return links from them."""
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
     for shape, links in found:
@@ -110,9 +112,9 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
-    """Create what is not there and change what differs; gives back what was there, by id."""
+    """Create missing rows and change different ones; return old rows by id."""
     ids = [row.id for row in rows]
-    if len(ids) <= FEW:  # most are new, and asking for three dozen columns costs more than asking whether there are any
+    if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
         there = transaction.each("target_id", {"label": shape.label}, [{"id": one} for one in ids])
         ids = [one for one, found in zip(ids, there, strict=True) if found]
     values = stored_nodes(transaction, shape.label, ids)
@@ -154,7 +156,7 @@ def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence
 
 
 def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, fresh: set[str]) -> list[tuple[LinkShape, Link]]:
-    """Give the anchored memories the links of the delta; gives back the links they had."""
+    """Replace the links of the anchored memories; return their old links."""
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)
     for row in delta.about:
@@ -174,7 +176,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """What is stored of these nodes; those that are in no table are left out."""
+    """Return the stored states of these nodes; unknown ones are left out."""
     if not ids:
         return {}
     fills: dict[str, Any] = {} if label is NodeTable.SYMBOL else {"label": label}
@@ -196,7 +198,7 @@ def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
 
 
 def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
-    """Upsert links by key, after taking some away."""
+    """Upsert links by key, after removing some."""
     if not links and not dropped:
         return
     keys = {key_of(shape, link) for link in (*links, *dropped)}
@@ -208,7 +210,7 @@ def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def _forget_vectors(transaction: Transaction, released: Collection[tuple[str, str]], tables: Sequence[EmbeddingTable]) -> None:
-    """Delete the vectors of texts that nothing has any more; of (model, text hash)."""
+    """Delete vectors of unused texts, given as (model, text hash)."""
     texts = sorted({text_hash for model, text_hash in released if model and text_hash})
     if not texts:
         return

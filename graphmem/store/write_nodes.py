@@ -1,8 +1,7 @@
-"""Files, symbols and externals as they are now, over what is stored of them.
+"""Write files, symbols and externals over their stored rows.
 
-Only columns that differ are written. Setting a string makes the engine write the whole column anew at the
-next checkpoint, in twice the room, even when the string is the same; setting a number happens in place.
-Most changes are of lines moving down, which are numbers only.
+Only columns that differ are written. Setting a string makes the engine rewrite the whole column at the next checkpoint, in twice the room,
+even if the string is unchanged. Setting a number happens in place. Most changes only move lines, which are numbers.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ _NUMBERS: Final = {
     NodeTable.EXTERNAL: (),
 }
 _RENUMBER_ONE: Final = {NodeTable.FILE: "renumber_file", NodeTable.SYMBOL: "renumber_symbol"}
-_FEW_READS: Final = 200  # rows up to here are read by primary key, more by reading the whole table
-_FEW_WRITES: Final = 10  # symbols up to here are renumbered one by one, more joined
+_FEW_READS: Final = 200  # up to this number rows are read by primary key, more by reading the whole table
+_FEW_WRITES: Final = 10  # up to this number symbols are renumbered one by one, more by a join
 
 
 def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any], before: Mapping[str, Any]) -> None:
-    """Create the nodes that are not there, change those that are, revive those that are stale.
+    """Create missing nodes, update changed ones and revive stale ones.
 
     Args:
         transaction: open.
         label: File, Symbol or External.
         rows: of its row type, each id once.
-        before: by id, what is known to be stored, and not stale; the rest is read.
+        before: known stored rows by id, not stale; the others are read.
     """
     stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
     stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))
@@ -74,7 +73,10 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
 
 
 def stored_nodes(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
-    """What is stored of these nodes, by id: their columns in the table's order, times naive UTC; of code `stale_at` is last."""
+    """Return the stored values of these nodes, by id.
+
+    Columns are in the table's order, times naive UTC. For code, `stale_at` is last.
+    """
     if not ids:
         return {}
     if len(ids) <= _FEW_READS:

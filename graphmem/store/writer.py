@@ -1,7 +1,6 @@
-"""The one writer: a thread with a bounded queue.
+"""The single writer: a thread with a bounded queue.
 
-The engine refuses a second write transaction at once instead of letting it wait, so all writes go through
-here, in the order they came.
+The engine refuses a second write transaction at once instead of making it wait. So all writes run here, in the order they arrive.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from graphmem.errors import StoreBusyError, StoreClosedError
 _log = logging.getLogger(__name__)
 
 _Answer = TypeVar("_Answer")
-RETRY_S: Final = 1.0  # what a refused caller is told to wait
+RETRY_S: Final = 1.0  # the retry delay given to a refused caller
 
 
 class Writer:
@@ -27,7 +26,7 @@ class Writer:
     Args:
         name: of the thread.
         capacity: jobs that may wait; more are refused.
-        busy_timeout_s: how long a caller waits for a place in the queue.
+        busy_timeout_s: wait of a caller for a place in the queue.
     """
 
     def __init__(self, name: str, capacity: int, busy_timeout_s: float) -> None:
@@ -40,7 +39,7 @@ class Writer:
         self._thread.start()
 
     def run(self, job: Callable[[], _Answer]) -> _Answer:
-        """Queue a job, wait for it, give its answer or raise what it raised.
+        """Queue a job and wait; return its result or raise its exception.
 
         Raises:
             StoreBusyError: the queue stayed full.
@@ -59,17 +58,20 @@ class Writer:
         try:
             return future.result()
         except BaseException:
-            future.cancel()  # the caller was interrupted while waiting: a job that has not begun is not begun
+            future.cancel()  # the caller was interrupted: drop the job unless it has begun
             raise
 
     def post(self, job: Callable[[], object]) -> None:
-        """Queue a job that nobody waits for, behind all that wait; it takes no place, and what it raises is logged."""
+        """Queue a job without waiting, after all queued ones.
+
+        It takes no place in the queue, and its exceptions are logged.
+        """
 
         def logged() -> None:
             try:
                 job()
             except Exception:  # noqa: BLE001 -- logged, whatever it is: nobody waits for it
-                _log.exception("%s could not do what it does by itself", self._thread.name)
+                _log.exception("%s could not complete a background job", self._thread.name)
 
         with self._changed:
             if not self._closed:
@@ -77,12 +79,12 @@ class Writer:
                 self._changed.notify_all()
 
     def waiting(self) -> int:
-        """Jobs that have not begun."""
+        """Return the number of jobs that have not begun."""
         with self._changed:
             return len(self._jobs)
 
     def stop(self) -> None:
-        """Take no more jobs, finish what is queued, end the thread. Twice is once."""
+        """Accept no more jobs, finish the queue, end the thread. Idempotent."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -101,4 +103,4 @@ class Writer:
                     future.set_result(job())
                 except BaseException as error:  # noqa: BLE001 -- handed to the caller, whatever it is
                     future.set_exception(error)
-            del future, job  # nothing keeps a batch alive while the thread waits
+            del future, job  # do not keep a batch alive while the thread waits

@@ -187,7 +187,7 @@ def test_a_damaged_sidecar_is_a_sentence(recorded, open_memory, take, tmp_path):
     memory.close()
     (tmp_path / "index" / "evidence.sqlite").write_bytes(b"no database at all" * 100)
     again = open_memory()
-    assert any(note.startswith("evidence.sqlite was put aside") for note in again.damage)
+    assert any(note.startswith("evidence.sqlite was quarantined") for note in again.damage)
     again.index(root)
     assert again.verify_index().sound
 

@@ -103,7 +103,7 @@ def test_what_cannot_be_made_again_is_put_aside_and_said(folder, open_index, nam
     flip(path)
     again = open_index()
     (said,) = [note for note in again.damage if note.startswith(name)]
-    assert "put aside" in said
+    assert "quarantined" in said
     assert list(folder.glob(f"{name}.*{QUARANTINE}"))
     assert again.verify_index().sound
     again.session_summaries()

@@ -99,7 +99,7 @@ def test_a_flipped_byte_in_any_file_is_mended_at_the_next_open(index, open_index
     again = open_index()
     again.wait_until_ready()
     if what == "graph.db":
-        assert any("put aside" in note for note in again.parts.store.notes)
+        assert any("quarantined" in note for note in again.parts.store.notes)
         assert list((tmp_path / "index").glob("graph.db.*.quarantine"))
     again.search("ring begins", kinds=["memory"])
     again.index(repo)
@@ -155,11 +155,11 @@ def test_a_damaged_index_is_mended_for_the_command_line_with_a_sentence(index, r
     folder = tmp_path / "index"
     os.truncate(folder / "graph.db", 5000)
     ran = graphmem("verify", "--db", folder)
-    assert "put aside" in ran.stdout
+    assert "quarantined" in ran.stdout
     os.truncate(folder / "graph.db", 5000)
     again = graphmem("index", repo, "--db", folder)
     assert again.returncode == 0
-    assert "put aside" in again.stdout
+    assert "quarantined" in again.stdout
     assert graphmem("verify", "--db", folder, "--deep").returncode == 0
     with GraphMem.open(folder) as memory:
         assert memory.memories().total == 3

@@ -151,7 +151,7 @@ def test_a_damaged_cache_is_said_and_costs_only_itself(shop, server, tmp_path):
     (tmp_path / "db" / PARAGRAPHS).write_bytes(b"not a database, at all" * 100)
     with GraphMem.open(tmp_path / "db", settings=settings(server)) as again:
         assert again.modules().modules
-        assert any(note.startswith(f"{PARAGRAPHS} was put aside") for note in again.damage)
+        assert any(note.startswith(f"{PARAGRAPHS} was quarantined") for note in again.damage)
         state = written(again)
         assert (state.written, state.notes) == (state.total, [])
 

@@ -185,13 +185,13 @@ def test_every_node_table_has_a_key_of_text():
         ("// name: a(x)\n// Doc.\nMATCH (n) DELETE n", "declared but not used: x"),
         ("// name: a()\n// Doc.\nMATCH (n {id: $x}) DELETE n", "used but not declared: x"),
         ("// name: a()\n// Doc.\nMATCH (n:@label) DELETE n", "used but not declared: label"),
-        ("// name: a()\n// Doc.\n// fill: @label Anything\nMATCH (n:@label) DELETE n", "wants `@name"),
+        ("// name: a()\n// Doc.\n// fill: @label Anything\nMATCH (n:@label) DELETE n", "must be `@name"),
         ("// name: a()\nMATCH (n) DELETE n", "no comment"),
         ("// name: a()\n// Doc.\n", "no text"),
         ("// name: a()\n// Doc.\nMATCH (n) DELETE n; MATCH (m) DELETE m", "another statement"),
         ("// name: a(timeout_s)\n// Doc.\nMATCH (n {id: $timeout_s}) DELETE n", "declares a name twice, or one of"),
         ("// name: a()\n// Doc.\nMATCH (n) RETURN n", "if and only if"),
-        ("// name: a()\n// Doc.\n// returns: id TEXT NOT NULL\nMATCH (n) RETURN n", "wants `name TYPE"),
+        ("// name: a()\n// Doc.\n// returns: id TEXT NOT NULL\nMATCH (n) RETURN n", "must be `name TYPE"),
     ],
 )
 def test_a_file_that_does_not_follow_the_format_is_refused_with_its_line(text, words):

@@ -102,7 +102,7 @@ def test_a_log_beside_it_opens_it(left, open_at, tmp_path):
     other.with_name(other.name + ".wal").write_bytes(b"a log of somebody else")
     store = open_at(other, at_rest=True)
     assert awake(store)
-    assert any("put aside" in note for note in store.notes)
+    assert any("quarantined" in note for note in store.notes)
 
 
 def test_it_is_killed_at_rest_and_nothing_has_to_be_examined(left, open_at, child, world, equal):

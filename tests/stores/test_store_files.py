@@ -48,7 +48,7 @@ def test_something_else_than_a_database_is_refused_in_words(path, open_at, known
     path.write_bytes(b"# A letter to my mother\n" * 1000)
     if known:
         path.with_name("graph.db.lock").write_bytes(b"not json")
-    with pytest.raises(DatabaseDamagedError, match="does not begin like a database"):
+    with pytest.raises(DatabaseDamagedError, match="does not begin with a database header"):
         open_at(path)
     assert path.read_bytes().startswith(b"# A letter")
 
@@ -76,7 +76,7 @@ def test_a_log_beside_no_file_is_put_aside(path, engine):
     assert store.read("files") == []
     aside = [file for file in path.parent.iterdir() if file.name.endswith(".quarantine")]
     assert [file.read_bytes() for file in aside] == [b"rows of another life"]
-    assert "put aside" in store.notes[0]
+    assert "quarantined" in store.notes[0]
     store.close()
 
 
@@ -107,7 +107,7 @@ def test_the_log_of_another_database_is_put_aside_not_replayed(child, engine, pa
     store = open_at(path)
     equal(store, world)
     assert len(store.notes) >= 1
-    assert all("another database" in note for note in store.notes)
+    assert all("a database other than" in note for note in store.notes)
     assert list(path.parent.glob("graph.db.wal.*.quarantine"))
 
 

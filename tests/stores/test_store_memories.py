@@ -217,7 +217,7 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
     ("change", "words"),
     [
         (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "repeat an id"),
-        (lambda make: KnowledgeDelta(memories=[("m",)]), "or are none"),
+        (lambda make: KnowledgeDelta(memories=[("m",)]), "or have another type"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removed and written"),
         (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "twice"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], about=[_ROW]), "anchored"),
