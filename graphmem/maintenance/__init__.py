@@ -1,1 +1,1 @@
-"""The files of an index: its directory, backups, checks, and recovery from damage."""
+"""The files of an index: directory, backups, checks and recovery."""

@@ -1,8 +1,9 @@
-"""A backup is one zip file: the database, the memories' journal, what else cannot be made again, and a manifest with their hashes.
+"""Backups of an index: one zip file with all that cannot be rebuilt.
 
-The database travels as a copy of its file, which its engine opens at once, or *portable*, as Arrow tables that every engine and every
-later graphmem can read. What is derived (projections, caches) stays behind. A backup that was written is read back, compared with its
-hashes and opened in a process of its own before anybody is told that there is one.
+It contains the database, the memories' journal, other files that cannot be rebuilt, and a manifest with their hashes. The database is a
+copy of its file, which its engine opens at once, or *portable*: Arrow tables that every engine and every later graphmem can read. Derived
+data (projections, caches) is left out. A written backup is read back, compared with its hashes and opened in a separate process before it
+is reported.
 """
 
 from __future__ import annotations
@@ -43,23 +44,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 FORMAT: Final = 1
-_SUM: Final = b"crc32:"  # begins an archive's comment; the checksum of all bytes before it follows
+_SUM: Final = b"crc32:"  # prefix of an archive's comment; the checksum of all bytes before it follows
 _DIGITS: Final = 8
-_ZIP_END: Final = 22  # bytes of the record a zip without a comment ends in
+_ZIP_END: Final = 22  # bytes of the final record of a zip without a comment
 _ZIP_MARK: Final = b"PK\x05\x06"
 FOLDER: Final = "backups"  # in the index directory
 SUFFIX: Final = ".graphmem.zip"
-AUTO: Final = "auto"  # kind of a backup the server makes by itself
+AUTO: Final = "auto"  # kind of a backup that the server makes automatically
 MANIFEST: Final = "manifest.json"
 DATABASE: Final = "graph.db"
 DUMP: Final = "dump"
 JOURNAL: Final = "memories"
 PORTABLE: Final = "any"
 _PIECE: Final = 1 << 20
-_DEEPEST: Final = 8  # folders a file of a backup lies in, itself included
+_DEEPEST: Final = 8  # maximum path parts of a file in a backup, including its name
 _LONGEST: Final = 200  # bytes of one part of its name
 _MOST_FILES: Final = 100_000
-# What is made again from the rest, belongs to a running process, or is a backup itself.
+# Files that are rebuilt from the rest, belong to a running process, or are backups themselves.
 _LEFT_OUT: Final = (
     "graph.db",
     "graph.projection",
@@ -68,9 +69,9 @@ _LEFT_OUT: Final = (
     "inputs.sqlite",
     "parsing.json",
     "owner.json",
-    "tokens.json",  # who may ask is not for an archive to say
+    "tokens.json",  # an archive must not decide who has access
     ".tokens-",
-    "sandbox",  # a copy of the database that is asked
+    "sandbox",  # a copy of the database for user-written queries
     "server.log",
     ".gitignore",
     FOLDER,
@@ -82,16 +83,16 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """What was put into a backup, as its manifest says it."""
+    """The content of a backup according to its manifest."""
 
-    engine: str  # whose file it is; `PORTABLE` for tables
+    engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
     memories: int
     entries: int
 
 
 class Manifest(NamedTuple):
-    """What a backup says of itself."""
+    """The manifest of a backup."""
 
     format: int
     made_at: str
@@ -110,18 +111,18 @@ def make(
     """Write a backup, read it back, open it.
 
     Args:
-        store: open; reads go on, and writes wait while the file is copied.
-        book: of the memories; its journal is copied after the database, so that it has at least what the database has.
+        store: open; reads continue, and writes wait while the file is copied.
+        book: of the memories; its journal is copied after the database, so that it has at least the entries of the database.
         data_dir: of the index.
         settings: for opening the copy.
-        dest: a folder, or a new file; None for the index's own folder of backups.
+        dest: a directory, or a new file; None for the index's own directory of backups.
         portable: as tables instead of the engine's file.
         kind: a word for its name: `auto`, `before-restore`.
 
     Raises:
-        BadInputError: `dest` is a file that is there.
-        DiskFullError: there is no room; nothing is left of it.
-        DatabaseDamagedError: what was written could not be opened; nothing is left of it.
+        BadInputError: `dest` is an existing file.
+        DiskFullError: the disk is full; nothing is left of the backup.
+        DatabaseDamagedError: the backup could not be opened; nothing is left of it.
         UnsupportedError: the store has no file.
     """
     local = local_file(store, "a backup")
@@ -144,10 +145,12 @@ def make(
 def before_change(
     data_dir: Path, settings: Settings, version: str, meta: Mapping[str, str], dump: Callable[[Path], Mapping[str, int]]
 ) -> None:
-    """Write a portable backup before the schema of the database changes; see `store.open_store`. One that is there already is enough.
+    """Write a portable backup before the schema of the database changes.
+
+    See `store.open_store`. An existing one is enough.
 
     Raises:
-        DiskFullError: there is no room; nothing is left of it, and the database stays as it is.
+        DiskFullError: the disk is full; nothing is left of the backup, and the database stays as it is.
     """
     from graphmem.memory.recovery import META
     from graphmem.store.meta_names import GENERATION
@@ -155,7 +158,7 @@ def before_change(
     kind = f"before-{version}"
     here = int(meta.get(GENERATION, "0")), int(meta.get(META, "").partition(":")[0] or 0)
     if any(f"-{kind}" in path.name and (said.generation, said.entries) == here for path, said in readable(data_dir)):
-        return  # an opening that was ended before the schema was changed has written it
+        return  # an earlier open that ended before the schema change has written it
 
     def fill(staging: Path) -> Content:
         (staging / DUMP).mkdir()
@@ -189,7 +192,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
         scratch.replace(target)
         _sync(target.parent)
     except OSError as error:
-        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent, "name another folder") from error
+        raise disk_refusal(error, "writing a backup (nothing is left of it)", target.parent, "choose another directory") from error
     finally:
         scratch.unlink(missing_ok=True)
     seconds = round(perf_counter() - begun, 3)
@@ -198,10 +201,12 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
 
 
 def clear_leftovers(data_dir: Path) -> list[str]:
-    """Delete what a process that was killed while it wrote or read a backup has left; whoever calls this has the index open.
+    """Delete files of a process killed during a backup or restore.
+
+    The caller has the index open.
 
     Returns:
-        Names of what is gone.
+        Names of deleted files.
     """
     gone = []
     for folder in (data_dir, data_dir / FOLDER):
@@ -213,11 +218,11 @@ def clear_leftovers(data_dir: Path) -> list[str]:
 
 
 def check(archive: Path, settings: Settings) -> Manifest:
-    """Read a backup in full, compare every hash, and open its database in a process of its own.
+    """Read a backup, compare all hashes, open its database in a subprocess.
 
     Raises:
-        BadInputError: it is no backup of graphmem, or of a newer one.
-        DatabaseDamagedError: it is not whole.
+        BadInputError: it is not a graphmem backup, or of a newer graphmem.
+        DatabaseDamagedError: it is incomplete.
     """
     with opened(archive, settings) as (manifest, _):
         return manifest
@@ -225,12 +230,14 @@ def check(archive: Path, settings: Settings) -> Manifest:
 
 @contextmanager
 def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
-    """A checked backup, unpacked into a folder that is gone afterwards: its database, journal and other files.
+    """Unpack a checked backup into a temporary directory.
+
+    It yields the database, the journal and the other files. The directory is deleted afterwards.
 
     Args:
         archive: the backup.
         settings: engine and sizes, for a portable one.
-        beside: on which disk to unpack it; default where the archive is.
+        beside: a path on the disk for unpacking; default: the archive's.
 
     Raises:
         BadInputError, DatabaseDamagedError: see `check`.
@@ -254,13 +261,13 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
 
 
 def read_manifest(archive: Path) -> Manifest:
-    """What a backup says of itself, without reading the rest.
+    """Read the manifest of a backup without the rest.
 
     Raises:
-        BadInputError: it is no backup of graphmem, or of a newer one.
+        BadInputError: it is not a graphmem backup, or of a newer graphmem.
     """
-    if archive.exists() and not archive.is_file():  # a folder, or a device or pipe that may have no end
-        raise _no_backup(archive, "it is no file")
+    if archive.exists() and not archive.is_file():  # a directory, or a device or pipe that may have no end
+        raise _no_backup(archive, "it is not a file")
     try:
         with zipfile.ZipFile(archive) as zipped:
             return _manifest(archive, zipped)
@@ -277,7 +284,7 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(
-            f"{archive.name} holds a file of {manifest.engine}, the engine here is {engine}; restore it with engine = "
+            f"{archive.name} contains a file of {manifest.engine}, the engine here is {engine}; restore it with engine = "
             f"{manifest.engine}, or make a portable one there: `graphmem backup --portable`",
             setting="engine",
             value=engine,
@@ -286,7 +293,10 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
 
 
 def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
-    """What of an index directory cannot be made again, besides database and journal: (name, path), by name."""
+    """Return files that cannot be rebuilt: (name, path), by name.
+
+    Without database and journal.
+    """
     for entry in sorted(data_dir.iterdir()):
         left_out = entry.name.startswith(_LEFT_OUT) or entry.name.endswith((".quarantine", ".tmp", ".lock", "-wal", "-shm"))
         if left_out or entry.is_symlink():
@@ -300,14 +310,17 @@ def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
 
 
 def listed(data_dir: Path) -> list[Path]:
-    """Backups in the index's own folder, oldest first."""
+    """Return the backups in the index's own directory, oldest first."""
     folder = data_dir / FOLDER
     found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
     return sorted((one for one in found if not one.name.startswith(".")), key=lambda one: (one.stat().st_mtime, one.name))
 
 
 def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
-    """Backups in the index's own folder whose manifest can be read, newest first."""
+    """Return backups with a readable manifest, newest first.
+
+    In the index's own directory.
+    """
     for path in reversed(listed(data_dir)):
         try:
             yield path, read_manifest(path)
@@ -316,7 +329,7 @@ def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
 
 
 def rotate(data_dir: Path, keep: int) -> list[Path]:
-    """Delete all but the newest `keep` of those that were made automatically; returns what is gone."""
+    """Delete automatic backups except the newest `keep`; return the deleted."""
     own = [one for one in listed(data_dir) if re.search(rf"-{AUTO}(-\d+)?{re.escape(SUFFIX)}$", one.name)]
     gone = own[: max(0, len(own) - keep)]
     for one in gone:
@@ -331,7 +344,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     name = "-".join(filter(None, (re.sub(r"[^\w.-]+", "_", project) or "project", moment.strftime("%Y%m%dT%H%M%S"), kind)))
     if dest is not None and (dest.suffix == ".zip" and not dest.is_dir()):
         if dest.exists():
-            raise BadInputError(f"{dest} is there already; name a new file or a folder", argument="dest", path=str(dest))
+            raise BadInputError(f"{dest} already exists; choose a new file or a directory", argument="dest", path=str(dest))
         folder, file = dest.absolute().parent, dest.name
     else:
         folder, file = dest.absolute() if dest is not None else data_dir / FOLDER, name + SUFFIX
@@ -378,14 +391,14 @@ def _copy(source: Path, target: Path) -> None:
     if not is_sqlite:
         shutil.copyfile(source, target)
         return
-    try:  # one moment of it, whoever writes it meanwhile
+    try:  # a consistent copy during concurrent writes
         with closing(sqlite3.connect(f"file:{quote(str(source))}?mode=rw", uri=True)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)
-            unseal(new)  # what it says of itself was of the file that it is a copy of
+            unseal(new)  # its seal belongs to the original file
         seal(target)
     except sqlite3.Error:
         target.unlink(missing_ok=True)
-        shutil.copyfile(source, target)  # damaged, or not a database after all: kept as it is
+        shutil.copyfile(source, target)  # damaged, or not a database: keep it unchanged
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -402,7 +415,7 @@ def _hash(path: Path) -> str:
 def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
     with open(scratch, "wb", opener=private) as out:
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
-            zipped.comment = _SUM + b"0" * _DIGITS  # filled in when every other byte is there
+            zipped.comment = _SUM + b"0" * _DIGITS  # filled in after all other bytes
             zipped.writestr(MANIFEST, json.dumps(manifest._asdict(), indent=1))
             for name, path in _walk(staging):
                 packed = path.suffix in (".arrow", ".gz")
@@ -414,10 +427,12 @@ def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
 
 
 def check_bytes(archive: Path) -> None:
-    """Hold every byte of a backup against its checksum; one of an earlier version has none.
+    """Compare all bytes of a backup with its checksum.
+
+    A backup of an earlier version has none.
 
     Raises:
-        DatabaseDamagedError: it is not what was written.
+        DatabaseDamagedError: its bytes have changed.
     """
     try:
         with zipfile.ZipFile(archive) as zipped:
@@ -432,7 +447,7 @@ def check_bytes(archive: Path) -> None:
 
 
 def _sum(archive: Path, size: int) -> int:
-    """CRC-32 of the first bytes of a file."""
+    """Return the CRC-32 of the first bytes of a file."""
     found = 0
     with archive.open("rb") as file:
         while size > 0 and (piece := file.read(min(_PIECE, size))):
@@ -441,7 +456,7 @@ def _sum(archive: Path, size: int) -> int:
 
 
 def _unpack(archive: Path, staging: Path) -> Manifest:
-    """Every file the manifest names, with the bytes it names, and nothing else."""
+    """Unpack exactly the files and sizes that the manifest names."""
     if zipfile.is_zipfile(archive):
         check_bytes(archive)
     try:
@@ -453,24 +468,24 @@ def _unpack(archive: Path, staging: Path) -> Manifest:
                 found = hashlib.sha256()
                 left = size
                 with zipped.open(name) as source, open(target, "wb", opener=private) as out:
-                    while piece := source.read(min(_PIECE, left + 1)):  # one more than it may have: a bomb ends here
+                    while piece := source.read(min(_PIECE, left + 1)):  # one byte more than declared: a zip bomb ends here
                         left -= len(piece)
                         if left < 0:
                             break
                         found.update(piece)
                         out.write(piece)
                 if left or found.hexdigest() != digest:
-                    raise _not_whole(archive, f"{name} is not what was written")
+                    raise _not_whole(archive, f"{name} does not match its hash")
             return manifest
     except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError) as error:
         raise _not_whole(archive, str(error)) from error
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
-        raise _not_whole(archive, "it names a file and a folder alike") from error
+        raise _not_whole(archive, "it uses one name for a file and a directory") from error
     except OSError as error:
         if isinstance(error, FileNotFoundError) and not archive.exists():
-            raise _no_backup(archive, "there is no such file") from error
+            raise _no_backup(archive, "the file was not found") from error
         raise
-    except (ValueError, zlib.error) as error:  # words for broken bytes
+    except (ValueError, zlib.error) as error:  # errors that zipfile raises for broken bytes
         raise _not_whole(archive, str(error)) from error
 
 
@@ -483,20 +498,20 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         texts = {name: str(said[name]) for name in ("made_at", "graphmem", "project", "engine")}
         numbers = {name: int(said[name]) for name in ("format", "generation", "memories", "entries")}
     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise _no_backup(archive, f"it has no manifest that can be read ({error})") from error
+        raise _no_backup(archive, f"its manifest cannot be read ({error})") from error
     if len(files) > _MOST_FILES or any(size < 0 for size, _ in files.values()):
-        raise _no_backup(archive, "its manifest lists files that no backup has")
+        raise _no_backup(archive, "its manifest lists files that do not belong in a backup")
     for name in files:
         parts = PurePosixPath(name).parts
         if len(parts) > _DEEPEST or any(len(part.encode("utf-8", "surrogatepass")) > _LONGEST for part in parts):
-            raise _no_backup(archive, f"it names a file deeper or longer than any of a backup: {name[:60]!r}…")
+            raise _no_backup(archive, f"it names a file with too deep or too long a path: {name[:60]!r}…")
         if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\\" in name:
             raise _no_backup(archive, f"it names a file outside itself: {name!r}")
-        if parts[0] not in (DATABASE, JOURNAL) and parts[0].startswith(_LEFT_OUT):  # who serves the index is not for an archive to say
-            raise _no_backup(archive, f"it names a file that no backup holds: {name!r}")
+        if parts[0] not in (DATABASE, JOURNAL) and parts[0].startswith(_LEFT_OUT):  # an archive must not decide who serves the index
+            raise _no_backup(archive, f"it names a file that does not belong in a backup: {name!r}")
     if numbers["format"] > FORMAT:
         raise BadInputError(
-            f"{archive} is of format {numbers['format']}, this graphmem reads {FORMAT}; update graphmem", argument="file", path=str(archive)
+            f"{archive} has format {numbers['format']}, this graphmem reads {FORMAT}; update graphmem", argument="file", path=str(archive)
         )
     return Manifest(
         numbers["format"],
@@ -513,7 +528,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
 
 def _no_backup(archive: Path, reason: str) -> BadInputError:
     return BadInputError(
-        f"{archive} is no backup of graphmem: {reason}; `graphmem backup --list` shows those there are", argument="file", path=str(archive)
+        f"{archive} is not a graphmem backup: {reason}; `graphmem backup --list` shows all backups", argument="file", path=str(archive)
     )
 
 

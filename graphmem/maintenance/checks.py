@@ -1,4 +1,7 @@
-"""What `graphmem verify` looks at. Each check holds something against what it was made of, and names the command that mends it."""
+"""The checks of `graphmem verify`.
+
+Each check compares data with its source, and names the command that repairs it.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,14 @@ _OPEN = "open, and its pages have no checksum until it is closed: what its table
 
 
 def journal(book: MemoryRepository) -> list[Check]:
-    """The journal against its own hashes, and the graph against the journal."""
+    """Check the journal's hashes, and the graph against the journal."""
     with book.writing():
         findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number
         if findings:
-            # A line that was exchanged for another with hashes of its own cannot be told from the truth by anything that is here.
+            # A line exchanged for another with valid hashes of its own cannot be detected with local data.
             is_mendable = len(findings) == len(gaps) or any("does not match its hash" in one for one in findings)
-            mend = "run `graphmem memory rebuild`: what the graph knows is written to the journal again"
+            mend = "run `graphmem memory rebuild`: the graph's content is written to the journal again"
             found = [Check("journal", "bad", _some(findings), mend if is_mendable else "restore a backup: `graphmem backup --list`")]
         elif settled:
             found = [Check("journal", "note", f"{entries:,} entries; {_some(settled)}", "")]
@@ -51,7 +54,7 @@ def journal(book: MemoryRepository) -> list[Check]:
     if missing or different or unknown:
         said = f"of {count:,} memories {missing:,} are missing, {different:,} differ and {unknown:,} are not in the journal"
         return [*found, Check("memories", "bad", said, REBUILD)]
-    return [*found, Check("memories", "ok", f"{count:,} in the graph, each as the journal says", "")]
+    return [*found, Check("memories", "ok", f"{count:,} in the graph, each equal to the journal", "")]
 
 
 def _some(findings: list[str]) -> str:
@@ -59,7 +62,10 @@ def _some(findings: list[str]) -> str:
 
 
 def graph(store: GraphReads) -> list[Check]:
-    """That every edge has its ends, every symbol its file, and every id is there once; and that it was not lost."""
+    """Check that edges have ends, symbols have files, and ids are unique.
+
+    Also that the code was not lost.
+    """
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
     tables = store.tables()
@@ -71,14 +77,16 @@ def graph(store: GraphReads) -> list[Check]:
     chunks = store.chunks()
     astray = _outside(chunks["path"], tables.files["path"].combine_chunks())
     if twice or loose or homeless or astray:
-        said = f"{twice:,} ids come twice, {loose:,} ends of edges lead nowhere, {homeless:,} symbols and {astray:,} chunks are of no file"
+        said = (
+            f"{twice:,} ids are repeated, {loose:,} ends of edges lead nowhere, {homeless:,} symbols and {astray:,} chunks are of no file"
+        )
         return [Check("graph", "bad", said, REBUILD)]
     said = f"{len(nodes):,} nodes, {len(tables.edges):,} edges and {len(chunks):,} chunks, nothing loose"
     return [Check("graph", "ok", said, "")]
 
 
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
-    """What questions are answered from, against the database."""
+    """Check the projections against the database."""
     found: list[Check] = []
     if store.generation():
         held.wait()
@@ -108,12 +116,12 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """What was found damaged since the index was opened."""
+    """Report damage found since the index was opened."""
     return [Check("mended", "note", note, "") for note in notes]
 
 
 def database(store: GraphStore) -> list[Check]:
-    """The bytes of the database: they have a checksum while it lies closed."""
+    """Check the database's bytes; its checksum applies while it is closed."""
     local = store.local
     if local is None:
         return [Check("database", "note", f"{store.engine.name} keeps it on a server, where its bytes cannot be checked from here", "")]
@@ -133,7 +141,7 @@ def database(store: GraphStore) -> list[Check]:
 
 
 def derived(data_dir: Path) -> list[Check]:
-    """Every byte of every other file against its checksum."""
+    """Check all bytes of every other file against their checksums."""
     damaged, files, size = damaged_files(data_dir)
     if damaged:
         return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
@@ -141,7 +149,7 @@ def derived(data_dir: Path) -> list[Check]:
 
 
 def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
-    """The graph against the tree."""
+    """Check the graph against the working tree."""
     root = store.meta().get("root", "")
     if not root:
         return [Check("files", "note", "nothing is indexed yet", "run `graphmem index`")]
@@ -159,10 +167,10 @@ def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
 
 
 def backups(data_dir: Path, settings: Settings) -> list[Check]:
-    """That the newest backup can be read and opened."""
+    """Check that the newest backup can be read and opened."""
     newest = archives.listed(data_dir)[-1:]
     if not newest:
-        return [Check("backup", "note", "there is none in the index directory", "run `graphmem backup`")]
+        return [Check("backup", "note", "none in the index directory", "run `graphmem backup`")]
     try:
         manifest = archives.check(newest[0], settings)
     except GraphMemError as error:
@@ -171,7 +179,7 @@ def backups(data_dir: Path, settings: Settings) -> list[Check]:
 
 
 def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
-    """The graph against one that was just made of the same tree."""
+    """Check the graph against one freshly built from the same tree."""
     off = []
     for name in ("files", "symbols", "externals", "edges", "unresolved"):
         mine, other = getattr(held, name), getattr(fresh, name)

@@ -12,10 +12,10 @@ from graphmem.errors import BadInputError, GitError
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.settings import DATABASE
 
-NAME: Final = ".graphmem"  # of an index beside its project
+NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
-FOR_PEOPLE: Final = "rules"  # Markdown that may be tracked by git and read by whoever reads the project
-# What the names of graphmem's own files begin with: a folder that holds something else is somebody's for other things, too.
+FOR_PEOPLE: Final = "rules"  # Markdown for everybody who reads the project; git may track it
+# Prefixes of graphmem's own files. A directory with other files also serves other purposes.
 _OURS: Final = (
     *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
     *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
@@ -27,7 +27,9 @@ _log = logging.getLogger(__name__)
 
 
 def prepare_data_dir(data_dir: Path) -> None:
-    """Make the directory of an index, hidden from git and closed to other accounts. One that may only be read stays as it is.
+    """Create the index directory, hidden from git and from other accounts.
+
+    A read-only one stays as it is.
 
     Raises:
         BadInputError: the system refused.
@@ -39,16 +41,17 @@ def prepare_data_dir(data_dir: Path) -> None:
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
         if not os.access(data_dir, os.W_OK) and os.access(data_dir / DATABASE, os.R_OK):
-            return  # it answers questions all the same
+            return  # it still answers questions
         there = os.path.isdir(data_dir)  # noqa: PTH112 -- says no where Path.is_dir raises
         said = f"{data_dir} cannot be written to ({error.strerror})" if there else f"cannot make {data_dir}: {error.strerror or error}"
         raise BadInputError(f"{said}; name a directory you may write to with --db", argument="db", path=str(data_dir)) from error
 
 
 def close_to_others(data_dir: Path) -> None:
-    """Take the rights of other accounts from an index and its files, whatever umask made them: memories may be private.
+    """Remove access of other accounts to an index and its files.
 
-    A folder that holds other things as well keeps the rights it has, and so do the folders in it; so do rules, which are for people.
+    The umask does not matter, because memories may be private. A directory that also has other content keeps its permissions, as do the
+    directories in it. Rules keep them too, because they are for people.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -62,32 +65,37 @@ def close_to_others(data_dir: Path) -> None:
                 elif alone:
                     for one in (entry, *entry.rglob("*")):
                         _restrict(one)
-    except OSError as error:  # somebody else's, or a disk that may only be read: then nothing can be taken from it
+    except OSError as error:  # owned by another account, or on a read-only disk: no permission can be removed
         _log.info("the rights of %s stay as they are: %s", data_dir, error)
 
 
 def open_to_others(data_dir: Path) -> bool:
-    """Whether other accounts may look into an index."""
+    """Return whether other accounts may read an index."""
     return bool(data_dir.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _restrict(path: Path) -> None:
-    """Leave a file or folder to its owner. Links are left alone, and so is what is somebody else's."""
+    """Restrict a file or directory to its owner.
+
+    Links, and files of other accounts, are unchanged.
+    """
     try:
         found = path.lstat()
         if not stat.S_ISLNK(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             path.chmod(PRIVATE_FOLDER if stat.S_ISDIR(found.st_mode) else PRIVATE)
     except FileNotFoundError:
-        return  # it was there for a moment
+        return  # it existed only for a moment
 
 
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
-    """The root of a project whose index came along when it was copied or moved; "" when the index is of another or of none.
+    """Return the original root of an index that was copied or moved.
+
+    "" if the index is of another project or of none.
 
     Args:
         data_dir: the index.
-        before: the root it was made of.
-        project: the one it was opened for.
+        before: the root that it was made from.
+        project: the root that it was opened for.
     """
     here = project.resolve()
     if not before or data_dir.resolve() != here / NAME or Path(before) == here:
@@ -98,12 +106,13 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 
 
 def refuse_a_strangers(data_dir: Path) -> None:
-    """Refuse an index that came with a repository: its memories would be taken for one's own, its files for graphmem's.
+    """Refuse an index that came with a repository.
 
-    Git tracks nothing of an index that graphmem made, which hides it; rules are for people and may be tracked.
+    Its memories would count as the user's own, its files as graphmem's. graphmem hides its own index from git, so git tracks none of it.
+    Only rules are for people and may be tracked.
 
     Raises:
-        BadInputError: git tracks it, or a folder above it may not be entered.
+        BadInputError: git tracks it, or a directory above it is not accessible.
     """
     from graphmem.indexing import git
 
@@ -119,7 +128,7 @@ def refuse_a_strangers(data_dir: Path) -> None:
         ) from error
     try:
         tracked = git.run(place.parent, "ls-files", "-z", "--cached", "--", place.name)
-    except GitError:  # no git, no repository, or one it does not trust: then nothing was cloned here by this user
+    except GitError:  # no git, no repository, or one that git does not trust: this user cloned nothing here
         return
     name = place.name.encode("utf-8", "surrogateescape")
     allowed = (name + b"/rules/", name + b"/.gitignore")

@@ -1,7 +1,9 @@
-"""Every file of an index proves itself: by what, what it costs when it is damaged, and what is done about it.
+"""Integrity checks of all files of an index.
 
-What can be made again (projections, caches) is made again by whoever reads it. What cannot is put aside when the index is opened, before
-anybody reads it, and a sentence says what is lost. `verify` reads every byte of all of them.
+A table has each kind of file with its check, the cost of damage, and the reaction.
+
+Files that can be rebuilt (projections, caches) are rebuilt by their readers. Others are quarantined when the index is opened, before they
+are read, and a sentence names the loss. `verify` reads every byte of all of them.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ class Kind(NamedTuple):
     """A kind of file."""
 
     pattern: str  # of its path in the index directory
-    damage: Callable[[Path], str]  # what is wrong with it; "" when nothing is
-    lost: str = ""  # what the damage costs; "" when whoever reads it makes it again
-    stays: bool = False  # where it is: whoever reads it takes what is whole, or refuses
+    damage: Callable[[Path], str]  # describes the damage; "" if there is none
+    lost: str = ""  # the cost of the damage; "" if the reader rebuilds the file
+    stays: bool = False  # not quarantined: its reader uses the intact part, or refuses
 
 
 def _damage_of_sqlite(path: Path) -> str:
@@ -46,7 +48,7 @@ def _damage_of_sqlite(path: Path) -> str:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)) as db:
             said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
             return "" if said == "ok" else said
-    except sqlite3.OperationalError:  # it may only be read, and has a log: whoever opens it says so
+    except sqlite3.OperationalError:  # a read-only file with a log: its next open reports it
         return ""
     except sqlite3.DatabaseError as error:
         return str(error)
@@ -86,15 +88,15 @@ KINDS: Final = (
     Kind("inputs.sqlite", _damage_of_sqlite),
     Kind("parsing.json", _damage_of_json),
     Kind("*.projection", _damage_of_container),
-    Kind("history.sqlite", _damage_of_sqlite, "commits are read again at the next index run, what sessions showed is lost"),
-    Kind("ledger.sqlite", _damage_of_sqlite, "counting across sessions begins again, memories stay"),
-    Kind("evidence.sqlite", _damage_of_sqlite, "take the outside evidence in again"),
+    Kind("history.sqlite", _damage_of_sqlite, "the next index run reads commits again; data from sessions is lost"),
+    Kind("ledger.sqlite", _damage_of_sqlite, "counts across sessions start again; memories stay"),
+    Kind("evidence.sqlite", _damage_of_sqlite, "import the outside evidence again"),
     Kind("paragraphs.sqlite", _damage_of_sqlite, "paragraphs are written again when they are asked for"),
-    Kind("trust.json", _damage_of_json, "what is shown unasked is chosen as cautiously as in a new project"),
+    Kind("trust.json", _damage_of_json, "injection is as cautious as in a new project"),
     Kind("phases.json", _damage_of_json, "the built-in weights of phases are in force"),
     Kind("memory-md.json", _damage_of_json, "differences at the next sync count as the person's"),
-    Kind("tokens.json", _damage_of_json, "no token of it is accepted; move it away and make new ones", stays=True),
-    Kind(f"trails/*{TRAIL}", damage_of_trail, "what that session did from there on is not known", stays=True),
+    Kind("tokens.json", _damage_of_json, "its tokens are refused; move it away and create new ones", stays=True),
+    Kind(f"trails/*{TRAIL}", damage_of_trail, "later events of that session are unknown", stays=True),
     Kind(f"trails/*{RECORD}", damage_of_record, "nothing is learnt from that session", stays=True),
     Kind("backups/*.zip", _damage_of_backup),
 )
@@ -102,9 +104,9 @@ KINDS: Final = (
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:
-    """Put aside what is damaged and cannot be made again, before anybody reads it; one sentence for each file.
+    """Quarantine damaged files that cannot be rebuilt; return a sentence each.
 
-    A file that cannot be read now is not proven to be damaged: it stays, and whoever reads it says so.
+    It runs before they are read. A file that cannot be read now may be intact: it stays, and its reader reports it.
     """
     said = []
     for path, kind in _files(data_dir):
@@ -121,12 +123,14 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
                 for side in SIDES:
                     path.with_name(path.name + side).unlink(missing_ok=True)
             except OSError as error:
-                said.append(f"{path.name} is damaged ({why}) and could not be put aside ({error.strerror}); {kind.lost}")
+                said.append(f"{path.name} is damaged ({why}) and could not be quarantined ({error.strerror}); {kind.lost}")
     return said
 
 
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
-    """Read every byte: (name, what is wrong) of each damaged file, how many files there are, and bytes.
+    """Check all bytes; return damaged files, the file count and the size.
+
+    Each damaged file is (name, damage).
 
     Raises:
         ResourceError: this process lacks memory or descriptors to read them.

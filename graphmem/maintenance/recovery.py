@@ -1,8 +1,8 @@
-"""A database that cannot be used any more is put aside, and a new one takes its place: it can be made again.
+"""Quarantine an unusable database and rebuild it.
 
-The memories come back from their journal when the index is opened, the code with the next index run, the projections from both. Nothing
-is deleted but what was derived. After a change of the engine's storage format, which no engine reads across, the newest portable backup
-of the index comes first: it has code, vectors and modules at once, and the journal adds what was remembered since.
+Memories return from their journal when the index is opened, code with the next index run, projections from both. Only derived data is
+deleted. No engine reads another storage format. So after a change of the format, the newest portable backup of the index is used first. It
+has code, vectors and modules at once, and the journal adds later memories.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
     from graphmem.store.base import GraphReads, GraphStore
 
-LOST_CODE: Final = "lost_code"  # store meta: why the database is a new one
+LOST_CODE: Final = "lost_code"  # store meta: why the database is new
 
 _log = logging.getLogger(__name__)
 
 
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
-    """Open the database of an index; one that is damaged is put aside first, which the store's notes then say.
+    """Open the database of an index; quarantine a damaged one first.
 
-    One in an older storage format of the engine is put aside as well: no newer engine reads it, the graphmem that made it does.
+    The store's notes report it. A database in an older storage format of the engine is quarantined as well. A newer engine cannot read it,
+    but the graphmem that made it can.
 
     Raises:
-        SchemaTooNewError, MigrationError, SettingsError: it is whole, but not for this graphmem or this engine.
+        SchemaTooNewError, MigrationError, SettingsError: it is intact, but not for this graphmem or this engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
     aside = _folders_aside(path, settings.engine)
     if not path.exists() and any((path.parent / JOURNAL).glob("journal-*")):
-        said = aside or [f"{path.name} was gone and a new one took its place"]
+        said = aside or [f"{path.name} was missing and was replaced by a new one"]
         _remove_derived(path)
         return _emptied(_open(path, settings), said)
     try:
@@ -53,21 +54,24 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         said = put_aside(path, settings.engine, _proof(error, path, settings))
     except MigrationError as error:
         if error.facts.get("found", 0) >= error.facts.get("known", 0):
-            raise  # newer, or not the storage format
+            raise  # newer, or another cause than the storage format
         form = error.facts["found"]
         why = f"it is in storage format {form}, which the graphmem that made it opens under its old name"
         if (store := _from_dump(path, settings, why)) is not None:
             return store
         if not any((path.parent / JOURNAL).glob("journal-*")):
-            raise  # the memories are in this file and nowhere else
+            raise  # the memories exist only in this file
         said = put_aside(path, settings.engine, why)
     return _emptied(_open(path, settings), said)
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename folders that lie where the database or its lock belongs; the database's only when the journal can replace it."""
+    """Rename directories in place of the database or its lock.
+
+    The database's only if the journal can replace it.
+    """
     said: list[str] = []
-    why = "it is a folder in the place of a file"
+    why = "it is a directory in place of a file"
     if not os.access(path.parent, os.W_OK):
         return said
     locked = files.beside(path, ".lock")
@@ -83,11 +87,13 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 
 
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
-    """Why a database is to be put aside; what the engine complains of in this process alone is not enough.
+    """Return why a database must be quarantined.
+
+    A complaint by the engine in this process alone is not enough.
 
     Raises:
-        DatabaseDamagedError: `error`, when a process of its own could open it, or its folder cannot be changed.
-        ResourceError, DiskFullError, BadInputError, StoreBusyError: it could not be tried.
+        DatabaseDamagedError: `error`, if a separate process could open it, or its directory cannot be changed.
+        ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
     """
     if not os.access(path.parent, os.W_OK):
         raise error
@@ -99,18 +105,27 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Why there is no code in a database that had some; "" when there is code, or never was any."""
+    """Return why a database lost its code.
+
+    "" if it has code, or never had any.
+    """
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 
 
 def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
-    """A new database in the place of one that is lost: it says so until there is code in it again."""
+    """Create a new database in place of a lost one.
+
+    It records the loss until code is indexed again.
+    """
     store.set_meta({LOST_CODE: "; ".join(said)})
-    return _told(store, [*said, "the memories are made again from their journal; run `graphmem index` to have the code back"])
+    return _told(store, [*said, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
 
 
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
-    """Put a database aside and the newest portable backup that is whole in its place; None, and nothing is changed, when there is none."""
+    """Replace a database by the newest intact portable backup.
+
+    The old one is quarantined. None, and no change, if there is none.
+    """
     for dump, known in backups.readable(path.parent):
         if known.engine != backups.PORTABLE:
             continue
@@ -120,7 +135,7 @@ def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
         except (BadInputError, DatabaseDamagedError) as error:
             _log.warning("%s", error)
             continue
-        made = f"it was made again from {dump.name} of {manifest.made_at} and the memories' journal; index again to follow the files"
+        made = f"it was rebuilt from {dump.name} of {manifest.made_at} and the memories' journal; index again to follow the files"
         return _told(_open(path, settings), [*said, made])
     return None
 
@@ -128,16 +143,18 @@ def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
 def _told(store: GraphStore, said: list[str]) -> GraphStore:
     store.notes[:0] = said
     for note in store.notes:
-        _log.info("%s", note)  # the answers say it: a refusal, the summary of the next index run, health
+        _log.info("%s", note)  # a refusal, the summary of the next index run and health report it
     return store
 
 
 def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) -> list[str]:
-    """Rename a database with all that belongs to it, and delete what was derived from it; one sentence for each file renamed.
+    """Quarantine a database and its side files; delete data derived from it.
+
+    It returns one sentence for each renamed file.
 
     Args:
         path: of the database.
-        engine: of whoever opens it next.
+        engine: of the next open.
         why: for people.
         instead: a closed file on the same disk that takes its place.
     """
@@ -148,14 +165,17 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
         _remove_derived(resolved)
         if instead is not None:
             files.put_in_place(instead, resolved)
-            lock.write(clean=False, database="", checkpoint=0, log=0)  # what it said was of the other file
+            lock.write(clean=False, database="", checkpoint=0, log=0)  # the old record belonged to the other file
     finally:
         lock.release()
     return said
 
 
 def _remove_derived(path: Path) -> None:
-    """Delete what was derived from a database: it is of a generation number that the new one will have again."""
+    """Delete data derived from a database.
+
+    Its generation number will be used again by the new database.
+    """
     for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
         derived.unlink(missing_ok=True)
 
@@ -170,6 +190,6 @@ def _open(path: Path, settings: Settings) -> GraphStore:
         at_rest=True,
     )
     if gone := backups.clear_leftovers(path.parent):
-        _log.info("of a backup that was never finished: %s deleted", ", ".join(gone))
+        _log.info("deleted %s of an incomplete backup", ", ".join(gone))
     close_to_others(path.parent)
     return store

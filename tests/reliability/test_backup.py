@@ -259,5 +259,5 @@ def test_names_of_a_backup_have_at_most_eight_parts(tmp_path, parts, is_taken):
     if is_taken:
         assert set(backups.read_manifest(archive).files) == set(files)
     else:
-        with pytest.raises(BadInputError, match="deeper or longer than any of a backup"):
+        with pytest.raises(BadInputError, match="with too deep or too long a path"):
             backups.read_manifest(archive)

@@ -167,7 +167,7 @@ def test_after_a_change_of_the_storage_format_the_newest_dump_and_the_journal_br
     assert list(again.export()) == known
     assert again.impact("f1").hits
     assert any(f"storage format {form}" in note for note in again.parts.store.notes)
-    assert any("made again from" in note for note in again.parts.store.notes)
+    assert any("rebuilt from" in note for note in again.parts.store.notes)
     assert len(list((tmp_path / "index").glob("graph.db.*.quarantine"))) == 1
     assert again.index(repo).mode in ("unchanged", "incremental")
     again.remember("and on it goes", id="new")
