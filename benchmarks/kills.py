@@ -371,7 +371,7 @@ def first_index(index: Path, repo: Path, tell: Tell) -> None:
 def _kind_of_note(note: str) -> str:
     """A note without its numbers and names."""
     for words, kind in (
-        ("never finished", "unfinished write at the journal's end quarantined"),
+        ("incomplete", "unfinished write at the journal's end quarantined"),
         ("were replayed", "entries of the journal replayed into the graph"),
         ("cut off", "unfinished end of the log cut off"),
         ("quarantined", "file quarantined"),

@@ -1,1 +1,4 @@
-"""Derived from the store: what many nodes at once are read from."""
+"""Projections: in-memory and on-disk data derived from the store.
+
+Questions about many nodes read them instead of the store.
+"""

@@ -1,8 +1,8 @@
-"""The columns of the `graph` projection: what a GraphView holds, and the codes it is written in.
+"""Columns and codes of the `graph` projection.
 
-Nodes are files, symbols and externals, numbered by the order of their ids; edges are rows sorted by
-(source, kind, destination), so the row numbers of a node's outgoing edges are a range. Numbers are numpy
-arrays, texts are Arrow string arrays: 50,000 nodes and 300,000 edges are about 35 MB.
+Nodes are files, symbols and externals, numbered by the order of their ids. Edges are rows sorted by (source, kind, destination), so the
+rows of a node's outgoing edges are a range. Numbers are numpy arrays, texts are Arrow string arrays: 50,000 nodes and 300,000 edges are
+about 35 MB.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILE: Final = 0
 SYMBOL: Final = 1
 EXTERNAL: Final = 2
 
-# Codes are positions in these tuples; they are saved with the projection, whose format number changes with them.
+# Codes are positions in these tuples. They are saved with the projection, so a change needs a new format number.
 NODE_KINDS: Final[tuple[str, ...]] = ("file", "external", *(str(kind) for kind in SymbolKind))
 EDGE_KINDS: Final[tuple[str, ...]] = tuple(str(kind) for kind in EdgeKind)
 EDGE_SOURCES: Final[tuple[str, ...]] = tuple(str(source) for source in EdgeSource)
@@ -37,7 +37,7 @@ MAX_NODES: Final = 1 << 28  # (source, kind, destination) is sorted as one 64-bi
 
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
-    """One entry a node, in the order of ids."""
+    """One entry per node, in the order of ids."""
 
     id: Any  # pa.StringArray, ascending
     label: U8  # FILE | SYMBOL | EXTERNAL
@@ -61,7 +61,7 @@ class NodeColumns:
 
 @dataclass(frozen=True, slots=True)
 class PathColumns:
-    """One entry a path that a file or symbol lies at, ascending."""
+    """One entry per path of a file or symbol, ascending."""
 
     path: Any  # pa.StringArray, ascending
     node: I32  # node of the file; -1 when only symbols name the path
@@ -77,7 +77,10 @@ class PathColumns:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """One entry an edge, sorted by (src, kind, dst); `by_dst` are the same rows sorted by (dst, kind, src)."""
+    """One entry per edge, sorted by (src, kind, dst).
+
+    `by_dst` is the same rows sorted by (dst, kind, src).
+    """
 
     src: I32
     dst: I32
@@ -85,14 +88,14 @@ class EdgeColumns:
     confidence: F32
     source: U8  # position in EDGE_SOURCES
     rule: U8  # position in `rules`
-    line: I32  # first site; 0 where a line means nothing
+    line: I32  # first site; 0 if a line has no meaning
     lines: Any  # pa.StringArray: all sites, comma separated; "" when `line` is the only one
     by_dst: I32
 
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedColumns:
-    """One entry a call site without a known target, sorted by id."""
+    """One entry per call site without a known target, sorted by id."""
 
     id: Any
     path: I32
@@ -104,7 +107,10 @@ class UnresolvedColumns:
 
 @dataclass(frozen=True, slots=True)
 class GraphArrays:
-    """Everything a GraphView is made of; two graphs are equal when these are."""
+    """All columns of a GraphView.
+
+    Two graphs are equal if these are equal.
+    """
 
     generation: int
     nodes: NodeColumns
@@ -112,10 +118,13 @@ class GraphArrays:
     edges: EdgeColumns
     unresolved: UnresolvedColumns
     rules: tuple[str, ...]  # those in use, ascending
-    dangling: int  # edges left out because an end is not in the graph
+    dangling: int  # edges left out because an end is missing from the graph
 
     def difference(self, other: GraphArrays) -> str:
-        """The first part in which two graphs differ, or "" when they are equal (generations aside)."""
+        """Return the first part in which two graphs differ; "" if equal.
+
+        Generations are not compared.
+        """
         for section in ("nodes", "paths", "edges", "unresolved"):
             mine, theirs = getattr(self, section), getattr(other, section)
             for column in fields(mine):
@@ -127,12 +136,18 @@ class GraphArrays:
 
 
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
-    """(first, kind, second) as one number that sorts like the triple; also used with the ends exchanged."""
+    """Encode (first, kind, second) as one number with the same order.
+
+    Also used with the ends exchanged.
+    """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
-    """Row pointers of compressed sparse rows: int32, shape (n + 1,), for a column of row numbers."""
+    """Return row pointers of compressed sparse rows.
+
+    int32, shape (n + 1,), for a column of row numbers.
+    """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
     return indptr

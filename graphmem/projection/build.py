@@ -1,4 +1,4 @@
-"""First making of the `graph` projection: the store's Arrow snapshot as sorted columns and codes."""
+"""Build the `graph` projection from the store's Arrow snapshot."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from graphmem.store.base import GraphTables
 
 
 def text(values: Any) -> Any:
-    """Any Arrow or Python column of strings as one contiguous StringArray without nulls."""
+    """Return any column of strings as one contiguous StringArray, no nulls."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     elif not isinstance(values, pa.Array):
@@ -44,17 +44,17 @@ def text(values: Any) -> Any:
         values = values.cast(pa.string())
     if values.null_count:
         values = pc.fill_null(values, "")
-    # An offset or a hidden validity bitmap would make equal columns differ in their bytes.
+    # An offset or a hidden validity bitmap would make the bytes of equal columns differ.
     return values if values.offset == 0 else pa.concat_arrays([values])
 
 
 def joined(parts: list[Any]) -> Any:
-    """String columns one after another."""
+    """Concatenate string columns."""
     return pa.concat_arrays([text(part) for part in parts])
 
 
 def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
-    """An Arrow column of numbers or truths as numpy; nulls are 0."""
+    """Return an Arrow column of numbers or booleans as numpy; nulls are 0."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if values.null_count:
@@ -63,7 +63,7 @@ def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
 
 
 def positions(values: Any, known: Any) -> I32:
-    """Where each value stands in `known`; -1 where it does not."""
+    """Return the position of each value in `known`; -1 if missing."""
     found = pc.index_in(values, value_set=known)
     if isinstance(found, pa.ChunkedArray):
         found = found.combine_chunks()
@@ -71,10 +71,10 @@ def positions(values: Any, known: Any) -> I32:
 
 
 def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
-    """Positions in a fixed vocabulary.
+    """Return positions in a fixed vocabulary.
 
     Raises:
-        LimitError: a word the code does not know.
+        LimitError: the vocabulary lacks a word.
     """
     encoded = text(values).dictionary_encode()
     words = encoded.dictionary.to_pylist()
@@ -88,14 +88,20 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 
 
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
-    """(name, qualname) of externals: `requests` + `Session.get` is `get`, `requests.Session.get`."""
+    """Return (name, qualname) of externals.
+
+    `requests` + `Session.get` is `get`, `requests.Session.get`.
+    """
     short = [name.rpartition(".")[2] if name else package for package, name in zip(packages, names, strict=True)]
     full = [f"{package}.{name}" if name else package for package, name in zip(packages, names, strict=True)]
     return short, full
 
 
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
-    """Rows of the three node tables as columns in the order given: files, symbols, externals; `parent` is still unknown (-1)."""
+    """Return rows of the three node tables as columns.
+
+    The order is files, symbols, externals. `parent` is still unknown (-1).
+    """
     nf, ns, nx = files.num_rows, symbols.num_rows, externals.num_rows
     blank_files, blank_externals = pa.array([""] * nf, pa.string()), pa.array([""] * nx, pa.string())
     short, full = external_names(externals["package"].to_pylist(), externals["name"].to_pylist())
@@ -133,7 +139,10 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 
 
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
-    """What is known of each path; paths without a file get empty values. `node`: of each row of `files`."""
+    """Return facts about each path; without a file they are empty.
+
+    `node`: the node of each row of `files`.
+    """
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
     take = pa.array(np.where(missing, 0, row), mask=missing)
@@ -160,7 +169,10 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 
 
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Edges sorted by (src, kind, dst), the rules in use, and how many edges have an end outside the graph."""
+    """Return edges by (src, kind, dst), the used rules and a count.
+
+    The count is that of edges with an end outside the graph.
+    """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
     live = np.flatnonzero((src >= 0) & (dst >= 0))
@@ -185,14 +197,17 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """The `lines` column in its one form: "" where the only site is `line`, as the store keeps it."""
+    """Return the `lines` column in its normal form.
+
+    It is "" if the only site is `line`, as in the store.
+    """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))
     return text(pc.if_else(alone, "", lines))
 
 
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
-    """Code of each word in `rules`; words that are not in use get 0.
+    """Return the code of each word in `rules`; unused words get 0.
 
     Raises:
         LimitError: more than 256 rules are in use.
@@ -204,10 +219,12 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
 
 
 def build_arrays(tables: GraphTables) -> GraphArrays:
-    """All columns of a snapshot. Cost: sorting the ids and the edges.
+    """Return all columns of a snapshot.
+
+    The cost is that of sorting the ids and the edges.
 
     Raises:
-        LimitError: a kind, source or number of nodes this format cannot hold.
+        LimitError: a kind, a source or the number of nodes exceeds this format.
     """
     paths = pc.unique(joined([tables.files["path"], tables.symbols["path"], tables.unresolved["path"]]))
     paths = text(paths.take(pc.sort_indices(paths)))
@@ -242,7 +259,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
-    """Node columns in another order, with their final ids and parents."""
+    """Return node columns in another order, with final ids and parents."""
     rows = pa.array(order)
     taken: dict[str, Any] = {}
     for name in NodeColumns.__slots__:

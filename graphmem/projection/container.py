@@ -1,10 +1,10 @@
-"""One file for many columns: how projections are saved beside the database.
+"""File format of saved projections: many columns in one file.
 
     magic (8) | length of the header (8, little endian) | header (JSON) | padding | sections, each at a multiple of 64
 
-The header names what the file is, its format number and generation, and for every section its place, length, CRC-32
-and numpy type (or "arrow": an IPC stream). Files are written beside their place and moved onto it, so a reader sees the
-old or the new one; they are read through a memory map, so opening costs the check of the sums and no copy.
+The header contains the kind of the file, its format number and generation. For every section it has position, length, CRC-32 and numpy type
+(or "arrow": an IPC stream). Files are written next to their final place and moved there, so a reader sees the old or the new one. They are
+read through a memory map, so opening costs only the check of the sums and no copy.
 """
 
 from __future__ import annotations
@@ -28,15 +28,21 @@ _ALIGN: Final = 64
 
 
 class DamagedFileError(Exception):
-    """The file is not what was written; the projection has to be built again."""
+    """A file with changed bytes; the projection must be built again."""
 
 
 class OtherFormatError(DamagedFileError):
-    """The file is whole, and of another kind or format; the projection has to be built again."""
+    """An intact file of another kind or format.
+
+    The projection must be built again.
+    """
 
 
 class Container(NamedTuple):
-    """A file that was read: `meta` is the caller's, sections are numpy arrays or Arrow tables."""
+    """The content of a file.
+
+    `meta` belongs to the caller, sections are numpy arrays or Arrow tables.
+    """
 
     generation: int
     meta: dict[str, Any]
@@ -44,10 +50,12 @@ class Container(NamedTuple):
 
 
 def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
-    """Write numpy arrays and Arrow tables atomically; what was there before is replaced.
+    """Write numpy arrays and Arrow tables atomically.
+
+    They replace the previous file.
 
     Raises:
-        OSError: the disk refused; the old file is still there.
+        OSError: the disk refused; the old file still exists.
     """
     blobs: list[Any] = []
     directory: list[dict[str, Any]] = []
@@ -77,11 +85,13 @@ def write_container(path: Path, what: str, version: int, generation: int, sectio
 
 
 def read_container(path: Path, what: str, version: int) -> Container:
-    """Open a file written by `write_container`, its sums checked; arrays are read-only views of the map.
+    """Open a file of `write_container` and check its sums.
+
+    Arrays are read-only views of the memory map.
 
     Raises:
-        FileNotFoundError: there is none.
-        DamagedFileError: one byte of it is not what was written.
+        FileNotFoundError: the file is missing.
+        DamagedFileError: at least one byte has changed.
         OtherFormatError: of another kind or format.
     """
     with path.open("rb") as file:
@@ -114,7 +124,7 @@ def read_container(path: Path, what: str, version: int) -> Container:
         else:
             sections[entry["name"]] = pa.ipc.open_stream(pa.py_buffer(blob)).read_all()
     if ends != len(view):
-        raise DamagedFileError(f"{path.name} did not end where it should")
+        raise DamagedFileError(f"{path.name} did not have its full length")
     return Container(header["generation"], header["meta"], sections)
 
 
@@ -123,7 +133,7 @@ def _array_bytes(value: npt.NDArray[Any]) -> memoryview:
     return memoryview(_CODEC.compress(plain, asbytes=True)) if value.nbytes else memoryview(b"")
 
 
-# Columns shrink to a third, for some 30 ms of reading all of them back.
+# Columns shrink to a third; reading all of them takes some 30 ms more.
 _CODEC: Final = pa.Codec("zstd")
 _COMPRESSED: Final = pa.ipc.IpcWriteOptions(compression="zstd")
 

@@ -1,4 +1,4 @@
-"""Files by what people call them: the end of a path, a file's name, a module, a folder."""
+"""Find files by the end of a path, a file name, a module or a directory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ from collections.abc import Iterable, Sequence
 
 
 class FileNames:
-    """Paths by every part of theirs.
+    """Index of paths by each of their parts.
 
     Args:
         paths: of all files, ascending.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._of_part: dict[str, list[str]] = {}  # base name, what of it stands before the first dot, name of each folder around
+        self._of_part: dict[str, list[str]] = {}  # by base name, base name up to the first dot, and name of each parent directory
         for path in paths:
             *folders, name = path.split("/")
             for part in {name, name.partition(".")[0], *folders}:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Files whose paths share the most last parts with a path, and how many these are; ([], 0) where not even the name is there.
+        """Return files with the most common last parts, and their number.
+
+        ([], 0) if not even the name exists.
 
         Args:
             parts: of the path.
@@ -39,7 +41,10 @@ class FileNames:
         return found, 1 if found else 0
 
     def meant(self, place: str) -> list[str]:
-        """Files that are meant by the end of a path, ascending: by "app/base.py", else by "app.base" or "base", else all below a folder."""
+        """Return the files with a path ending, module or directory, ascending.
+
+        First by "app/base.py", else by "app.base" or "base", else all files below a directory.
+        """
         parts = place.split("/") if "/" in place else place.split(".")
         end, stem_end = f"/{place}", f"/{'/'.join(parts)}"
         whole = [path for path in self._of_part.get(place.rpartition("/")[2], ()) if f"/{path}".endswith(end)]
@@ -51,7 +56,7 @@ class FileNames:
 
 
 def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    """Last parts that two paths have in common."""
+    """Return the number of common last parts of two paths."""
     same = 0
     while same < min(len(left), len(right)) and left[-1 - same] == right[-1 - same]:
         same += 1
@@ -59,6 +64,6 @@ def _shared(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def _stem(path: str) -> str:
-    """A path without what follows the first dot of its last part."""
+    """Return a path up to the first dot of its last part."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name.partition('.')[0]}"

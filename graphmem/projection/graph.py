@@ -1,8 +1,8 @@
-"""The `graph` projection: an immutable view of the whole code graph that answers in microseconds.
+"""The `graph` projection: an immutable in-memory view of the code graph.
 
-Made from the store's snapshot, patched by the delta of each commit into a new view, saved beside the database.
-Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis walks the arrays directly;
-doors ask for `info`.
+It answers in microseconds. It is made from the store's snapshot. The delta of each commit gives a new view, which is saved next to the
+database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis walks the arrays directly; interfaces use
+`info`.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
-_BULK: Final = 24  # from so many nodes on, gathering Arrow columns beats one scalar at a time
+_BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
 
 class Unresolved(NamedTuple):
-    """A call site whose target is not known."""
+    """A call site without a known target."""
 
-    caller: int  # node; -1 when it is not in the graph
+    caller: int  # node; -1 when the graph lacks it
     name: str
     path: str
     line: int
@@ -61,7 +61,7 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Rows by the text of a column: exact, in ascending row order."""
+    """Row numbers by the text of a column, in ascending order."""
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()
@@ -81,7 +81,7 @@ class _Lookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """The look-up of the column after a merge."""
+        """Return the look-up of the column after a merge."""
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(_Lookup)
         new._code_of = self._code_of
@@ -96,16 +96,17 @@ class _Lookup:
 
 
 class _Numbers(Mapping[str, int]):
-    """Number of each id, found by bisection in the list of all: a table of its own would be made anew after every commit.
+    """Node number of each id, found by bisection in the sorted ids.
 
-    The last few thousand that were asked for are remembered, for one search asks for each of its candidates some five times.
+    A table of its own would have to be rebuilt after every commit. The last few thousand results are cached, because one search asks for
+    each candidate some five times.
     """
 
     _MOST: Final = 8192
 
     def __init__(self, ids: list[str]) -> None:
         self._ids = ids
-        self._met: dict[str, int] = {}  # -1: not there
+        self._met: dict[str, int] = {}  # -1: missing
 
     def __getitem__(self, key: str) -> int:
         at = bisect_left(self._ids, key)
@@ -117,7 +118,7 @@ class _Numbers(Mapping[str, int]):
         return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
 
     def get(self, key: str, default: Any = None) -> Any:
-        """See `Mapping.get`; without an exception made and caught for what is not there."""
+        """See `Mapping.get`; a missing key costs no exception."""
         at = self._met.get(key)
         if at is None:
             at = bisect_left(self._ids, key)
@@ -136,7 +137,7 @@ class _Numbers(Mapping[str, int]):
 
 
 class GraphView:
-    """One generation of the code graph, in memory. Safe to share between threads.
+    """An in-memory view of one generation of the code graph. Thread-safe.
 
     Attributes (n nodes, m edges; arrays must not be written to):
         generation: of the store this view equals.
@@ -192,18 +193,21 @@ class GraphView:
 
     @classmethod
     def from_tables(cls, tables: GraphTables) -> GraphView:
-        """The view of a snapshot of the store."""
+        """Build the view from a snapshot of the store."""
         return cls(build_arrays(tables))
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
-        """A new view after `delta`; equal to one made from the store's tables of that generation."""
+        """Return a new view after `delta`.
+
+        It equals one made from the store's tables of that generation.
+        """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
         view._take_over(self, patch)
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """The look-ups that were made for the view before, changed where its columns are."""
+        """Reuse the previous view's look-ups, changed where columns changed."""
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
         mine["ids"] = patch.ids
@@ -242,12 +246,14 @@ class GraphView:
 
     @classmethod
     def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
-        """The saved view, or None when there is none of this generation or it is damaged (build it again).
+        """Load the saved view, or return None.
+
+        None means that it is missing, damaged or of another generation. Then build it again.
 
         Args:
             path: of the file.
             generation: of the store.
-            notes: takes a sentence when it is damaged.
+            notes: receives a sentence if it is damaged.
         """
         try:
             saved = read_container(path, "graph", FORMAT)
@@ -255,7 +261,7 @@ class GraphView:
             return None
         except DamagedFileError as error:
             if notes is not None:
-                notes.append(f"{error}; it was made again from the database")
+                notes.append(f"{error}; it was rebuilt from the database")
             return None
         if saved.generation != generation:
             return None
@@ -272,13 +278,13 @@ class GraphView:
 
     @cached_property
     def ids(self) -> list[str]:
-        """Ids of all nodes, ascending; position is the node's number."""
+        """Ids of all nodes, ascending; the position is the node's number."""
         ids: list[str] = self.arrays.nodes.id.to_pylist()
         return ids
 
     @cached_property
     def index_of(self) -> Mapping[str, int]:
-        """Number of each id."""
+        """Node number of each id."""
         return _Numbers(self.ids)
 
     @cached_property
@@ -293,39 +299,45 @@ class GraphView:
         return {path: i for i, path in enumerate(self.paths)}
 
     def path(self, i: int) -> str:
-        """Path of a node; "" for externals."""
+        """Return the path of a node; "" for externals."""
         p = int(self.path_index[i])
         return self.paths[p] if p >= 0 else ""
 
     def name(self, i: int) -> str:
-        """Last part of the name; base name of a file."""
+        """Return the last part of the name; the base name of a file."""
         return str(self.arrays.nodes.name[i].as_py())
 
     def qualname(self, i: int) -> str:
-        """Dotted name inside the file; package and name of an external; "" for a file."""
+        """Return the dotted name inside the file.
+
+        For an external package and name; "" for a file.
+        """
         return str(self.arrays.nodes.qualname[i].as_py())
 
     def signature(self, i: int) -> str:
-        """One line as a reader would quote it; ""."""
+        """Return the signature on one line, as a reader would quote it, or ""."""
         return str(self.arrays.nodes.signature[i].as_py())
 
     def doc(self, i: int) -> str:
-        """First paragraph of the documentation; ""."""
+        """Return the first paragraph of the documentation, or ""."""
         return str(self.arrays.nodes.doc[i].as_py())
 
     def modifiers(self, i: int) -> list[str]:
-        """Modifiers of a symbol, sorted."""
+        """Return the modifiers of a symbol, sorted."""
         return str(self.arrays.nodes.modifiers[i].as_py()).split()
 
     @cached_property
     def entry_points(self) -> Any:
-        """Kind of entry point of each node, "" for none: what its row says, else the rule of an edge to it that is one of `ENTRY_RULES`."""
+        """Kind of entry point of each node, "" for none.
+
+        From the node's row, else from the rule of an incoming edge that is one of `ENTRY_RULES`.
+        """
         column = self.arrays.nodes.entry_point
         is_entry = np.zeros(256, np.bool_)
         is_entry[[code for code, rule in enumerate(self.rules) if rule in ENTRY_RULES]] = True
         rows = np.flatnonzero(is_entry[self.edge_rule])
         rows = rows[self.label[self.dst[rows]] == SYMBOL]
-        rows = rows[~self.is_test[self.src[rows]] | self.is_test[self.dst[rows]]]  # what a test hands over is handed over in the test
+        rows = rows[~self.is_test[self.src[rows]] | self.is_test[self.dst[rows]]]  # a registration inside a test belongs to the test
         if not len(rows):
             return column
         found = {(node, self.rules[rule]) for node, rule in zip(self.dst[rows].tolist(), self.edge_rule[rows].tolist(), strict=True)}
@@ -333,7 +345,7 @@ class GraphView:
         for node, rule in sorted(found):
             told.setdefault(node, rule)
         nodes = np.fromiter(told, np.int64, len(told))
-        # From a list: from an array Arrow loads numpy's masked arrays first, a tenth of the first answer of a server.
+        # From a list: for an array Arrow loads numpy's masked arrays first, a tenth of the time of a server's first answer.
         silent = np.asarray(pc.equal(column.take(pa.array(list(told))), ""), dtype=np.bool_)
         mask = np.zeros(self.n, np.bool_)
         mask[nodes[silent]] = True
@@ -341,29 +353,32 @@ class GraphView:
         return text(pc.replace_with_mask(column, bits, pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
 
     def entry_point(self, i: int) -> str:
-        """Kind of entry point; ""."""
+        """Return the kind of entry point, or ""."""
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
-        """Hash of a symbol's tokens; ""."""
+        """Return the hash of a symbol's tokens, or ""."""
         return str(self.arrays.nodes.body_hash[i].as_py())
 
     @cached_property
     def is_entry_point(self) -> Bool:
-        """Truths, shape (n,): the node has an entry point kind."""
+        """Boolean per node, shape (n,): it has an entry point kind."""
         return np.asarray(pa.compute.not_equal(self.entry_points, "")).astype(np.bool_)
 
     @cached_property
     def is_test_case(self) -> Bool:
-        """Truths, shape (n,): a test runner calls the node as a test."""
+        """Boolean per node, shape (n,): a test runner calls it as a test."""
         return np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """A node as every answer shows it."""
+        """Return a node as every answer shows it."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Many nodes at once, in the order asked for; about 4 microseconds each."""
+        """Return many nodes in the given order.
+
+        About 4 microseconds per node.
+        """
         wanted = np.asarray(indices, dtype=np.int64)
         nodes = self.arrays.nodes
         columns = (nodes.id, nodes.name, nodes.qualname, nodes.signature, self.entry_points)
@@ -393,13 +408,19 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """(pointers, symbols) by path, then number: what a line that moves does not change."""
+        """(pointers, symbols) by path, then number.
+
+        A line that moves does not change it.
+        """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def by_path(self, path: str) -> I32:
-        """Symbols of a file by start line, enclosing ones first; empty for an unknown path."""
+        """Return symbols of a file by start line, enclosing ones first.
+
+        Empty for an unknown path.
+        """
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         if number is None:
@@ -424,41 +445,53 @@ class GraphView:
         return _Lookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
-        """Nodes of any label with exactly this last name part (files: base name), ascending."""
+        """Return nodes whose last name part is exactly this, ascending.
+
+        For files the base name. Nodes of any label.
+        """
         return self._names[name]
 
     def by_qualname(self, qualname: str) -> I32:
-        """Symbols with exactly this qualified name, and externals with this dotted name, ascending; none for ""."""
+        """Return symbols and externals with this qualified name, ascending.
+
+        An external has a dotted name. Empty for "".
+        """
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
-        """Which of the definitions with its name in its file a symbol is, by line, from 1: a property's setter is the second."""
+        """Return a symbol's position among definitions of the same name.
+
+        By line, from 1, in its file: a property's setter is the second.
+        """
         same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
         place = (int(self.start_line[i]), i)
         return 1 + sum((int(self.start_line[one]), one) < place for one in same)
 
     def names(self) -> Iterable[str]:
-        """Every distinct last name part, for suggestions."""
+        """Return every distinct last name part, for suggestions."""
         return self._names.words()
 
     @cached_property
     def file_names(self) -> FileNames:
-        """Files by what people call them."""
+        """Index of files by the names that people use."""
         return FileNames(self.paths)
 
     def by_module(self, module: str) -> I32:
-        """File nodes of a dotted module name or import path, by path; none for ""."""
+        """Return file nodes of a dotted module name or import path, by path.
+
+        Empty for "".
+        """
         nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
         return nodes[nodes >= 0]
 
     def file_node(self, path: str) -> int | None:
-        """Node of a file."""
+        """Return the node of a file."""
         number = self.path_number.get(path)
         node = -1 if number is None else int(self.arrays.paths.node[number])
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """A file as every answer shows it."""
+        """Return a file as every answer shows it."""
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None
@@ -476,7 +509,10 @@ class GraphView:
         )
 
     def unresolved_named(self, name: str) -> list[Unresolved]:
-        """Call sites of this name that have no known target, by path, line, id."""
+        """Return call sites of this name without a known target.
+
+        By path, line, id.
+        """
         rows = self._unresolved_names[name].tolist()
         u, paths = self.arrays.unresolved, self.paths
         rows.sort(key=lambda r: (u.path[r], u.line[r], r))
@@ -484,42 +520,51 @@ class GraphView:
 
     @cached_property
     def failed_paths(self) -> list[str]:
-        """Files that are not in the graph in full, ascending."""
+        """Return files that are not completely in the graph, ascending."""
         columns = self.arrays.paths
         failed = np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
         return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Why files are not in the graph in full, by path; of those that the parser could not read everywhere it is not said."""
+        """Return why files are not completely in the graph, by path.
+
+        Files with partial parse errors have no reason.
+        """
         return {path: why for path in self.failed_paths if (why := self.arrays.paths.diagnostic[self.path_number[path]].as_py())}
 
     # ---- edges
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Edge rows going out of a node, by (kind, destination); of these kinds only, when given."""
+        """Return edge rows from a node, by (kind, destination).
+
+        If kinds are given, only of these.
+        """
         rows = np.arange(self.out_ptr[i], self.out_ptr[i + 1], dtype=np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Edge rows coming into a node, by (kind, source); of these kinds only, when given."""
+        """Return edge rows to a node, by (kind, source).
+
+        If kinds are given, only of these.
+        """
         rows = self.in_edge[self.in_ptr[i] : self.in_ptr[i + 1]].astype(np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def kind_of(self, row: int) -> EdgeKind:
-        """EdgeKind of an edge row."""
+        """Return the EdgeKind of an edge row."""
         return cast("EdgeKind", EDGE_KINDS[int(self.edge_kind[row])])
 
     def source_of(self, row: int) -> EdgeSource:
-        """EdgeSource of an edge row."""
+        """Return the EdgeSource of an edge row."""
         return cast("EdgeSource", EDGE_SOURCES[int(self.edge_source[row])])
 
     def rule_of(self, row: int) -> str:
-        """Rule that found an edge row."""
+        """Return the rule that found an edge row."""
         return self.rules[int(self.edge_rule[row])]
 
     def lines_of(self, row: int) -> list[int]:
-        """All sites of an edge in the file of its source, ascending."""
+        """Return all sites of an edge in its source's file, ascending."""
         sites = self.arrays.edges.lines[row].as_py()
         if sites:
             return [int(site) for site in sites.split(",")]
@@ -529,7 +574,7 @@ class GraphView:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Numbers of files, symbols, externals, edges and unresolved call sites."""
+        """Return numbers of files, symbols, externals, edges, unresolved calls."""
         by_label = np.bincount(self.label, minlength=3).tolist()
         return {
             "files": by_label[FILE],
@@ -540,28 +585,36 @@ class GraphView:
         }
 
     def warm(self) -> None:
-        """Make the look-ups that are otherwise made by the first question that needs them; some tens of milliseconds."""
+        """Build the look-ups now, instead of at their first use.
+
+        Takes some tens of milliseconds.
+        """
         for name in _LOOKUPS:
             getattr(self, name)
 
     def cool(self) -> bool:
-        """Let go of the look-ups, about as much memory as the columns; the next question that needs one makes it again.
+        """Release the look-ups; return whether there were any.
 
-        Returns:
-            Whether there were any.
+        They take about as much memory as the columns. The next question that needs one builds it again.
         """
         return bool([name for name in (*_LOOKUPS, "ids") if self.__dict__.pop(name, None) is not None])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the columns (decoded lists and look-ups come on top, on first use)."""
+        """Bytes of the columns.
+
+        Decoded lists and look-ups come on top, at first use.
+        """
         a = self.arrays
         parts = [getattr(part, c.name) for part in (a.nodes, a.paths, a.edges, a.unresolved) for c in fields(part)]
         return sum(int(value.nbytes) for value in parts) + self.out_ptr.nbytes + self.in_ptr.nbytes + self.in_src.nbytes
 
 
 def kind_mask(kinds: Collection[str]) -> Bool:
-    """Truths, shape (256,): which edge kind codes are meant; unknown names raise ValueError."""
+    """Return a boolean mask of edge kind codes, shape (256,).
+
+    Unknown names raise ValueError.
+    """
     mask = np.zeros(256, np.bool_)
     for kind in kinds:
         mask[EDGE_KINDS.index(str(kind))] = True

@@ -1,9 +1,9 @@
-"""The `memories` projection: every memory, its links and its place in time, searchable by word and by vector.
+"""The `memories` projection: memories with links, times, words, vectors.
 
-Built from the store's knowledge, or read from the file that `memory_file` keeps (50,000 memories take seconds to index and
-a fraction of one to read), and patched with the delta of each accepted write. A memory takes one
-*slot*: a number that is its row in the word index, in the matrix and in the columns that filters look at. The rest of a row is
-kept packed and unpacked when somebody asks for it, because a search looks at a hundred of them and a process keeps fifty thousand.
+It is built from the store's knowledge, or read from the file of `memory_file`: 50,000 memories take seconds to index and a fraction of a
+second to read. The delta of each accepted write updates it. A memory has one *slot*: a number that is its row in the word index, in the
+matrix and in the columns for filters. The rest of a row is packed, and unpacked on demand, because a search reads a hundred rows and a
+process keeps fifty thousand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graphmem.projection.text import query_words
 from graphmem.projection.vectors import F32, Bool, Rows, best_rows, matrix_of, products, unit_rows
 from graphmem.store.base import Knowledge
 
-RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, and out of search unless asked for
+RETIRED: Final = frozenset({"superseded", "deprecated"})  # kept, but out of search by default
 
 _FIRST_SLOTS: Final = 256
 _COLUMNS: Final = ("_type", "_live", "_used", "_stale", "_asks", "_created", "_ended")
@@ -36,12 +36,15 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class MemoryFilter(NamedTuple):
-    """Which memories may be found. Empty means every live one."""
+    """Which memories may be found.
+
+    Empty means every live one.
+    """
 
     types: frozenset[str] = frozenset()
-    retired: bool = False  # also superseded and deprecated ones
-    stale: bool = True  # also those marked stale
-    before: datetime | None = None  # only what was known at that time: created by then, and not yet superseded
+    retired: bool = False  # include superseded and deprecated ones
+    stale: bool = True  # include those marked stale
+    before: datetime | None = None  # only memories known at that time: already created and not yet superseded
 
 
 class Moment(NamedTuple):
@@ -50,36 +53,37 @@ class Moment(NamedTuple):
     id: str
     steps: int  # memories from one to the other along the timeline
     gap_s: float  # seconds between the two
-    together: bool  # learnt in one session
+    together: bool  # learnt in the same session
     is_later: bool
 
 
 class Found(NamedTuple):
-    """Candidates of a query, and what is needed to weigh others beside them."""
+    """Candidates of a query, with the data to score others next to them."""
 
     ids: set[str]
-    words: dict[str, float]  # BM25 of those that have any of the words
-    dense: dict[str, float]  # cosine of those that have a vector
-    best_words: float  # of all memories that pass
-    lowest: float  # cosine of the farthest of all memories that pass
+    words: dict[str, float]  # BM25 of memories with any of the words
+    dense: dict[str, float]  # cosine of memories with a vector
+    best_words: float  # of all matching memories
+    lowest: float  # the lowest cosine of all matching memories
     highest: float
-    unknown: list[str]  # words that no memory has
-    score: Callable[[str], bool] = lambda one: False  # add another memory's scores; False when it does not pass
+    unknown: list[str]  # words that no memory contains
+    score: Callable[[str], bool] = lambda one: False  # adds another memory's scores; False if it does not match
 
 
 class Terms(NamedTuple):
     """Which words some memories have."""
 
-    of_word: dict[str, str]  # what each word is counted as: its stem
-    rows: dict[str, int]  # term -> memories that have it
-    had_by: dict[str, set[str]]  # memory -> terms it has
-    texts: int  # memories in all
+    of_word: dict[str, str]  # the term that each word is counted as: its stem
+    rows: dict[str, int]  # term -> number of memories that contain it
+    had_by: dict[str, set[str]]  # memory -> terms it contains
+    texts: int  # number of all memories
 
 
 class MemoryIndex(MemoryLinks):
-    """Layer 3 in memory. Thread-safe: every method sees the state between two patches.
+    """Layer 3 in memory.
 
-    Inside `projection.sight.seeing` no method gives away a memory of another visibility, for reading; writers see all.
+    Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return no memory of another
+    visibility; writers see all.
 
     Args:
         generation: of the knowledge it was read at.
@@ -112,12 +116,12 @@ class MemoryIndex(MemoryLinks):
 
     @classmethod
     def from_knowledge(cls, knowledge: Knowledge, model_id: str = "", vectors: pa.Table | None = None) -> MemoryIndex:
-        """Everything in one snapshot of the store.
+        """Build the index from one snapshot of the store.
 
         Args:
             knowledge: of all memories.
             model_id: of `vectors`; "" for none.
-            vectors: (text_hash, vector) of that model; those of other texts are passed over.
+            vectors: (text_hash, vector) of that model; those of other texts are ignored.
         """
         index = cls()
         index.patch(
@@ -136,9 +140,9 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Everything but the vectors, as `restored` takes it: columns by name, and values that `marshal` knows.
+        """Return everything except the vectors, as `restored` takes it.
 
-        They are the index's own: whoever asks is inside `reading`.
+        Columns by name, and values that `marshal` supports. They are the index's own objects: the caller must be inside `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -155,7 +159,7 @@ class MemoryIndex(MemoryLinks):
 
     @classmethod
     def restored(cls, generation: int, columns: Mapping[str, npt.NDArray[Any]], rest: Mapping[str, Any]) -> MemoryIndex:
-        """The index that `state` was of, without vectors."""
+        """Build the index from the result of `state`, without vectors."""
         index = cls(generation)
         for name in _COLUMNS:
             setattr(index, name, columns[name].copy())
@@ -172,7 +176,7 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def reading(self) -> AbstractContextManager[bool]:
-        """Several questions about one state: no patch comes between them."""
+        """Lock out patches during several reads."""
         return self._lock
 
     # ---- rows
@@ -184,20 +188,23 @@ class MemoryIndex(MemoryLinks):
         return memory_id in self._slot_of
 
     def row(self, memory_id: str) -> MemoryRow | None:
-        """A memory, or None when there is none with this id."""
+        """Return a memory, or None if the id is unknown."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
             return None if slot is None or slot in self._hidden() else unpack(self._packed[slot])
 
     def rows(self, ids: Iterable[str]) -> dict[str, MemoryRow]:
-        """Memories by id; ids that are not here are left out."""
+        """Return memories by id; unknown ids are left out."""
         with self._lock:
             hidden = self._hidden()
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
             return {one: unpack(self._packed[slot]) for one, slot in slots.items() if slot not in hidden}
 
     def all_rows(self) -> Iterator[MemoryRow]:
-        """Every memory by id, retired ones too; what is written meanwhile may or may not be among them."""
+        """Yield every memory by id, including retired ones.
+
+        Memories written during the iteration may or may not be included.
+        """
         with self._lock:
             ids = sorted(self._slot_of)
         for one in ids:
@@ -206,36 +213,42 @@ class MemoryIndex(MemoryLinks):
                 yield row
 
     def ids(self, only: MemoryFilter | None = None) -> list[str]:
-        """Ids of the memories that pass, ascending."""
+        """Return the ids of matching memories, ascending."""
         with self._lock:
             mask = self._mask(only or MemoryFilter())
             return sorted(self._id_at[slot] for slot in np.flatnonzero(mask))
 
     def by_fingerprint(self, fingerprint: str) -> list[str]:
-        """Ids of the memories with this fingerprint, ascending; retired ones too."""
+        """Return ids of memories with this fingerprint, ascending.
+
+        Including retired ones.
+        """
         with self._lock:
             return sorted(self._seen(self._by_fingerprint.get(fingerprint, ())))
 
     def by_short_id(self, short_id: str) -> str | None:
-        """Id of the memory that is shown under this short id."""
+        """Return the id of the memory with this short id."""
         with self._lock:
             known = self._by_short_id.get(short_id)
             return known if known is not None and self._seen((known,)) else None
 
     def short_ids(self, prefix: str) -> list[str]:
-        """Short ids that begin so, ascending. Looks at all of them."""
+        """Return short ids with a prefix, ascending.
+
+        It scans all of them.
+        """
         with self._lock:
             return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._seen((one,)))
 
     # ---- links that need the columns
 
     def live_about(self, node_id: str) -> list[str]:
-        """Ids of the memories in use that are about a node, in no order."""
+        """Return ids of live memories about a node, unordered."""
         with self._lock:
             return [one for one in self._seen(self._about_target.get(node_id, ())) if self._live[self._slot_of[one]]]
 
     def of_session(self, session_id: str) -> list[str]:
-        """Ids of the memories of a session, oldest first."""
+        """Return ids of a session's memories, oldest first."""
         with self._lock:
             created = self._created
             return sorted(self._seen(self._learnt_in.get(session_id, ())), key=lambda one: (int(created[self._slot_of[one]]), one))
@@ -243,7 +256,10 @@ class MemoryIndex(MemoryLinks):
     # ---- time
 
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
-        """A memory between those that were made before and after it, oldest first; retired ones are left out."""
+        """Return a memory and its neighbours in time, oldest first.
+
+        Retired ones are left out.
+        """
         with self._lock:
             place = self._place(memory_id)
             if place is None:
@@ -252,7 +268,7 @@ class MemoryIndex(MemoryLinks):
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
 
     def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
-        """Live neighbours in time, `reach` to either side, nearest first."""
+        """Return live neighbours in time, `reach` on each side, nearest first."""
         with self._lock:
             place = self._place(memory_id)
             if place is None:
@@ -267,7 +283,10 @@ class MemoryIndex(MemoryLinks):
         return sorted(moments, key=lambda one: (one.gap_s, one.steps, one.id))
 
     def asks(self, memory_id: str) -> bool:
-        """True for a memory with a question in it: what was learnt next may be the answer."""
+        """Return whether a memory contains a question.
+
+        The next memory may be the answer.
+        """
         with self._lock:
             slot = self._slot_of.get(memory_id)
             return slot is not None and bool(self._asks[slot])
@@ -275,15 +294,15 @@ class MemoryIndex(MemoryLinks):
     # ---- search
 
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
-        """Memories whose vector is nearest to a vector of the same model: (id, cosine), nearest first, ties by id.
+        """Return memories nearest to a vector: (id, cosine), ties by id.
 
-        Exact: one pass over the vectors of all memories that pass the filter.
+        Exact: one pass over the vectors of all matching memories. The vector must be of the same model.
 
         Args:
-            vector: float32 (dim,), any length but zero; one of another dimension is near nothing.
-            limit: memories wanted.
-            min_cosine: nearer than or as near as this.
-            only: which memories; every live one when None.
+            vector: float32 (dim,), not zero; one of another dimension has no neighbours.
+            limit: maximum number of memories.
+            min_cosine: the smallest cosine.
+            only: filter; every live memory when None.
         """
         with self._lock:
             if self._matrix.shape[1] != np.size(vector):
@@ -293,7 +312,10 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Cosine of a vector with those of these memories; those without one are left out."""
+        """Return the cosine of a vector with each of these memories.
+
+        Memories without a vector are left out.
+        """
         with self._lock:
             slots = {one: self._slot_of[one] for one in ids if one in self._slot_of}
             known = [one for one, slot in slots.items() if self._has_vector[slot]]
@@ -304,20 +326,20 @@ class MemoryIndex(MemoryLinks):
         return dict(zip(known, values.tolist(), strict=True))
 
     def vector(self, memory_id: str) -> F32 | None:
-        """Vector of a memory, of unit length, or None while it has none."""
+        """Return a memory's vector, of unit length, or None."""
         with self._lock:
             slot = self._slot_of.get(memory_id)
             return None if slot is None or not self._has_vector[slot] else self._matrix[slot].copy()
 
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
-        """Memories that have words of a query: (id, BM25), best first, ties by id.
+        """Return memories with words of a query: (id, BM25), ties by id.
 
-        The query is normalised as the memories were; stop words count only when there is nothing else.
+        Best first. The query is normalised like the memories; stop words count only if there are no other words.
 
         Args:
             query: any text.
-            limit: memories wanted.
-            only: which memories; every live one when None.
+            limit: maximum number of memories.
+            only: filter; every live memory when None.
         """
         with self._lock:
             scores = self._words.scores(query_words(query), len(self._id_at)).scores
@@ -325,13 +347,13 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows, scores[rows], limit)
 
     def find(self, words: Sequence[str], vector: F32 | None, depth: int, only: MemoryFilter | None = None) -> Found:
-        """Candidates of both paths at once, each with what the other path says of it.
+        """Return candidates by words and by vector, each with both scores.
 
         Args:
             words: of the query, normalised.
-            vector: of the query; None to go without vectors.
+            vector: of the query; None to search without vectors.
             depth: candidates of each path.
-            only: which memories; every live one when None.
+            only: filter; every live memory when None.
         """
         with self._lock:
             n = len(self._id_at)
@@ -347,7 +369,7 @@ class MemoryIndex(MemoryLinks):
                 cosines[near] = values = products(self._matrix, np.asarray(vector, np.float32), near, n)
                 ids |= dict.fromkeys(one for one, _ in self._best(near, values, depth))
                 lowest, highest = float(values.min()), float(values.max())
-            # A word that is in no memory one sees, and yet not unknown, would be in one that one does not see.
+            # If a word occurs in no visible memory, reporting it as known would reveal an invisible one.
             unknown = [] if self._hidden() else worded.unknown
             found = Found(set(ids), {}, {}, best_words, lowest, highest, unknown)
 
@@ -367,7 +389,7 @@ class MemoryIndex(MemoryLinks):
             return found._replace(score=score)
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """What words say of some memories when they are ranked beside other texts.
+        """Return word scores of memories that are ranked next to other texts.
 
         Args:
             words: of the query, normalised.
@@ -375,8 +397,8 @@ class MemoryIndex(MemoryLinks):
             ids: of the memories.
 
         Returns:
-            BM25 of those that have any of the words, and what of it stands for all words: the best has the share of the query's weight
-            that it covers.
+            BM25 of memories with any of the words, and the score that stands for all words. The best memory has the share of the query's
+                weight that it covers.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)
@@ -386,11 +408,11 @@ class MemoryIndex(MemoryLinks):
             return scores, best / share
 
     def terms(self, words: Iterable[str], ids: Iterable[str]) -> Terms:
-        """Which of some words some memories have.
+        """Return which of some words some memories contain.
 
         Args:
             words: normalised.
-            ids: of the memories; those that are not there are left out.
+            ids: of the memories; unknown ones are left out.
         """
         with self._lock:
             at = {self._slot_of[one]: one for one in ids if one in self._slot_of}
@@ -405,12 +427,12 @@ class MemoryIndex(MemoryLinks):
     # ---- changing
 
     def patch(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, generation: int | None = None) -> None:
-        """Follow one accepted write.
+        """Apply one accepted write.
 
         Args:
-            delta: what the store took.
-            vectors: (text_hash, vector) that came with it, of the model in use; the first ones say how long a vector is.
-            generation: of the knowledge after it; one more than before when not given.
+            delta: the change committed to the store.
+            vectors: (text_hash, vector) of the write, of the model in use; the first ones set the length of a vector.
+            generation: of the knowledge after it; default: one more than before.
         """
         with self._lock:
             self._forget(delta.removed_memories)
@@ -421,7 +443,10 @@ class MemoryIndex(MemoryLinks):
             self.generation = self.generation + 1 if generation is None else generation
 
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
-        """Search by the vectors of this model from now on: those of `vectors` that belong to memories, and what is added."""
+        """Use the vectors of this model from now on.
+
+        These are those of `vectors` that belong to memories, and later additions.
+        """
         with self._lock:
             self.model_id = model_id
             self._matrix = np.zeros((len(self._used), 0), np.float32)
@@ -432,7 +457,10 @@ class MemoryIndex(MemoryLinks):
                 self.add_vectors([hashes[i] for i in rows], matrix_of(vectors.take(rows)))
 
     def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
-        """Vectors of the model in use, float32 (len(hashes), dim); those of texts that no memory has are passed over."""
+        """Add vectors of the model in use, float32 (len(hashes), dim).
+
+        Vectors of unknown texts are ignored.
+        """
         with self._lock:
             if not len(hashes):
                 return
@@ -445,45 +473,51 @@ class MemoryIndex(MemoryLinks):
                     self._has_vector[slot] = True
 
     def has_text(self, text_hash: str) -> bool:
-        """True when a memory has the text with this hash."""
+        """Return whether a memory has the text with this hash."""
         return text_hash in self._slots_of_text
 
     def missing_vectors(self) -> list[str]:
-        """Ids of live memories that have no vector of the model in use, newest first."""
+        """Return ids of live memories without a vector, newest first.
+
+        A vector of the model in use.
+        """
         with self._lock:
             slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._has_vector[: len(self._id_at)])
             order = slots[np.lexsort((slots, -self._created[slots]))]
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """(live memories with a vector, live memories)."""
+        """Return (live memories with a vector, live memories)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Text hashes of live memories that are not among these, each with the id of a memory that has the text."""
+        """Return text hashes of live memories that are not among these.
+
+        Each with the id of a memory with the text.
+        """
         with self._lock:
             live = self._mask(MemoryFilter())
             slots = {key: next((one for one in its if live[one]), None) for key, its in self._slots_of_text.items() if key not in have}
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """(live memories whose text hash is among these, live memories)."""
+        """Return (live memories whose text hash is among these, live memories)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
             return known, int(live.sum())
 
     def cool(self) -> None:
-        """Let go of what only saves time; it is made again where it is needed."""
+        """Release caches; they are built again on demand."""
         with self._lock:
             self._words.cool()
 
     # ---- inside
 
     def _mask(self, only: MemoryFilter) -> Bool:
-        """Which slots pass."""
+        """Return a mask of matching slots."""
         n = len(self._id_at)
         mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
         if only.before is not None:
@@ -499,19 +533,19 @@ class MemoryIndex(MemoryLinks):
         return mask
 
     def _hidden(self) -> AbstractSet[int]:
-        """Slots whoever asks may not see; holds the lock."""
+        """Return the slots that the caller may not see; needs the lock."""
         levels = seen()
         if levels is None:
             return _NONE
         return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
 
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Those of some memories that whoever asks may see; holds the lock."""
+        """Return those of some memories that the caller may see; needs the lock."""
         hidden = self._hidden()
         return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
     def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
-        """The best of some slots: (id, score), best first, ties by id."""
+        """Return the best of some slots: (id, score), best first, ties by id."""
         rows, scores = best_rows(rows, scores, limit)
         found = [(self._id_at[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
@@ -521,7 +555,7 @@ class MemoryIndex(MemoryLinks):
         return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """The next live memories along the timeline, nearest first."""
+        """Return the next live memories along the timeline, nearest first."""
         hidden = self._hidden()
 
         def passes(one: str) -> bool:
@@ -531,7 +565,7 @@ class MemoryIndex(MemoryLinks):
         return self._timeline.walk(place, step, count, passes)
 
     def _put(self, rows: dict[str, MemoryRow]) -> None:
-        """Upserts: columns, keys, place in time, words."""
+        """Apply upserts: columns, keys, position in time, words."""
         old, new, times = [], [], []
         self._make_room(sum(one not in self._slot_of for one in rows))
         for one, row in rows.items():
@@ -566,7 +600,7 @@ class MemoryIndex(MemoryLinks):
         self._words.add(new)
 
     def _forget(self, ids: Sequence[str]) -> None:
-        """Take memories out, with their links."""
+        """Remove memories with their links."""
         old = []
         for one in ids:
             slot = self._slot_of.get(one)
@@ -583,7 +617,7 @@ class MemoryIndex(MemoryLinks):
         self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
-        """Take a row out of what finds it by key, and out of time."""
+        """Remove a row from the key indexes and the timeline."""
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:
             del self._by_short_id[row.short_id]
@@ -594,7 +628,7 @@ class MemoryIndex(MemoryLinks):
             self._has_vector[slot] = False
 
     def _make_room(self, count: int) -> None:
-        """Free slots for so many more memories."""
+        """Free slots for a number of additional memories."""
         if count <= len(self._free):
             return
         n = len(self._id_at)

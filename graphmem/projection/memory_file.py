@@ -1,8 +1,10 @@
-"""The `memories` projection on disk: read in a tenth of the time that making it from the store takes.
+"""The `memories` projection on disk.
 
-One container with the columns as arrays and the rest as one `marshal` value. It is of one state of the knowledge, which its key
-names, and of one version of Python; whatever does not fit, or is damaged, is made from the store instead. Vectors are not in it:
-the store has them.
+Reading it takes a tenth of the time of building it from the store.
+
+One container has the columns as arrays and the rest as one `marshal` value. It belongs to one state of the knowledge, named by its key, and
+to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in it: the
+store has them.
 """
 
 from __future__ import annotations
@@ -23,21 +25,21 @@ if TYPE_CHECKING:
 FILE: Final = "memories.projection"
 FORMAT: Final = f"1 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
 _KIND: Final = "memories"
-_VERSION: Final = 1  # raise it when `MemoryIndex.state` changes
+_VERSION: Final = 1  # increase it when `MemoryIndex.state` changes
 _LEVEL: Final = 1  # of zlib
 _REST: Final = "rest"
 
 
 def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
-    """Write everything but the vectors, atomically.
+    """Write everything except the vectors, atomically.
 
     Args:
-        index: nobody patches it meanwhile.
+        index: not patched meanwhile.
         path: of the file.
         key: names the state of the knowledge that it equals.
 
     Raises:
-        OSError: the disk refused; what was there is still there.
+        OSError: the disk refused; the old file still exists.
     """
     with index.reading():
         columns, rest = index.state()
@@ -48,18 +50,21 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 
 
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
-    """The saved projection, without vectors; None when there is none of this state, or it is damaged, which `notes` is told."""
+    """Load the saved projection without vectors, or return None.
+
+    None if it is missing, damaged or of another state; `notes` receives a sentence about damage.
+    """
     try:
         saved = read_container(path, _KIND, _VERSION)
     except (FileNotFoundError, OtherFormatError):
         return None
     except DamagedFileError as error:
         if notes is not None:
-            notes.append(f"{error}; it was made again from the database")
+            notes.append(f"{error}; it was rebuilt from the database")
         return None
     if (saved.generation, saved.meta) != (generation, {"key": key, "format": FORMAT}):
         return None
     columns: dict[str, Any] = dict(saved.sections)
-    # The sums of the container were checked: these are the bytes that were written here, by this version of Python.
+    # The container's sums were checked: these bytes were written here, by this version of Python.
     rest = marshal.loads(zlib.decompress(columns.pop(_REST).tobytes()))  # noqa: S302
     return MemoryIndex.restored(generation, columns, rest)

@@ -1,4 +1,7 @@
-"""What memories hang on: code, other memories, sessions. Part of the `memories` projection."""
+"""Links of memories to code, other memories and sessions.
+
+Part of the `memories` projection.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _SESSION_TIMES: Final = tuple(SessionRow._fields.index(name) for name in ("start
 
 
 class MemoryLinks(ABC):
-    """The links of all memories, both ways. Thread-safe to read; who patches holds the lock."""
+    """The links of all memories, in both directions.
+
+    Thread-safe to read; a patch needs the lock.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -26,29 +32,35 @@ class MemoryLinks(ABC):
         self._sessions: dict[str, SessionRow] = {}
         self._learnt: dict[str, dict[str, LearntRow]] = {}  # memory -> session -> row
         self._learnt_in: dict[str, set[str]] = {}  # session -> memories
-        self._files: dict[str, str] = {}  # id of a file that was named -> its path
+        self._files: dict[str, str] = {}  # id of a named file -> its path
 
     @abstractmethod
     def __contains__(self, memory_id: object) -> bool:
-        """True for a memory that is here; links of others are passed over."""
+        """Return whether a memory is here; links of others are ignored."""
 
     @abstractmethod
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Those of some memories that whoever asks may see; holds the lock."""
+        """Return those of some memories that the caller may see; needs the lock."""
 
     def about(self, memory_id: str) -> list[AboutRow]:
-        """Links of a memory to code, by target and role."""
+        """Return links of a memory to code, by target and role."""
         with self._lock:
             packed = self._about.get(memory_id)
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
 
     def targets(self, memory_id: str) -> dict[str, str]:
-        """Nodes a memory is about, ascending, and how the code has fared since: node id -> anchor."""
+        """Return nodes a memory is about, with their anchors, ascending.
+
+        Node id -> anchor.
+        """
         packed = self._about.get(memory_id)
         return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
 
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
-        """Ids of the memories that are about any of these nodes; retired ones too."""
+        """Return ids of memories about any of these nodes.
+
+        Including retired ones.
+        """
         with self._lock:
             return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
 
@@ -58,34 +70,43 @@ class MemoryLinks(ABC):
         return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:
-        """Ids of the memories that are about a node, ascending; retired ones too."""
+        """Return ids of memories about a node, ascending.
+
+        Including retired ones.
+        """
         with self._lock:
             return sorted(self._seen(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Path of a file that a memory named since this index was made and that the code graph need not know."""
+        """Return the path of a file named by a memory since the index was built.
+
+        The code graph may lack it.
+        """
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Links from and to other memories, by (src, dst, kind)."""
+        """Return links from and to other memories, by (src, dst, kind)."""
         with self._lock:
             rows = self._relates.get(memory_id, {})
             return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
 
     def learnt(self, memory_id: str) -> list[LearntRow]:
-        """In which sessions a memory was learnt or confirmed, by session."""
+        """Return the sessions in which a memory was learnt or confirmed."""
         with self._lock:
             rows = self._learnt.get(memory_id, {})
             return [rows[key] for key in sorted(rows)]
 
     def session(self, session_id: str) -> SessionRow | None:
-        """A session, or None when it is not known."""
+        """Return a session, or None if it is unknown."""
         return self._sessions.get(session_id)
 
     # ---- keeping
 
     def _links_state(self) -> tuple[Any, ...]:
-        """All links as values that `marshal` knows, for `_restore_links`."""
+        """Return all links as values that `marshal` supports.
+
+        For `_restore_links`.
+        """
         return (
             self._about,
             self._about_target,
@@ -96,7 +117,7 @@ class MemoryLinks(ABC):
         )
 
     def _restore_links(self, state: tuple[Any, ...]) -> None:
-        """Take over what `_links_state` gave."""
+        """Restore the result of `_links_state`."""
         self._about, self._about_target, relates, sessions, learnt, self._files = state
         rows = [RelatesRow(*link) for link in relates]
         self._sessions = {row.id: row for row in map(_session, sessions)}
@@ -105,7 +126,7 @@ class MemoryLinks(ABC):
     # ---- changing
 
     def _patch_links(self, delta: KnowledgeDelta) -> None:
-        """Follow one accepted write, after its memories were taken in."""
+        """Apply the links of a write, after its memories were added."""
         self._files.update((file.id, file.path) for file in delta.files)
         self._anchor(delta)
         self._relate(delta)
@@ -118,7 +139,7 @@ class MemoryLinks(ABC):
                 self._learnt_in.setdefault(learnt.session_id, set()).add(learnt.memory_id)
 
     def _unlink(self, memory_id: str) -> None:
-        """Take out what hangs on a memory."""
+        """Remove the links of a memory."""
         self._anchor_one(memory_id, [])
         for link in list(self._relates.get(memory_id, {}).values()):
             self._unrelate((link.src, link.dst, link.kind))
@@ -126,7 +147,7 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Links to code of the memories of a delta."""
+        """Apply the links to code in a delta."""
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)
@@ -161,17 +182,17 @@ class MemoryLinks(ABC):
 
 
 def _plain(row: SessionRow) -> list[Any]:
-    """A session with its times as numbers."""
+    """Return a session with its times as numbers."""
     return [micros(value) if isinstance(value, datetime) else value for value in row]
 
 
 def _session(plain: list[Any]) -> SessionRow:
-    """The session that `_plain` was given."""
+    """Return the session for a result of `_plain`."""
     return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    """Take one value out of a list by key, and the key with its last value."""
+    """Remove one value from a list by key; remove the key with its last value."""
     values = lists.get(key)
     if values is not None and value in values:
         values.remove(value)

@@ -1,4 +1,7 @@
-"""The order in which memories came. Part of the `memories` projection."""
+"""Memories in order of time.
+
+Part of the `memories` projection.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,20 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from typing import Final
 
-_MANY: Final = 64  # entries above which sorting everything beats inserting one by one
+_MANY: Final = 64  # entries above which sorting everything is faster than inserting one by one
 
 
 class Timeline:
-    """Memories by the time they were made, ties by id. Not thread-safe: the owner holds its lock."""
+    """Memories by creation time, ties by id.
+
+    Not thread-safe: the owner holds its lock.
+    """
 
     def __init__(self) -> None:
         self._entries: list[tuple[int, str]] = []  # (created_at in microseconds, id)
 
     def add(self, entries: Sequence[tuple[int, str]]) -> None:
-        """Take in (microseconds, id) of memories that are not here."""
+        """Add (microseconds, id) of new memories."""
         if len(entries) > _MANY:
             self._entries = sorted([*self._entries, *entries])
         else:
@@ -24,21 +30,21 @@ class Timeline:
                 insort(self._entries, entry)
 
     def remove(self, entry: tuple[int, str]) -> None:
-        """Take out one that is here."""
+        """Remove one memory."""
         del self._entries[self.place(entry)]
 
     def place(self, entry: tuple[int, str]) -> int:
-        """Where one that is here stands."""
+        """Return the position of a memory."""
         return bisect_left(self._entries, entry)
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
-        """The next ids that pass, from a place on, nearest first.
+        """Return the next matching ids from a position on, nearest first.
 
         Args:
-            place: of the one to start from, which is left out.
+            place: of the start, which is excluded.
             step: 1 for later ones, -1 for earlier ones.
-            count: how many at most.
-            passes: which count.
+            count: the maximum number.
+            passes: the filter.
         """
         found: list[str] = []
         at = place + step

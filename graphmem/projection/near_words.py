@@ -1,8 +1,8 @@
-"""Which indexed words a misspelt one may have meant.
+"""Find indexed words that a misspelt word may mean.
 
-The words that begin like the missing one are read once and kept, sorted, as long as the generation of the index they are of. One
-letter more, less, other or exchanged is then looked for along the branches that there are, as in a trie: what it costs is the length of
-the word, not the number of words, of which "test" alone begins ten thousand in a large repository.
+The words with the first letters of the missing one are read once and kept, sorted, for one generation of the index. One inserted, removed,
+replaced or exchanged letter is then searched along existing branches, as in a trie. The cost depends on the length of the word, not on the
+number of words: "test" alone begins ten thousand in a large repository.
 """
 
 from __future__ import annotations
@@ -12,28 +12,31 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-_HEAD: Final = 3  # letters that are right
-_LEAST: Final = 5  # letters of a word that may be misspelt
-_ENDINGS: Final = 4  # forms that are looked for: indexed words have lost their endings, of up to three letters
-_SHORTEST: Final = 4  # letters of such a form
-_LONGER: Final = 5  # words that begin with the missing one
-_ALIKE: Final = 3  # words like it
-_MOST: Final = 50_000  # words kept, about 4 MB; above, those that were read before are read again
-_LAST: Final = "\U0010ffff"  # comes after every letter
+_HEAD: Final = 3  # first letters that must be right
+_LEAST: Final = 5  # minimum letters of a word that may be misspelt
+_ENDINGS: Final = 4  # forms that are searched: indexed words have lost their endings, of up to three letters
+_SHORTEST: Final = 4  # minimum letters of such a form
+_LONGER: Final = 5  # results that begin with the missing word
+_ALIKE: Final = 3  # results similar to it
+_MOST: Final = 50_000  # words kept, about 4 MB; above, the earlier ones are read again
+_LAST: Final = "\U0010ffff"  # sorts after every letter
 _BEGIN: Final = "FROM temp.vocabulary WHERE term >= ? AND term < ?"
 
 
 class NearWords:
-    """The words of one generation, as far as they were asked for. Safe to share between threads, each with its own connection."""
+    """The words of one generation, as far as they were requested.
+
+    Safe to share between threads, each with its own connection.
+    """
 
     def __init__(self) -> None:
         self._of_head: dict[str, list[str]] = {}  # sorted
 
     def nearest(self, db: sqlite3.Connection, word: str) -> list[str]:
-        """Indexed words a missing one may have meant, commonest first, ties by the words.
+        """Return indexed words a missing word may mean, commonest first.
 
-        Those that begin with it; if there are none, those one edit away beyond the third letter from it or from what is left of it
-        without an ending; if there are none, the longest that it begins with and that is more than half of it.
+        Ties by the words. First the words that begin with it. If there are none: words one edit away, after the third letter, from it or
+        from it without an ending. If there are none: the longest prefix of it that is more than half of it.
 
         Args:
             db: sees the generation; has the table `temp.vocabulary` of its words (fts5vocab, row).
@@ -55,10 +58,10 @@ class NearWords:
         return _commonest([found for one in near for found in db.execute(rows, (one,))], _ALIKE)
 
     def _beginning_with(self, db: sqlite3.Connection, head: str) -> list[str]:
-        """Indexed words with these first letters, sorted."""
+        """Return indexed words with these first letters, sorted."""
         kept = self._of_head
         if head not in kept:
-            # Joined by SQLite: a row for each of ten thousand words takes twice as long.
+            # Joined by SQLite: one row for each of ten thousand words takes twice as long.
             (joined,) = db.execute(f"SELECT group_concat(term, ' ') {_BEGIN}", (head, head + _LAST)).fetchone()
             words = sorted(joined.split(" ")) if joined else []
             if sum(map(len, list(kept.values()))) + len(words) > _MOST:
@@ -78,9 +81,10 @@ def _has(words: Sequence[str], word: str) -> bool:
 
 
 def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
-    """Every spelling that one letter more, less, other or exchanged with its neighbour makes of a word or of its beginning.
+    """Return spellings one edit away from a word or from its beginning.
 
-    Letters that come in are only those with which some word goes on.
+    An edit inserts, removes or replaces a letter, or exchanges two neighbours. Inserted letters are only those with which some word
+    continues.
 
     Args:
         words: that begin with the word's head, sorted.
@@ -108,7 +112,7 @@ def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
 
 
 def _next_letters(words: Sequence[str], begun: str, low: int, high: int) -> Iterator[str]:
-    """Letters that come after a beginning, in the words from `low` to `high`, which all have it."""
+    """Return letters after a prefix that the words `low` to `high` share."""
     at = low
     while at < high:
         if len(words[at]) == len(begun):

@@ -1,8 +1,10 @@
-"""Change of the `graph` projection: a delta applied to sorted columns, without sorting them again.
+"""Apply a delta to the sorted columns of the `graph` projection.
 
-Old rows keep their order under the new numbering (ids are only inserted and removed), so every column is one
-gather over "old rows followed by new rows". The result is equal, bit for bit, to building the new graph from
-the store (tests/projection compares the two after random edits).
+The columns are not sorted again.
+
+Old rows keep their order under the new numbering, because ids are only inserted and removed. So every column is one gather over "old rows
+followed by new rows". The result equals, bit for bit, a build of the new graph from the store (tests/projection compares the two after
+random edits).
 """
 
 from __future__ import annotations
@@ -36,12 +38,12 @@ from graphmem.projection.arrays import (
 )
 from graphmem.projection.build import codes, joined, node_columns, path_columns, positions, rule_codes, sites, text
 
-_SCAN_ABOVE: Final = 2_000  # so many look-ups are cheaper in a decoded list than one Arrow scalar at a time
-_MOST_RUNS: Final = 4_096  # pieces of a column that are joined; gathering rows costs less beyond
+_SCAN_ABOVE: Final = 2_000  # from this number of look-ups on, a decoded list is cheaper than one Arrow scalar at a time
+_MOST_RUNS: Final = 4_096  # pieces of a column that are joined; with more, gathering rows is cheaper
 
 
 def rows_table(row_type: type[Any], rows: Sequence[Any]) -> pa.Table:
-    """Rows of graphmem.model as an Arrow table with the column types of the store."""
+    """Return rows of graphmem.model as a table with the store's types."""
     arrow = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(row_type._fields)
     return pa.table(
@@ -56,15 +58,15 @@ class Merge:
     """How old and new rows become one sorted column.
 
     Args:
-        n_old: old rows.
-        removed: old rows that go.
-        at: where each new row stands, ascending, among the old ones.
-        there: truths, shape of `at`: in the place of the old row there, instead of before it.
+        n_old: number of old rows.
+        removed: old rows that are removed.
+        at: position of each new row, ascending, among the old ones.
+        there: booleans, shape of `at`: replaces the old row at this position, instead of an insert before it.
 
     Attributes:
         gather: indexes old rows followed by new ones, in the new order.
-        remap: old row -> new row, -1 where it is gone; one more entry, -1, so that -1 stays -1.
-        placed: new row of each inserted one, in the order they came.
+        remap: old row -> new row, -1 if removed; one more entry, -1, so that -1 stays -1.
+        placed: new row of each inserted one, in input order.
         is_replacement: every old row keeps its number.
     """
 
@@ -85,7 +87,7 @@ class Merge:
             self.gather[at] = n_old + np.arange(len(at))
             return
         kept = np.flatnonzero(keep)
-        before = np.concatenate([[0], np.cumsum(keep)])  # kept rows before an old position
+        before = np.concatenate([[0], np.cumsum(keep)])  # number of kept rows before an old position
         self.gather = np.insert(kept, before[at], n_old + np.arange(len(at)))
         self.remap = np.full(n_old + 1, -1, np.int32)
         from_old = np.flatnonzero(self.gather < n_old)
@@ -95,7 +97,10 @@ class Merge:
 
     @cached_property
     def _runs(self) -> list[tuple[bool, int, int]]:
-        """(from the new rows, first, end) of each piece that is taken as it lies; empty when there are too many to be worth it."""
+        """Return (from the new rows, first, end) of contiguous pieces.
+
+        Empty if there are too many to be worth it.
+        """
         gather, n_old = self.gather, self._n_old
         if not len(gather):
             return []
@@ -112,11 +117,14 @@ class Merge:
         return runs
 
     def renumbered(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A column of old row numbers, or -1, as new ones."""
+        """Convert a column of old row numbers, or -1, to new ones."""
         return rows if self.is_replacement else self.remap[rows]
 
     def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """A column of numbers after the merge; the old array itself when nothing in it changes."""
+        """Return a column of numbers after the merge.
+
+        The old array itself if nothing in it changes.
+        """
         new = new.astype(old.dtype)
         if self.is_replacement:
             if np.array_equal(old[self.placed], new):
@@ -129,7 +137,7 @@ class Merge:
         return np.concatenate([old, new])[self.gather]
 
     def take_text(self, old: Any, new: Any) -> Any:
-        """The same for a column of strings."""
+        """Do the same for a column of strings."""
         new = text(new)
         if self.is_replacement and (not len(new) or old.take(pa.array(self.placed)).equals(new)):
             return old
@@ -138,7 +146,7 @@ class Merge:
         return text(joined([old, new]).take(pa.array(self.gather)))
 
     def take_list(self, old: list[str], new: list[str]) -> list[str]:
-        """The same for a list."""
+        """Do the same for a list."""
         if self.is_replacement:
             return old
         if self._runs:
@@ -148,7 +156,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A graph after a delta, and how its rows came about."""
+    """A graph after a delta, and the origin of its rows."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -157,7 +165,10 @@ class Patched(NamedTuple):
 
 
 def _locate(sorted_ids: Sequence[str], ids: Sequence[str]) -> tuple[I64, Bool]:
-    """Where each id stands, or would stand, in a sorted list; and whether it is there."""
+    """Return the position of each id in a sorted list, and whether it exists.
+
+    For a missing id, the position of its insertion.
+    """
     n = len(sorted_ids)
     at = np.fromiter((bisect_left(sorted_ids, key) for key in ids), np.int64, len(ids))
     there = np.fromiter((p < n and sorted_ids[p] == key for p, key in zip(at.tolist(), ids, strict=True)), np.bool_, len(ids))
@@ -165,7 +176,7 @@ def _locate(sorted_ids: Sequence[str], ids: Sequence[str]) -> tuple[I64, Bool]:
 
 
 def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
-    """Row of each id in a sorted list, -1 where it is not there."""
+    """Return the row of each id in a sorted list, -1 if missing."""
     distinct = sorted(set(ids))
     at, there = _locate(sorted_ids, distinct)
     row_of = dict(zip(distinct, np.where(there, at, -1).tolist(), strict=True))
@@ -173,21 +184,21 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Rows sorted by id; of rows with one id the last."""
+    """Return rows sorted by id; of rows with one id the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 
 def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, generation: int) -> Patched:
-    """The graph after `delta`, as if it had been built from the store.
+    """Return the graph after `delta`, as if built from the store.
 
-    Removals come before upserts; an id in both is an upsert. Edges of a node that goes go with it. The delta must be
-    complete (GraphDelta): no remaining row may name a row that is not there. Columns in which nothing changes are shared
-    with the old graph; the others are copied in a few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
+    Removals come before upserts; an id in both is an upsert. Edges of a removed node are removed with it. The delta must be complete
+    (GraphDelta): no remaining row may name a missing row. Columns without changes are shared with the old graph. The others are copied in a
+    few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
 
     Args:
         old: the graph before.
         old_ids: its ids, as a list.
-        delta: what changed.
+        delta: the change.
         generation: of the new graph.
     """
     files, symbols, externals = _last_by_id(delta.files), _last_by_id(delta.symbols), _last_by_id(delta.externals)
@@ -231,7 +242,10 @@ class _Bisectable(Sequence[str]):
 
 
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
-    """The new path column, and where each old path went (-1 at the end for "none"); None when they are as they were."""
+    """Return the new path column and the new place of each old path.
+
+    -1 at the end for "none"; None if unchanged.
+    """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
     used[old.nodes.path[from_old]] = True
@@ -253,7 +267,7 @@ def _through(path_map: I32 | None, column: I32) -> I32:
 def _nodes(
     old: NodeColumns, merge: Merge, fresh: tuple[list[Any], list[Any], list[Any]], ids: list[str], paths: Any, path_map: I32 | None
 ) -> NodeColumns:
-    """Node columns after the merge."""
+    """Return node columns after the merge."""
     files, symbols, externals = fresh
     tables = rows_table(FileRow, files), rows_table(SymbolRow, symbols), rows_table(ExternalRow, externals)
     added = node_columns(*tables, paths)
@@ -274,7 +288,7 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """File facts of every path: the old ones where the file stayed, the new ones where it came."""
+    """Return file facts of every path, from old or changed files."""
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)
         at = positions(text([row.path for row in files]), paths).astype(np.int64)
@@ -304,7 +318,7 @@ def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: lis
 def _edges(
     old: GraphArrays, merge: Merge, delta: GraphDelta, old_ids: list[str], ids: list[str]
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Edge columns after the merge, the rules still in use, and the count of dangling edges."""
+    """Return edges after the merge, the used rules and the dangling count."""
     mine = old.edges
     n_old = len(mine.src)
     old_keys = edge_keys(mine.src, mine.kind, mine.dst)
@@ -346,10 +360,13 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Where each new key stands among the old rows in the new numbering; and the rows that lost an end."""
+    """Return the position of each new key among old rows, renumbered.
+
+    Also the rows that lost an end.
+    """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
-    # Old keys in the new numbering ascend once the rows with a lost end are left out of the search.
+    # Old keys in the new numbering ascend if rows with a lost end are excluded from the search.
     sound = (src >= 0) & (dst >= 0)
     rows = np.flatnonzero(sound)
     spot = np.searchsorted(edge_keys(src[rows], kind[rows], dst[rows]), new_keys)
@@ -357,7 +374,10 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 
 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
-    """The rules in use after the merge, and their codes by old code; None when these are as they were."""
+    """Return the used rules after the merge, and their codes by old code.
+
+    None if unchanged.
+    """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0
     rules = tuple(sorted({rule for rule, used in zip(old.rules, in_use.tolist(), strict=True) if used} | {row.rule for row in rows}))
@@ -365,12 +385,18 @@ def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tupl
 
 
 def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
-    """A sorted column of strings to search in: decoded when that costs less than one scalar at a time."""
+    """Return a sorted column of strings for searches.
+
+    It is decoded if that is cheaper than one scalar at a time.
+    """
     return column.to_pylist() if look_ups > _SCAN_ABOVE else _Bisectable(column)
 
 
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
-    """Rows by (dst, kind, src): the old order without what went, the inserted rows merged in."""
+    """Return rows by (dst, kind, src).
+
+    The old order without removed rows, with inserted rows merged in.
+    """
     was_replaced = np.zeros(len(edges.src) + 1, np.bool_)
     was_replaced[plan.placed] = True
     stayed = plan.remap[old_by_dst]
@@ -381,13 +407,16 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
 
 
 def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
-    """(kind codes, source nodes, destination nodes) of edge rows or (kind, src, dst) triples; -1 for unknown ends."""
+    """Return (kind codes, sources, destinations) of edges.
+
+    Edges are rows or (kind, src, dst) triples; -1 for unknown ends.
+    """
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])
 
 
 def _rows_of(keys: I64, kind: npt.NDArray[Any], src: I32, dst: I32) -> I64:
-    """Rows of the edges that are there, of those named."""
+    """Return the rows of those named edges that exist."""
     ok = (src >= 0) & (dst >= 0)
     wanted = edge_keys(src[ok], kind[ok], dst[ok])
     at = np.searchsorted(keys, wanted)

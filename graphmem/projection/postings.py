@@ -1,11 +1,11 @@
-"""Words of short texts: an inverted index in memory, scored by BM25 for all texts at once.
+"""In-memory inverted index of short texts with BM25 scores.
 
-Chunks of code lie in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. For memories, sentences of a
-few dozen words, a weaker normalisation by length and a factor for the share of the query that a text covers find more
-(docs/decisions/0006-fusion.md), so they have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
+Chunks of code are in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. For memories, sentences of a few dozen
+words, other settings find more: a weaker normalisation by length, and a factor for the share of the query that a text covers
+(docs/decisions/0006-fusion.md). So they have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
 
-Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model
-as Lucene had it, weighted by inverse document frequency.
+Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model as Lucene had it,
+weighted by inverse document frequency.
 """
 
 from __future__ import annotations
@@ -28,28 +28,34 @@ _K1: Final = 0.9
 _B: Final = 0.2
 _COVERAGE: Final = 0.75  # power of the share of the query's weight that a text has
 _MAX_COUNT: Final = 65_535
-_BATCH: Final = 512  # texts taken apart at a time
-_MAX_KNOWN: Final = 400_000  # stems remembered; emptied above
+_BATCH: Final = 512  # texts tokenized at a time
+_MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 
 
 class Elsewhere(NamedTuple):
-    """Texts of another index that are ranked beside these; they tell as well how rare a word is."""
+    """Texts of another index that are ranked together with these.
 
-    rows: Mapping[str, int]  # normalised word -> texts that have it; words that none has are left out
+    They also show how rare a word is.
+    """
+
+    rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
     total: int  # texts
 
 
 class WordScores(NamedTuple):
-    """BM25 of every slot, 0 where a text has none of the words."""
+    """BM25 of every slot, 0 if a text has none of the words."""
 
     scores: F32
-    shares: F32  # of the query's weight, that each text has
-    words: list[str]  # of the query that some text has
-    unknown: list[str]  # that none has
+    shares: F32  # share of the query's weight that each text has
+    words: list[str]  # words of the query that some text has
+    unknown: list[str]  # words that no text has
 
 
 class Stemmer:
-    """Word forms to stems by the Porter stemmer that is inside SQLite. One thread at a time."""
+    """Stem words with the Porter stemmer of SQLite.
+
+    One thread at a time.
+    """
 
     def __init__(self) -> None:
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -59,11 +65,14 @@ class Stemmer:
         self._known: dict[str, str] = {}
 
     def forget(self) -> None:
-        """Let go of the stems that are remembered."""
+        """Release the cached stems."""
         self._known.clear()
 
     def __call__(self, words: Iterable[str]) -> dict[str, str]:
-        """Stem of each word; a word the tokenizer takes apart or does not know stands for itself."""
+        """Return the stem of each word.
+
+        A word that the tokenizer splits or does not know is its own stem.
+        """
         known = self._known
         wanted = list(dict.fromkeys(words))
         fresh = [word for word in wanted if word not in known]
@@ -74,7 +83,7 @@ class Stemmer:
             self._db.execute("BEGIN")
             self._db.executemany("INSERT INTO form(rowid, word) VALUES (?, ?)", enumerate(fresh))
             known.update((word, word) for word in fresh)
-            # Words are normalised: each is one token but for odd ones, whose last part would stand for the whole.
+            # Words are normalised, so each is one token. The last part of an odd one would represent the whole.
             known.update((fresh[row], term) for term, row, place in self._db.execute("SELECT term, doc, offset FROM stem") if place == 0)
             self._db.execute("INSERT INTO form(form) VALUES ('delete-all')")
             self._db.execute("COMMIT")
@@ -82,7 +91,10 @@ class Stemmer:
 
 
 class Postings:
-    """Texts by slot number. Not thread-safe: the owner holds its lock."""
+    """Texts by slot number.
+
+    Not thread-safe: the owner holds its lock.
+    """
 
     def __init__(self) -> None:
         self._stem = Stemmer()
@@ -93,8 +105,8 @@ class Postings:
         self._words = 0.0
 
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Take in (slot, text) of slots that are free."""
-        # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not given back after.
+        """Add (slot, text) for free slots."""
+        # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not returned afterwards.
         for at in range(0, len(texts), _BATCH):
             self._add(texts[at : at + _BATCH])
 
@@ -119,29 +131,32 @@ class Postings:
             self._words += len(words)
 
     def state(self) -> tuple[Any, ...]:
-        """Everything but the remembered stems, as values that `marshal` knows, for `restore`."""
+        """Return everything except the cached stems, for `restore`.
+
+        As values that `marshal` supports.
+        """
         words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
         return words, self._length.tobytes(), self._texts, self._words
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Take over what `state` gave."""
+        """Restore the result of `state`."""
         words, length, self._texts, self._words = state
         self._slots = {word: array("i", slots) for word, (slots, _) in words.items()}
         self._counts = {word: array("H", counts) for word, (_, counts) in words.items()}
         self._length = np.frombuffer(length, np.float32).copy()
 
     def cool(self) -> None:
-        """Let go of the stems that are remembered; each is worked out again when its word is met."""
+        """Release the cached stems; they are computed again on demand."""
         self._stem.forget()
 
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Take out what `add` took in; the texts must be the same."""
+        """Remove texts that `add` added; the texts must be the same."""
         for slot, text in texts:
             words = normalise(text).split()
             stem = self._stem(words)
             for word in dict.fromkeys(map(stem.__getitem__, words)):
                 place = self._slots[word].index(slot)
-                # The last one takes the place: the order says nothing.
+                # The last entry takes the place: the order has no meaning.
                 for column in (self._slots[word], self._counts[word]):
                     last = column.pop()
                     if place < len(column):
@@ -153,16 +168,16 @@ class Postings:
             self._words -= len(words)
 
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
-        """BM25 of normalised words for the slots below `size`, times a power of the share of the query a text covers.
+        """Return BM25 × a power of the covered share of the query, by slot.
 
-        Stop words count only when there is nothing else. Words that no text has count nothing, and neither do they count as asked for.
-        Cost: one pass over the texts that have each word.
+        For slots below `size`. Stop words count only if there are no other words. Words that no text has count neither in the score nor in
+        the share. Cost: one pass over the texts that have each word.
 
         Args:
-            words: of the query.
-            size: slots.
-            elsewhere: texts beside these. Where there are two texts, the words they have are common and all others rare; it is
-                among everything that is searched that a word is one or the other.
+            words: of the query, normalised.
+            size: number of slots.
+            elsewhere: texts ranked together with these. In an index of two texts, the words they have are common and all others rare. How
+                rare a word is must be measured over all searched texts.
         """
         wanted = [word for word in words if word not in STOP_WORDS] or list(words)
         stem = self._stem(wanted)
@@ -194,11 +209,14 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
-        """Each word with its stem, how many texts have that, and which of some slots are among them."""
+        """Return for each word its stem, its number of texts and its slots.
+
+        The slots are those of the given ones that have the stem.
+        """
         wanted = np.asarray(slots, np.int32)
         found = {}
         for word, term in self._stem(sorted(words)).items():
             rows = np.frombuffer(self._slots.get(term, b""), np.int32)
-            # Few slots among many: comparing all costs less than the sorting of `isin`.
+            # For few slots among many, comparing all is cheaper than the sort of `isin`.
             found[word] = (term, len(rows), wanted[(rows[:, None] == wanted).any(axis=0)].tolist())
         return found

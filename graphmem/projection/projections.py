@@ -1,9 +1,8 @@
-"""The projections of one open database, held together: loaded, patched after each commit, built again when in doubt.
+"""All projections of one open database: load, patch, rebuild if in doubt.
 
-Readers take a `snapshot()`: an immutable bundle of one generation that stays what it is while newer ones are made. The
-graph is there first (a fraction of a second), words follow, vectors when somebody fills them; what is not there yet is
-None in the bundle, with the reason. The store is the truth: whatever is missing, damaged or of another generation is
-made from it anew.
+Readers take a `snapshot()`: an immutable bundle of one generation that stays unchanged while newer ones are made. The graph is ready first
+(a fraction of a second), words follow, vectors when they are filled. A missing part is None in the bundle, with the reason. The store is
+the source of truth: a part that is missing, damaged or of another generation is rebuilt from it.
 """
 
 from __future__ import annotations
@@ -40,36 +39,36 @@ from graphmem.runtime.limits import kind_of, refusal
 from graphmem.store.base import GraphReads
 
 GRAPH_FILE: Final = "graph.projection"
-JOURNAL_MARK: Final = "memory_journal"  # store meta, which `memory.recovery` writes: up to where the store has the journal
+JOURNAL_MARK: Final = "memory_journal"  # store meta, written by `memory.recovery`: the journal position in the store
 
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
-_AGAIN_SECONDS: Final = 0.2  # between two tries to load what an answer waits for
-_AGAIN_BEHIND_SECONDS: Final = 30.0  # the same behind answers that do without it
-_LOOK_SECONDS: Final = 0.1  # between two looks at whether this is closed
-_RETRIES: Final = 5  # of reading a snapshot while commits go on
+_AGAIN_SECONDS: Final = 0.2  # between two tries to load data that an answer waits for
+_AGAIN_BEHIND_SECONDS: Final = 30.0  # the same for data that answers can do without
+_LOOK_SECONDS: Final = 0.1  # between two checks whether this is closed
+_RETRIES: Final = 5  # of reading a snapshot during commits
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def _refusal_named(folder: Path) -> Iterator[None]:
-    """The disk's refusal to follow a commit, as one of ours."""
+    """Return graphmem's error for a disk refusal while following a commit."""
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
-        said = "writing the word index of the new graph (questions are answered as before it; index again)"
+        said = "writing the word index of the new graph (answers use the previous graph; index again)"
         raise refusal(error, said, folder) or DiskFullError(
             f"{said} failed: {error} ({folder}); look after the disk and try again", path=str(folder)
         ) from error
 
 
 def _may_pass(failure: Exception) -> bool:
-    """Whether something the system had too little of is the cause."""
+    """Return whether the cause is a temporary lack of a system resource."""
     return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
 
 
 def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
-    """Why something could not be loaded: the system's refusal by its name."""
+    """Return the error for a failed load, with the system's refusal."""
     if isinstance(failure, GraphMemError):
         return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
     refused = refusal(failure, f"reading {what}", folder) if failure is not None else None
@@ -77,7 +76,10 @@ def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError
 
 
 class Snapshot(NamedTuple):
-    """What a reader works on. Graph and words are of one generation, except while words are built for the first time."""
+    """A reader's view.
+
+    Graph and words are of one generation, except while words are built for the first time.
+    """
 
     generation: int
     graph: GraphView
@@ -88,11 +90,14 @@ class Snapshot(NamedTuple):
     covered: tuple[int, int]  # chunks with a vector, chunks
     memories: MemoryIndex | None
     memories_note: str  # why `memories` is None
-    report_damage: Callable[[WordIndex, float], Snapshot | None]  # a damaged word index, and seconds to wait for another one
+    report_damage: Callable[[WordIndex, float], Snapshot | None]  # takes a damaged word index, and seconds to wait for another one
 
 
 class _ChunkHashes:
-    """How many chunks have each text hash: which vectors are in use, and how many chunks one covers."""
+    """Number of chunks per text hash.
+
+    It shows which vectors are in use, and how many chunks one covers.
+    """
 
     def __init__(self, hashes: Iterable[str]) -> None:
         self.uses = Counter(hashes)
@@ -114,11 +119,13 @@ class _ChunkHashes:
 
 
 class Projections:
-    """Graph, words and vectors of one database. Thread-safe; `refresh` is called by the one writer after each commit.
+    """Graph, words, vectors and memories of one database.
+
+    Thread-safe; the one writer calls `refresh` after each commit.
 
     Args:
         store: the open database.
-        data_dir: where the projections are kept.
+        data_dir: directory of the projections.
     """
 
     def __init__(self, store: GraphReads, data_dir: Path) -> None:
@@ -135,19 +142,19 @@ class Projections:
         self._memories: MemoryIndex | None = None
         self._memories_note = "the memories are being read"
         self._memories_failure: Exception | None = None
-        self._memories_saved = ""  # which state of the memories the file has
-        self._memories_away = False  # saved and let go of, until somebody asks
+        self._memories_saved = ""  # the state of the memories in the file
+        self._memories_away = False  # saved and released, until the next use
         self._failure: Exception | None = None
-        self._trying = threading.Lock()  # of loading again what could not be loaded
+        self._trying = threading.Lock()  # for loading again after a failure
         self._tried = -_AGAIN_BEHIND_SECONDS
         self._unsaved = False
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words that found no room in their folder
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None  # of words for which their directory had no space
         self._closing = threading.Event()
-        self._graph_settled = threading.Event()  # there, or failed
+        self._graph_settled = threading.Event()  # ready, or failed
         self._settled = threading.Event()  # both
-        self._renewed = threading.Event()  # of a word index that was damaged: there is another one
+        self._renewed = threading.Event()  # a damaged word index was replaced
         self._memories_settled = threading.Event()
-        self.no_vectors = "no vectors yet"  # why there are none, where the model knows more
+        self.no_vectors = "no vectors yet"  # why there are none, if the model gives a better reason
         self.notes: list[str] = []  # what was damaged, one sentence each
         self._learning = threading.RLock()  # of following a write of layer 3
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -159,7 +166,7 @@ class Projections:
     # ---- reading
 
     def graph(self) -> GraphView:
-        """The graph of the last generation; waits while it is being opened.
+        """Return the graph of the last generation; wait while it is opened.
 
         Raises:
             GraphMemError: it could not be made.
@@ -172,11 +179,14 @@ class Projections:
         return self._graph
 
     def graph_if_ready(self) -> GraphView | None:
-        """The graph, if it is there; never waits."""
+        """Return the graph if it is ready; never wait."""
         return self._graph
 
     def snapshot(self) -> Snapshot:
-        """Everything there is, of one moment; waits for the graph alone."""
+        """Return all that is ready, as one consistent bundle.
+
+        It waits only for the graph.
+        """
         self.graph()
         if self._memories_away:
             self.memories()
@@ -198,7 +208,7 @@ class Projections:
             )
 
     def memories(self) -> MemoryIndex:
-        """Layer 3 as of the last accepted write; waits while it is being read.
+        """Return layer 3 as of the last accepted write; wait while it is read.
 
         Raises:
             GraphMemError: it could not be read.
@@ -217,20 +227,23 @@ class Projections:
         return index
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until graph, words and memories are there or have failed; False when the time is up."""
+        """Wait until graph, words and memories are ready or have failed.
+
+        False after the time limit.
+        """
         begun = time.monotonic()
         if not self._settled.wait(timeout_s):
             return False
         return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """One sentence about what is not ready; empty when all is."""
+        """Return one sentence about missing parts; empty if all are ready."""
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:
-        """What is there, of which generation, how large; for `doctor`."""
+        """Return parts, generations and sizes; for `doctor`."""
         with self._state:
             graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
             return {
@@ -247,16 +260,17 @@ class Projections:
     # ---- changing
 
     def refresh(self, generation: int, delta: GraphDelta | None) -> None:
-        """Follow a commit: patch with the delta, or make everything anew when there is none or it does not fit.
+        """Follow a commit.
 
-        Returns when readers see the new generation.
+        The delta is applied. Without a delta, or with one that does not fit, everything is rebuilt. It returns when readers see the new
+        generation.
 
         Args:
             generation: of the store after the commit.
-            delta: what the commit changed since the generation before it; None for a whole new graph.
+            delta: the commit's change since the previous generation; None for a whole new graph.
 
         Raises:
-            DiskFullError: the disk refused; readers keep what they had, and the next index run tries again.
+            DiskFullError: the disk is full; readers keep the old bundle, and the next index run tries again.
         """
         self._settled.wait()
         with self._writing, _refusal_named(self._dir):
@@ -279,17 +293,17 @@ class Projections:
                 self._graph, self._words = new_graph, new_words
                 self._hashes.exchange(before, [row.text_hash for row in delta.chunks], self._vectors)
                 self._unsaved = True
-            self._jobs.put(new_graph.warm)  # and then the worker saves, when it has been quiet for a while
+            self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
 
     def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:
-        """Follow a write of layer 3: patch with the delta, or read everything anew when there is none or it does not fit.
+        """Follow a write of layer 3.
 
-        Returns when readers see it.
+        The delta is applied. Without a delta, or with one that does not fit, everything is read again. It returns when readers see it.
 
         Args:
             generation: of the store's knowledge after the write.
-            delta: what it changed since the generation before it.
-            vectors: (text_hash, vector) that came with it; kept when they are of the model in use.
+            delta: its change since the previous generation.
+            vectors: (text_hash, vector) of the write; kept if they are of the model in use.
         """
         self._memories_settled.wait()
         with self._learning:
@@ -302,16 +316,16 @@ class Projections:
             index.patch(delta, vectors, generation)
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
-        """Search by the vectors of this model: those that are in the store now, and what `add_vectors` adds.
+        """Use the vectors of this model: stored ones, and later `add_vectors`.
 
         Args:
             model_id: of the embedder.
-            dim: length of a vector; without it, nothing happens when the store has no vector of the model.
+            dim: length of a vector; without it, nothing happens if the store has no vector of the model.
 
         Returns:
             True when the model is in use.
         """
-        with self._using:  # vectors that come while another thread takes the model into use would be forgotten
+        with self._using:  # vectors that arrive while another thread switches to the model would be lost
             return self._use_model(model_id, dim)
 
     def _use_model(self, model_id: str, dim: int | None) -> bool:
@@ -329,7 +343,7 @@ class Projections:
         if stored.num_rows:
             hashes = stored["text_hash"].to_pylist()
             code = [i for i, key in enumerate(hashes) if memories is None or not memories.has_text(key)]
-            if code:  # only memories have vectors where code was not embedded yet
+            if code:  # only memories have vectors if code was not embedded yet
                 table = stored if len(code) == len(hashes) else stored.take(code)
                 vectors.add([hashes[i] for i in code], matrix_of(table).reshape(-1, vectors.dim))
         with self._state:
@@ -338,7 +352,7 @@ class Projections:
         return True
 
     def add_vectors(self, hashes: Sequence[str], vectors: F32) -> None:
-        """Make vectors searchable that the store has taken; `use_model` comes first."""
+        """Make stored vectors searchable; call `use_model` first."""
         with self._state:
             if self._vectors is None:
                 raise GraphMemError("vectors came before their model; this is a defect of graphmem")
@@ -347,16 +361,19 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """(chunks with a vector, chunks)."""
+        """Return (chunks with a vector, chunks)."""
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """(chunks whose text hash is among these, chunks)."""
+        """Return (chunks whose text hash is among these, chunks)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
-        """(chunk id, text hash) of every chunk, most wanted first: what much depends on, then code before tests, then by id."""
+        """Return (chunk id, text hash) of every chunk, most wanted first.
+
+        Code with many dependents is first, then code before tests, then by id.
+        """
         shot = self.snapshot()
         if shot.words is None:
             return []
@@ -370,16 +387,16 @@ class Projections:
         return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
 
     def vector_hashes(self) -> frozenset[str]:
-        """Text hashes that have a vector of the model in use."""
+        """Return text hashes that have a vector of the model in use."""
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
     def cool(self) -> bool:
-        """Let go of what can be had again: look-ups, remembered words, and the memories, which are saved first.
+        """Release reloadable data: look-ups, cached words, and the memories.
 
-        Whoever asks next brings back what it needs. The caller keeps writes of memories away meanwhile.
+        The memories are saved first. The next question reloads its data. The caller blocks writes of memories meanwhile.
 
         Returns:
-            Whether there was anything.
+            Whether there was anything to release.
         """
         with self._learning:
             index = self._memories
@@ -397,7 +414,7 @@ class Projections:
         return cooled
 
     def close(self) -> None:
-        """Save what is worth saving and let go of the files. Twice is once."""
+        """Save what is worth saving and close the files. Idempotent."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -415,11 +432,11 @@ class Projections:
     # ---- inside
 
     def _try_again(self, load: Callable[[], None], *, wait: bool = True) -> None:
-        """Load once more what could not be loaded for want of memory, descriptors or room: the system may have some again.
+        """Retry a load that failed for lack of memory, descriptors or room.
 
         Args:
-            load: which.
-            wait: return when it is there, or has failed again.
+            load: the load to retry.
+            wait: return when it is ready, or has failed again.
         """
         with self._trying:
             failure = self._memories_failure if load == self._load_memories else self._failure
@@ -434,7 +451,7 @@ class Projections:
             self._tried = time.monotonic()
 
     def _work(self) -> None:
-        """The background thread: opens, saves when idle, builds words again when they turn out to be damaged."""
+        """Run the background thread: open, save when idle, rebuild damaged words."""
         while True:
             try:
                 job = self._jobs.get(timeout=_IDLE_SECONDS if self._unsaved else None)
@@ -449,9 +466,9 @@ class Projections:
                     raise
                 return
             except Exception as error:  # noqa: BLE001 - this thread has nobody to raise to: note() and the log say what happened
-                # A full disk, or no memory, is told in a sentence.
+                # A full disk, or a lack of memory, is reported in a sentence.
                 ours = not (isinstance(error, (OSError, sqlite3.OperationalError)) or _may_pass(error))
-                _log.error("a projection could not be kept up: %s", error, exc_info=ours)
+                _log.error("a projection could not follow a commit: %s", error, exc_info=ours)
                 with self._state:
                     if job == self._load_memories:
                         self._memories_failure = error
@@ -466,7 +483,7 @@ class Projections:
                     self._memories_settled.set()
 
     def _load(self) -> None:
-        """Open what was saved; make the rest from the store."""
+        """Load saved parts; build the others from the store."""
         generation = self._store.generation()
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
         words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
@@ -483,7 +500,7 @@ class Projections:
         self._memories_settled.set()
 
     def _bring_memories(self) -> None:
-        """Read the memories as they were saved, or make them anew; holds the lock of following writes."""
+        """Load saved memories, or build them; holds the lock of writes."""
         generation, key = self._store.knowledge_generation(), self._memories_key()
         index = load_memories(self._dir / MEMORIES_FILE, generation, key, self.notes) if generation else None
         if index is None:
@@ -493,11 +510,11 @@ class Projections:
         self._publish_memories(index)
 
     def _read_memories(self) -> None:
-        """Make the memories anew from the store."""
+        """Build the memories from the store."""
         self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish_memories(self, index: MemoryIndex) -> None:
-        """Let readers see the index, with the vectors of the model in use."""
+        """Publish the index to readers, with vectors of the model in use."""
         with self._state:
             vectors = self._vectors
         if vectors is not None:
@@ -506,11 +523,14 @@ class Projections:
             self._memories, self._memories_away, self._memories_failure = index, False, None
 
     def _memories_key(self) -> str:
-        """Names the state of the knowledge in the store: how often it changed, and up to where it has the journal."""
+        """Return the key of the knowledge's state in the store.
+
+        From its number of changes, and the journal position in the store.
+        """
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 
     def _save_memories(self, index: MemoryIndex) -> bool:
-        """Whether the file has what the index has."""
+        """Save the memories; return whether the file is current."""
         if not len(index) or index.generation != self._store.knowledge_generation():
             return False
         key = self._memories_key()
@@ -518,16 +538,18 @@ class Projections:
             try:
                 save_memories(index, self._dir / MEMORIES_FILE, key)
             except OSError as error:
-                _log.warning("the memories' projection could not be saved; it will be built again: %s", error)
+                _log.warning("the memories' projection could not be saved; it will be rebuilt: %s", error)
                 return False
             self._memories_saved = key
         return True
 
     def _rebuild(self, *, elsewhere: bool = False) -> None:
-        """Make graph and words from the store, the graph first; readers keep the old bundle until then.
+        """Build graph and words from the store, the graph first.
+
+        Readers keep the old bundle until then.
 
         Args:
-            elsewhere: let the words lie in a temporary folder, until this is closed, when theirs takes no file.
+            elsewhere: if the words' directory takes no file, put them in a temporary directory until this is closed.
         """
         for _ in range(_RETRIES):
             tables = self._store.tables()
@@ -568,7 +590,7 @@ class Projections:
         for path in self._dir.glob("words-*.sqlite"):
             if path != words.path:
                 for side in ("", *SIDES):  # readers that have it open keep it
-                    with suppress(OSError):  # on a disk that can only be read it stays
+                    with suppress(OSError):  # on a read-only disk it stays
                         path.with_name(path.name + side).unlink(missing_ok=True)
 
     def _progress(self, rows: int) -> None:
@@ -577,13 +599,16 @@ class Projections:
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
-        """A reader met a damaged word index: build it again, and go on with the new one if it is there in time."""
+        """Rebuild a word index that a reader found damaged.
+
+        It returns the new one if it is ready in time.
+        """
         with self._state:
             first = self._words is words
             if first:
                 self._words, self._renewed = None, threading.Event()
-                self._words_note = "the word index was damaged and is being built again"
-                self.notes.append(f"{words.path.name} was damaged and was built again from the database")
+                self._words_note = "the word index was damaged and is being rebuilt"
+                self.notes.append(f"{words.path.name} was damaged and was rebuilt from the database")
         renewed = self._renewed
 
         def rebuild() -> None:
@@ -606,4 +631,4 @@ class Projections:
             try:
                 graph.save(self._dir / GRAPH_FILE)
             except OSError as error:
-                _log.warning("the graph projection could not be saved (%s); it will be built again", error)
+                _log.warning("the graph projection could not be saved (%s); it will be rebuilt", error)

@@ -1,8 +1,9 @@
-"""Which memories whoever asks may see, said once for everything that reads the `memories` projection.
+"""Visibility of memories for the current caller.
 
-A door that answers somebody who may not see every visibility asks inside `seeing`; `MemoryIndex` then behaves as if the other
-memories were not there. It holds for the calling thread alone: threads that work behind an answer, and everything outside of
-`seeing`, see all there is.
+One mechanism for all readers of the `memories` projection.
+
+An interface that answers a caller with limited visibility asks inside `seeing`. `MemoryIndex` then behaves as if the other memories did not
+exist. It applies to the calling thread alone. Threads behind an answer, and everything outside `seeing`, see all memories.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _levels: ContextVar[frozenset[str] | None] = ContextVar("graphmem_seen_visibilit
 
 @contextmanager
 def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
-    """Within the block memories of other visibilities are not there; None for all of them."""
+    """Hide memories of other visibilities in the block; None hides nothing."""
     before = _levels.set(visibilities)
     try:
         yield
@@ -25,5 +26,5 @@ def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
 
 
 def seen() -> frozenset[str] | None:
-    """The visibilities that are seen here; None for all."""
+    """Return the visibilities that are seen here; None for all."""
     return _levels.get()

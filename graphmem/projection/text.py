@@ -1,8 +1,8 @@
-"""One normaliser for everything that is searched by words: documents and queries go through the same function.
+"""One normaliser for word search, of documents and of queries.
 
-Identifiers are kept whole and also split (`getUserName` -> getusername get user name; `HTTPServer2` -> httpserver2 http
-server2; `x86_64` -> x86_64 x86 64), case is folded, digits are kept, underscores at the ends fall away, scripts written
-without spaces become overlapping pairs. What is left is words separated by spaces.
+Identifiers are kept whole and also split (`getUserName` -> getusername get user name; `HTTPServer2` -> httpserver2 http server2; `x86_64`
+-> x86_64 x86 64). Case is folded, digits are kept, and underscores at the ends are removed. Scripts written without spaces become
+overlapping pairs. The result is words separated by spaces.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
 _SPACED: Final = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + b" " * 128
-# HTTPServer2 -> HTTP, Server2; a run of digits of its own is a part.
+# HTTPServer2 -> HTTP, Server2; a separate run of digits is a part.
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*")
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_MAX_WORD: Final = 64  # characters; longer ones are keys, hashes and encoded data, which nobody types
+_MAX_WORD: Final = 64  # characters; longer ones are keys, hashes and encoded data, which nobody searches for
 
-# English function words: they say nothing in a question, and are looked for only when nothing else is asked.
+# English function words: they carry no meaning in a question, and are searched only if there are no other words.
 STOP_WORDS: Final = frozenset(
     """
     a about above after again all also am an and any are as at be because been before being below between both but by can cannot
@@ -31,7 +31,10 @@ STOP_WORDS: Final = frozenset(
 
 
 class _Expansions(dict[str, str]):
-    """Expansion of each word met, worked out once; emptied when it grows beyond what a repository's vocabulary needs."""
+    """Cache of the expansion of each word.
+
+    It is emptied when it exceeds the vocabulary of a large repository.
+    """
 
     def __missing__(self, word: str) -> str:
         if len(self) > 400_000:
@@ -44,19 +47,22 @@ _expansions = _Expansions()
 
 
 def forget_expansions() -> None:
-    """Let go of the expansions that are remembered; each is worked out again when its word is met."""
+    """Release the cached expansions; they are computed again on demand."""
     _expansions.clear()
 
 
 def normalise(text: str) -> str:
-    """The words of a text, as they are indexed and looked for; order and repetition are kept, so counts mean something."""
-    # Plain text takes a quarter of the time by table; the words are the same.
+    """Return the words of a text, as they are indexed and searched.
+
+    Order and repetition are kept, so counts have a meaning.
+    """
+    # A table normalises plain text in a quarter of the time; the words are the same.
     words = text.encode("ascii").translate(_SPACED).decode("ascii").split() if text.isascii() else _WORD.findall(text)
     return " ".join(filter(None, map(_expansions.__getitem__, words)))
 
 
 def query_words(text: str) -> list[str]:
-    """The distinct words of a query, in order of first appearance."""
+    """Return the distinct words of a query, in order of first appearance."""
     return list(dict.fromkeys(normalise(text).split()))
 
 
@@ -87,7 +93,7 @@ def _parts(word: str) -> list[str]:
 
 
 def _cased(piece: str) -> list[str]:
-    """Split before an upper-case letter that follows a lower-case one, in any script."""
+    """Split before an upper-case letter after a lower-case one, in any script."""
     parts, start = [], 0
     for i in range(1, len(piece)):
         if piece[i].isupper() and not piece[i - 1].isupper():

@@ -1,9 +1,9 @@
-"""The `vectors` projection: every embedded text as one row of a matrix, searched exactly.
+"""The `vectors` projection: embedded texts as matrix rows, exact search.
 
-Rows are keyed by text hash, so they do not change with the graph's generation: new vectors are appended, and which
-rows count in a search is a mask. Measured, an exact scan of 30,000 x 384 is a few milliseconds, has recall 1 and takes
-any filter; an approximate index would belong behind the same `search` above some 300,000 rows. They are read from the store when it
-is opened (under a second for as many) and have no file of their own.
+Rows are keyed by text hash, so they do not change with the graph's generation. New vectors are appended, and a mask selects the rows for a
+search. Measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above some 300,000 rows an
+approximate index would belong behind the same `search`. The rows are read from the store when it is opened (under a second for as many) and
+have no file of their own.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ F32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
-_SMALL: Final = 0.25  # share of rows below which gathering them beats scoring all
+_SMALL: Final = 0.25  # share of rows below which gathering them is faster than scoring all
 
-# Found once: a look at the loaded libraries costs milliseconds. Two BLAS threads spin against each other on busy cores.
+# Found once: a check of the loaded libraries costs milliseconds. Two BLAS threads spin against each other on busy cores.
 _blas = ThreadpoolController()
 
 
 class VectorIndex:
-    """Vectors of one model. One thread may add while others search: a search sees the rows that were whole when it began.
+    """Vectors of one model.
+
+    One thread may add while others search: a search sees the rows that were complete when it began.
 
     Args:
         model_id: of the embedder.
@@ -54,11 +56,11 @@ class VectorIndex:
         return text_hash in self._row_of
 
     def hashes(self) -> list[str]:
-        """Text hash of every row, in row order."""
+        """Return the text hash of every row, in row order."""
         return self._hashes[: len(self)]
 
     def add(self, hashes: Sequence[str], vectors: F32) -> int:
-        """Append vectors whose text hash is not there yet; how many that were.
+        """Append vectors with new text hashes; return their number.
 
         Args:
             hashes: keys.
@@ -79,44 +81,50 @@ class VectorIndex:
                 self._matrix = grown
             self._matrix[n : n + len(fresh)] = unit_rows(np.asarray(vectors, np.float32)[fresh])
             self._hashes.extend(hashes[i] for i in fresh)
-            # Last: a row counts as there from the moment its key is.
+            # Last: a row counts as existing once its key exists.
             self._row_of.update((hashes[i], n + place) for place, i in enumerate(fresh))
             return len(fresh)
 
     def rows(self, hashes: Sequence[str]) -> Rows:
-        """Rows of those of the hashes that have a vector, ascending."""
+        """Return rows of those hashes that have a vector, ascending."""
         row_of = self._row_of
         return np.sort(np.fromiter((row_of[key] for key in hashes if key in row_of), np.int64))
 
     def search(self, query: F32, k: int, mask: Bool | None = None) -> list[tuple[int, float]]:
-        """The k rows nearest to a query, nearest first, ties by row.
+        """Return the k rows nearest to a query, nearest first, ties by row.
 
         Args:
             query: float32 (dim,), any length but zero.
             k: rows wanted.
-            mask: truths by row, shorter or longer than the matrix: rows it does not reach are out; None for all.
+            mask: booleans by row, shorter or longer than the matrix: rows beyond its end are excluded; None for all.
 
         Returns:
-            (row, cosine); fewer than k when fewer rows pass. Cost: one pass over the rows that pass.
+            (row, cosine); fewer than k if fewer rows match. Cost: one pass over the matching rows.
         """
         rows, cosines = best_rows(*self.score(query, mask), k)
         order = np.lexsort((rows, -cosines))[:k]
         return [(int(row), float(cosine)) for row, cosine in zip(rows[order], cosines[order], strict=True)]
 
     def score(self, query: F32, mask: Bool | None = None) -> tuple[Rows, F32]:
-        """Rows that pass, ascending, and the cosine of each."""
+        """Return matching rows, ascending, and the cosine of each."""
         n = len(self._row_of)
         rows = np.arange(n) if mask is None else np.flatnonzero(mask[:n])
         return rows, products(self._matrix, query, rows, n)
 
     def mean(self, hashes: Sequence[str]) -> F32 | None:
-        """Mean of the vectors of these hashes, float32 (dim,); None when none of them has one."""
+        """Return the mean vector of these hashes, float32 (dim,).
+
+        None if none of them has a vector.
+        """
         row_of = self._row_of
         rows = [row_of[key] for key in dict.fromkeys(hashes) if key in row_of]
         return np.asarray(self._matrix[rows].mean(axis=0), np.float32) if rows else None
 
     def cosines(self, query: F32, hashes: Sequence[str]) -> dict[str, float]:
-        """Cosine of a query with the texts of these hashes; those without a vector are left out."""
+        """Return the cosine of a query with the texts of these hashes.
+
+        Texts without a vector are left out.
+        """
         row_of = self._row_of
         known = [key for key in dict.fromkeys(hashes) if key in row_of]
         rows = np.fromiter((row_of[key] for key in known), np.int64, len(known))
@@ -124,7 +132,10 @@ class VectorIndex:
 
 
 def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
-    """Cosine of a query with some rows of a matrix whose first `n` rows count and have unit length."""
+    """Return the cosine of a query with some rows of a matrix.
+
+    The first `n` rows are valid and have unit length.
+    """
     unit = unit_rows(np.asarray(query, np.float32).reshape(1, -1))[0]
     with _blas.limit(limits=1, user_api="blas"):
         if len(rows) == n:
@@ -135,7 +146,10 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
 
 
 def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
-    """The k best and all that equal the last of them, in no order: ties are the caller's to break."""
+    """Return the k best rows and all ties with the last, unordered.
+
+    The caller breaks ties.
+    """
     if len(rows) <= k:
         return rows, cosines
     limit = np.partition(cosines, len(cosines) - k)[len(cosines) - k]
@@ -144,7 +158,10 @@ def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
 
 
 def matrix_of(table: pa.Table) -> F32:
-    """float32 (n, dim) of the store's (text_hash, vector) table; (0, 0) when it is empty."""
+    """Return float32 (n, dim) of the store's (text_hash, vector) table.
+
+    (0, 0) if it is empty.
+    """
     if not table.num_rows:
         return np.zeros((0, 0), np.float32)
     vectors = table["vector"].combine_chunks()
@@ -153,6 +170,6 @@ def matrix_of(table: pa.Table) -> F32:
 
 
 def unit_rows(vectors: F32) -> F32:
-    """Rows scaled to unit length; zero rows stay zero."""
+    """Scale rows to unit length; zero rows stay zero."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(length, np.finfo(np.float32).tiny), np.float32)

@@ -1,10 +1,9 @@
-"""The `words` projection: chunks searchable by word, in one SQLite file beside the database.
+"""The `words` projection: word search over chunks in one SQLite file.
 
-An FTS5 table without contents over normalised text, ranked by BM25, and a table `entries` with what stands behind each
-row, its text as the store keeps it, because FTS5 wants the old text back when a row is deleted. A generation is stored with the rows
-and changes in the same transaction; a reader sees the generation it was opened for until it is dropped, whatever is
-written meanwhile. Symbols have no rows of their own: measured, they added nothing to what their code and the names in
-the graph find, and a third to the size (docs/decisions/0003-projections.md).
+An FTS5 table without contents indexes normalised text and ranks by BM25. A table `entries` has the data of each row. It includes the text
+in the store's form, because FTS5 needs the old text when a row is deleted. A generation is stored with the rows and changes in the same
+transaction. A reader sees the generation it was opened for, whatever is written meanwhile. Symbols have no rows of their own: measured,
+they added nothing to the results of their code and of the names in the graph, and a third to the size (docs/decisions/0003-projections.md).
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ from graphmem.runtime.compression import deflated, inflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
-FORMAT: Final = 2  # raise it when the tables or the normaliser change: the file is then built again
+FORMAT: Final = 2  # increase it when the tables or the normaliser change: the file is then rebuilt
 
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
-_POSTINGS: Final = 12_000  # rows one query may score: about 12 ms
-_GUESSES: Final = 3  # unknown words of one query for which near ones are looked up: up to 5 ms each
+_POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
+_GUESSES: Final = 3  # unknown words of one query for which similar ones are searched: up to 5 ms each
 _READERS: Final = 2
-_STEPS: Final = 2_000  # of SQLite's machine between looks at the clock
+_STEPS: Final = 2_000  # steps of SQLite's virtual machine between two checks of the clock
 _BATCH: Final = 2_000
 _HASH_BYTES: Final = 1 << 20  # the default of FTS5
-_BUILD_HASH_BYTES: Final = 64 << 20  # one segment for most repositories: joining segments took a tenth of a build
-_WORTH_PACKING: Final = 16  # a file with more than one page in so many empty is written again
+_BUILD_HASH_BYTES: Final = 64 << 20  # one segment for most repositories: merging segments took a tenth of a build
+_WORTH_PACKING: Final = 16  # a file with more than one empty page in so many is rewritten
 _TOKENIZER: Final = "porter unicode61 remove_diacritics 2 tokenchars ''_''"
 
 _SCHEMA: Final = f"""
@@ -61,24 +60,24 @@ CREATE INDEX entries_text_hash ON entries (text_hash);
 
 
 class Entry(NamedTuple):
-    """A chunk, as it stands behind a row."""
+    """The chunk of a row."""
 
     id: str
     kind: str  # code | prose | data
     path: str
-    symbol: str  # id of the definition it was cut at; ""
+    symbol: str  # id of the definition it was cut at, or ""
     title: str
     start_line: int
     end_line: int
     text_hash: str
-    packed: bytes  # prefix and text, deflated; empty when it was not asked for
+    packed: bytes  # prefix and text, deflated; empty if it was not requested
 
     @property
     def text(self) -> str:
-        """The text; "" when it was not asked for.
+        """Return the text; "" if it was not requested.
 
         Raises:
-            DamagedWordsError: its bytes are not what was kept.
+            DamagedWordsError: its bytes have changed.
         """
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
@@ -87,31 +86,31 @@ class Entry(NamedTuple):
 
 
 class WordHit(NamedTuple):
-    """One chunk that answers."""
+    """One matching chunk."""
 
     id: str
     score: float  # BM25, positive, larger is better; only comparable within one answer
 
 
 class WordAnswer(NamedTuple):
-    """Hits, best first, ties by id; and what was made of the query."""
+    """Hits, best first, ties by id, and the interpretation of the query."""
 
     hits: list[WordHit]
-    left_out: list[str]  # words in too many rows to be scored beside the rarer ones
-    replaced: dict[str, list[str]]  # words that no row has -> the nearest ones that were used instead
-    rows: dict[str, int]  # words that were looked for, left out or not -> rows that have them
-    total: int  # rows there are
+    left_out: list[str]  # words in too many rows to be scored together with the rarer ones
+    replaced: dict[str, list[str]]  # words without rows -> the nearest ones that replaced them
+    rows: dict[str, int]  # searched words, including those left out -> number of their rows
+    total: int  # number of rows
 
 
 class DamagedWordsError(Exception):
-    """SQLite finds the file damaged; it has to be built again."""
+    """SQLite finds the file damaged; it must be built again."""
 
 
 class WordIndex:
     """One generation of the word index. Safe to share between threads.
 
-    Make one with `build` or `open`; `patched` writes a delta and returns the reader of the new generation, while
-    this one goes on answering as before. One writer at a time.
+    Make one with `build` or `open`. `patched` writes a delta and returns the reader of the new generation, while this one continues to
+    answer as before. One writer at a time.
     """
 
     def __init__(self, path: Path, generation: int) -> None:
@@ -121,7 +120,7 @@ class WordIndex:
         self._near = NearWords()
         self._total: int | None = None  # rows, once counted
         self._readers: queue.SimpleQueue[sqlite3.Connection] = queue.SimpleQueue()
-        self._entry = threading.Lock()  # passed by every reader; held by a writer, who would otherwise never get all connections
+        self._entry = threading.Lock()  # every reader passes it; a writer holds it, or it would never get all connections
         connections = [_reader(path) for _ in range(_READERS)]
         for connection in connections:
             self._readers.put(connection)
@@ -134,13 +133,13 @@ class WordIndex:
         """Index everything into a new file in `folder`.
 
         Args:
-            folder: where `words-*.sqlite` lies.
+            folder: directory of `words-*.sqlite`.
             generation: of the store the rows come from.
             chunks: Arrow table of PackedChunkRow.
-            progress: told how many rows are in, every few thousand.
+            progress: called with the number of indexed rows, every few thousand.
 
         Raises:
-            OSError, sqlite3.OperationalError: the disk refused; what was there is untouched.
+            OSError, sqlite3.OperationalError: the disk refused; the old file is unchanged.
         """
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"words-{generation}-{time.time_ns():x}.sqlite"
@@ -148,7 +147,7 @@ class WordIndex:
         try:
             db = sqlite3.connect(private_file(part), isolation_level=None)
             try:
-                # Nobody else sees the file, and it only gets its name when it is whole.
+                # The file is invisible, and only gets its name when it is complete.
                 db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; BEGIN")
                 for statement in _SCHEMA.strip().split(";\n"):
                     db.execute(statement.rstrip(";"))
@@ -166,8 +165,8 @@ class WordIndex:
                 _set_hash_size(db, _HASH_BYTES)
                 db.execute("COMMIT")
                 if _pages(db, "freelist_count") * _WORTH_PACKING > _pages(db, "page_count"):
-                    db.execute("VACUUM")  # where there were several segments, joining them left an eighth of the file empty
-                db.execute("PRAGMA journal_mode = WAL")  # now: it is a change of the header, and the file is sealed next
+                    db.execute("VACUUM")  # with several segments, merging them left an eighth of the file empty
+                db.execute("PRAGMA journal_mode = WAL")  # now: it changes the header, and the file is sealed next
             finally:
                 db.close()
             seal(part)
@@ -180,12 +179,14 @@ class WordIndex:
 
     @classmethod
     def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
-        """The saved index of this generation, or None when there is none that is whole (build it again).
+        """Open the saved index of this generation, or return None.
+
+        None if no intact one exists; then build it.
 
         Args:
-            folder: where `words-*.sqlite` lies.
+            folder: directory of `words-*.sqlite`.
             generation: of the store.
-            notes: takes one sentence for each damaged file.
+            notes: receives one sentence for each damaged file.
 
         Raises:
             ResourceError: this process lacks memory or descriptors to read one.
@@ -201,25 +202,25 @@ class WordIndex:
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
                         continue
                     if proven is Proof.OPEN and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                        raise sqlite3.DatabaseError("SQLite finds it malformed")
+                        raise sqlite3.DatabaseError("SQLite reports it as malformed")
                 finally:
                     db.close()
                 return cls(path, generation)
             except (sqlite3.DatabaseError, OSError) as error:
                 unless_refused(error, f"reading {path.name}", path)
                 if notes is not None:
-                    notes.append(f"{path.name} was damaged and was built again from the database: {error}")
+                    notes.append(f"{path.name} was damaged and was rebuilt from the database: {error}")
                 continue
         return None
 
     def patched(self, delta: GraphDelta, generation: int) -> WordIndex:
-        """Write a delta in one transaction and return the reader of the new generation.
+        """Write a delta in one transaction; return the new generation's reader.
 
-        Scores are those of an index built anew from the store.
+        Scores are those of an index rebuilt from the store.
 
         Raises:
             DamagedWordsError: the file is damaged, or of another generation than this reader.
-            sqlite3.OperationalError: the disk refused; the file is as it was.
+            sqlite3.OperationalError: the disk refused; the file is unchanged.
         """
         self._bring_up_to_date()
         moved = [(row.start_line, row.end_line, row.id) for row in delta.chunks if delta.only_moved(row)]
@@ -246,7 +247,7 @@ class WordIndex:
         return WordIndex(self.path, generation)
 
     def delete_files(self) -> None:
-        """Remove this index from the disk; readers that are still open keep what they have."""
+        """Delete this index from the disk; open readers keep their data."""
         for side in ("", *SIDES):
             self.path.with_name(self.path.name + side).unlink(missing_ok=True)
 
@@ -262,20 +263,20 @@ class WordIndex:
         forgiving: bool = True,
         deadline: float | None = None,
     ) -> WordAnswer:
-        """The best rows for the words of a query, any of which may be missing.
+        """Return the best rows for the words of a query; any word may be missing.
 
-        Words in so many rows that scoring them would take too long are left out beside rarer ones, and said to be.
+        Words in so many rows that scoring them would take too long are left out next to rarer ones, and reported.
 
         Args:
-            query: any text; normalised as the rows were. English stop words count only when there is nothing else.
+            query: any text; normalised as the rows were. English stop words count only if there are no other words.
             k: hits wanted; fewer when fewer rows have any of the words.
             kinds: only chunks of these kinds; all when empty.
             paths: only rows of these files, and below these directories; all when empty.
-            forgiving: look for longer or misspelt forms of words that no row has; of the first few of them.
+            forgiving: search longer or misspelt forms of words without rows, for the first few of them.
             deadline: of time.monotonic().
 
         Raises:
-            DeadlineError: it was not done in time.
+            DeadlineError: the deadline passed.
             DamagedWordsError: the file is damaged.
         """
         words = query_words(query)
@@ -301,13 +302,19 @@ class WordIndex:
         return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
-        """(normalised word -> rows that have it, without those that none has; rows there are)."""
+        """Return the number of rows per normalised word, and of all rows.
+
+        Words without rows are left out.
+        """
         with self._reading(None) as db:
             counts = {word: self._count(db, word) for word in words}
             return {word: count for word, count in counts.items() if count}, self._rows(db)
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
-        """What stands behind some rows, without the texts if they are not wanted; ids that are not here are left out."""
+        """Return the chunks of some rows, with or without texts.
+
+        Unknown ids are left out.
+        """
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Entry] = {}
         sql = _SELECT if texts else _SELECT.replace("e.packed ", "x'' ")
@@ -318,7 +325,7 @@ class WordIndex:
         return found
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
-        """Ids of the chunks with these text hashes, ascending, that pass the filters."""
+        """Return ids of matching chunks with these text hashes, ascending."""
         conditions, values = _filters(kinds, paths)
         found: dict[str, list[str]] = {}
         with self._reading(None) as db:
@@ -329,32 +336,35 @@ class WordIndex:
         return found
 
     def hashes(self, *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> list[str]:
-        """Distinct text hashes of the chunks that pass the filters, ascending."""
+        """Return distinct text hashes of matching chunks, ascending."""
         conditions, values = _filters(kinds, paths)
         with self._reading(None) as db:
             sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE TRUE{conditions} ORDER BY e.text_hash"  # noqa: S608
             return [row[0] for row in db.execute(sql, values)]
 
     def chunk_keys(self) -> list[tuple[str, str, str]]:
-        """(id, text hash, symbol id) of every chunk, by id: what the filler of vectors goes through."""
+        """Return (id, text hash, symbol id) of every chunk, by id.
+
+        For the filler of vectors.
+        """
         with self._reading(None) as db:
             return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
 
     def __len__(self) -> int:
-        """Number of chunks."""
+        """Return the number of chunks."""
         with self._reading(None) as db:
             return int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
 
     # ---- inside
 
     def _count(self, db: sqlite3.Connection, word: str) -> int:
-        """Rows that have a word; remembered for the life of this reader."""
+        """Return the number of rows with a word; cached for this reader."""
         if word not in self._rows_with:
             self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
         return self._rows_with[word]
 
     def _rows(self, db: sqlite3.Connection) -> int:
-        """Rows there are; counted once."""
+        """Return the number of rows; counted once."""
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
         return self._total
@@ -374,7 +384,7 @@ class WordIndex:
 
     @contextmanager
     def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
-        """One of the connections that see this generation, stopped at the deadline."""
+        """Lend a connection of this generation, interrupted at the deadline."""
         db = self._take(deadline)
         late = threading.Event()
         if deadline is not None:
@@ -397,9 +407,10 @@ class WordIndex:
             self._readers.put(db)
 
     def _bring_up_to_date(self) -> None:
-        """Empty the write-ahead log before writing: readers that pin a place in it would make it grow for ever.
+        """Empty the write-ahead log before a write.
 
-        Nothing was written since these readers were opened, so that they see the same rows afterwards.
+        Readers that pin a position in it would make it grow without limit. Nothing was written since these readers were opened, so they see
+        the same rows afterwards.
         """
         with self._entry:
             connections = [self._readers.get() for _ in range(_READERS)]
@@ -432,7 +443,7 @@ def _writer(path: Path) -> sqlite3.Connection:
 
 
 def _reader(path: Path) -> sqlite3.Connection:
-    # SQLite makes files beside one with a log even to read it, unless it is told that nobody writes.
+    # SQLite makes files next to one with a log even for reading, unless it knows that nobody writes.
     alone = not os.access(path.parent, os.W_OK)
     db = _immutable(path) if alone else _writer(path)
     # A checkpoint by this connection must not wait for readers of older generations.
@@ -444,7 +455,7 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 def _pin(db: sqlite3.Connection) -> None:
-    """Begin to see the rows as they are now, and only those."""
+    """Pin the reader to the current rows."""
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM meta").fetchone()
 
@@ -457,11 +468,11 @@ def _close_all(connections: list[sqlite3.Connection], path: Path) -> None:
 
 @contextmanager
 def _damage_named() -> Iterator[None]:
-    """SQLite's word for a damaged file as ours; its other errors pass."""
+    """Convert SQLite's error for a damaged file; other errors pass."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        # Our statements are right: where one of them is not, the tables are not what was made. Text that is no UTF-8 has no code.
+        # These statements are correct: an error means that the tables have changed. Text that is not UTF-8 has no error code.
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) == sqlite3.SQLITE_ERROR:
             raise DamagedWordsError(str(error)) from error
         raise
@@ -485,7 +496,10 @@ def _marks(values: Sequence[Any]) -> str:
 
 
 def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """SQL conditions on `e`, beginning with AND, and their values. A directory stands for what lies below it."""
+    """Return SQL conditions on `e`, beginning with AND, and their values.
+
+    A directory matches everything below it.
+    """
     conditions, values = "", []
     if kinds:
         conditions += f" AND e.kind IN ({_marks(list(kinds))})"
@@ -495,13 +509,16 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
         for path in paths:
             clean = path.rstrip("/")
             either.append("path = ? OR (path > ? AND path < ?)")
-            values += [clean, f"{clean}/", f"{clean}0"]  # "0" comes right after "/"
+            values += [clean, f"{clean}/", f"{clean}0"]  # "0" sorts right after "/"
         conditions += f" AND e.path IN (SELECT number FROM paths WHERE {' OR '.join(either)})"  # noqa: S608
     return conditions, values
 
 
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
-    """(words to score, words to leave out): the rarest first while the rows to score stay within the budget, one at least."""
+    """Return (words to score, words to leave out).
+
+    The rarest first, while the rows to score stay within the budget, at least one.
+    """
     used: list[str] = []
     left_out: list[str] = []
     spent = 0
@@ -526,7 +543,7 @@ def _of_table(table: Any) -> Iterator[list[Entry]]:
 
 
 def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
-    """Rows `first`, `first` + 1, … of the table and their words."""
+    """Insert rows `first`, `first` + 1, … with their words."""
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}
@@ -541,7 +558,10 @@ def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
 
 
 def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Take rows out of the tables; FTS5 wants exactly the text that went in."""
+    """Delete rows from the tables.
+
+    FTS5 needs exactly the text that was inserted.
+    """
     for part in _batches(ids, 500):
         rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
         old = [(row[0], *_searched(Entry._make(row[1:]))) for row in rows]
@@ -550,18 +570,18 @@ def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
 
 
 def _searched(entry: Entry) -> tuple[str, str, str]:
-    """The words of title, text and path."""
+    """Return the words of title, text and path."""
     return normalise(entry.title), normalise(entry.text), _path_words(entry.path)
 
 
 @lru_cache(maxsize=1024)
 def _path_words(path: str) -> str:
-    """Words of a path; the chunks of a file come one after another."""
+    """Return the words of a path, cached for the chunks of one file."""
     return normalise(path)
 
 
 def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
-    """How much FTS5 collects before it writes a segment."""
+    """Set the amount that FTS5 collects before it writes a segment."""
     db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
 
 

@@ -40,8 +40,6 @@ STOP_LIST: Final = {
 }
 
 _NOT_YET: Final = """
-maintenance
-projection
 """
 NOT_YET: Final = frozenset(_NOT_YET.split())
 """Rooms, files and pages whose texts were written before the style page. One that was rewritten leaves this list for good."""

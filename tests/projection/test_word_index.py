@@ -177,7 +177,7 @@ def test_a_cut_or_overwritten_file_is_not_opened(world, tmp_path):
         index.path.write_bytes(damaged)
         notes: list[str] = []
         assert WordIndex.open(tmp_path, w.generation, notes) is None
-        assert [note.partition(":")[0] for note in notes] == [f"{index.path.name} was damaged and was built again from the database"]
+        assert [note.partition(":")[0] for note in notes] == [f"{index.path.name} was damaged and was rebuilt from the database"]
 
 
 def test_damage_met_while_asking_is_named(world, tmp_path):
