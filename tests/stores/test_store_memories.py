@@ -219,9 +219,9 @@ _ROW = AboutRow("m", "t", "File", "about", 1.0, "", "", "valid")
         (lambda make: KnowledgeDelta(memories=[make.memory("m")] * 2), "repeat an id"),
         (lambda make: KnowledgeDelta(memories=[("m",)]), "or have another type"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], removed_memories=["m"]), "both removed and written"),
-        (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "twice"),
+        (lambda make: KnowledgeDelta(removed_memories=["m", "m"]), "repeated"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], about=[_ROW]), "anchored"),
-        (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW] * 2), "twice"),
+        (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW] * 2), "repeated"),
         (lambda make: KnowledgeDelta(memories=[make.memory("m")], anchored=["m"], about=[_ROW._replace(label="Chunk")]), "Chunk"),
         (
             lambda make: KnowledgeDelta(memories=[make.memory("m")], relates=[RelatesRow("m", "x", "validates", 1.0, True)]),
