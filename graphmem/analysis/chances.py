@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from graphmem.analysis.walk import FloatArray, IntArray, reverse, walk
+from graphmem.analysis.walk import FloatArray, IntArray, reverse
+from graphmem.analysis.walk import reached as nodes_reached
 from graphmem.model import EdgeKind
 from graphmem.projection.arrays import FILE, NODE_KINDS, SYMBOL
 
@@ -120,7 +121,7 @@ def _gap(
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
         return 0.0
-    around = walk(reverse(view), values, seeds, FULL_DEPTH, floor).nodes
+    around = nodes_reached(reverse(view), values, seeds, floor)
     return int(np.count_nonzero(view.is_test_case[around] & ~cases[around])) / tests
 
 

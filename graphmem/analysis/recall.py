@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,6 +32,8 @@ _WORDS: Final = (
     (ENOUGH, "about seven eighths"),
 )
 """Words for shares below a bound."""
+
+_TOLD: WeakKeyDictionary[GraphView, set[str]] = WeakKeyDictionary()
 
 
 class Measured(NamedTuple):
@@ -74,8 +77,15 @@ def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
 
     Files with edges from an indexer are excluded.
     """
-    told = view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)]
-    return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _languages(view, told))]
+    return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _told(view))]
+
+
+def _told(view: GraphView) -> set[str]:
+    """Languages with edges from an indexer, found once for each graph."""
+    known = _TOLD.get(view)
+    if known is None:
+        known = _TOLD[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])
+    return known
 
 
 def _languages(view: GraphView, nodes: IntArray) -> set[str]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.projection.arrays import EDGE_KINDS
+import numpy as np
+
+from graphmem.projection.arrays import EDGE_KINDS, ranges
 
 if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
@@ -21,15 +23,18 @@ def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
 
     Kinds are ascending. The given files are left out.
     """
-    found: dict[str, set[str]] = {}
-    for path in files:
-        if path not in view.path_number:
-            continue
-        for node in view.by_path(path).tolist():
-            for rows, ends in ((view.out_edges(node), view.dst), (view.in_edges(node), view.src)):
-                sure = rows[view.confidence[rows] >= LEAST_CONFIDENCE]
-                for end, kind in zip(ends[sure].tolist(), view.edge_kind[sure].tolist(), strict=True):
-                    other = view.path(end)
-                    if other:
-                        found.setdefault(other, set()).add(EDGE_KINDS[kind])
+    nodes = np.concatenate([*(view.by_path(path) for path in files if path in view.path_number), np.empty(0, dtype=np.int64)]).astype(
+        np.int64
+    )
+    pairs: set[tuple[int, int]] = set()
+    for pointers, rows_at, ends in ((view.out_ptr, None, view.dst), (view.in_ptr, view.in_edge, view.src)):
+        _, places = ranges(pointers, nodes)
+        rows = places if rows_at is None else rows_at[places]
+        rows = rows[view.confidence[rows] >= LEAST_CONFIDENCE]
+        others = view.path_index[ends[rows]].astype(np.int64)
+        codes = np.unique(others * len(EDGE_KINDS) + view.edge_kind[rows])
+        pairs.update(divmod(code, len(EDGE_KINDS)) for code in codes[codes >= 0].tolist())
+    found: dict[str, list[str]] = {}
+    for other, kind in pairs:
+        found.setdefault(view.paths[other], []).append(EDGE_KINDS[kind])
     return {path: sorted(kinds) for path, kinds in sorted(found.items()) if path not in files}

@@ -144,15 +144,15 @@ class CoAccess:
             logger.warning("impact without history: %s", error.message)
             return report
         told = {hit.symbol.path for hit in (*report.hits, *report.tests)}
-        edges = joined(view, files)
         with history.lock:
-            ranked = [
-                one
-                for one in coaccess.rank(history, files, min_support=ALSO_MOVES_SUPPORT)
-                if (path := history.nodes[one.node].path) not in edges and path not in told
-            ]
-            seen = coaccess.evidence(history, files, [one.node for one in ranked[:MOST_JUDGED]])
-            hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=False) if its.confidence >= ALSO_MOVES_SHARE]
+            ranked = coaccess.rank(history, files, min_support=ALSO_MOVES_SUPPORT)
+            paths = [history.nodes[one.node].path for one in ranked]
+            if told.issuperset(paths):
+                return report
+            edges = joined(view, files)
+            ranked = [one for one, path in zip(ranked, paths, strict=True) if path not in edges and path not in told][:MOST_JUDGED]
+            seen = coaccess.evidence(history, files, [one.node for one in ranked])
+            hits = [_hit(history, one, its, edges) for one, its in zip(ranked, seen, strict=True) if its.confidence >= ALSO_MOVES_SHARE]
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:

@@ -151,3 +151,15 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
     return indptr
+
+
+def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
+    """Return the entries of some compressed sparse rows: counts, positions.
+
+    One count per row; the positions of a row follow those of the row before.
+    """
+    starts = indptr[rows].astype(np.int64)
+    counts = indptr[rows + 1].astype(np.int64) - starts
+    offsets = np.cumsum(counts)
+    total = int(offsets[-1]) if len(offsets) else 0
+    return counts, np.arange(total) + np.repeat(starts - offsets + counts, counts)

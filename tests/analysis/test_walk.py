@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.analysis.walk import Adjacency, walk
+from graphmem.analysis.walk import Adjacency, reached, walk
 
 edges_strategy = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from([0.0, 0.25, 0.5, 0.85, 0.9, 1.0])), max_size=40)
 
@@ -88,7 +88,11 @@ def test_an_edge_from_a_stand_in_only_begins_a_path_of_dependencies(edges, rows,
     near = np.array([edge[0] for edge in edges], dtype=np.int32)
     far = np.array([edge[1] for edge in edges], dtype=np.int32)
     values = np.array([value for _, _, value in edges], dtype=np.float32)
-    special = plain._replace(is_forward=is_forward, begins=np.array(begins, dtype=np.int64), near=near, far=far)
+    is_begin = np.isin(np.arange(len(edges)), begins)
+    at_begin = np.isin(np.arange(12), near[begins])
+    special = plain._replace(
+        is_forward=is_forward, begins=np.array(begins, dtype=np.int64), near=near, far=far, is_begin=is_begin, at_begin=at_begin
+    )
     found = walk(special, values, [seed], max_depth, 0.05)
     got = {int(n): (int(d), float(c)) for n, d, c in zip(found.nodes, found.depths, found.confidences, strict=True)}
     want = through_stand_ins(edges, begins, {seed}, max_depth, 0.05, is_forward=is_forward)
@@ -101,6 +105,8 @@ def test_an_edge_from_a_stand_in_only_begins_a_path_of_dependencies(edges, rows,
         assert (near[path[0]], far[path[-1]]) == (seed, node)
         assert not set(path[1:] if is_forward else path[:-1]) & set(begins)
         assert len(path) <= max_depth
+    anywhere = walk(special, values, [seed], 60, 0.05)
+    assert reached(special, values, [seed], 0.05).tolist() == sorted(anywhere.nodes.tolist())
 
 
 @settings(max_examples=200)
