@@ -76,7 +76,7 @@ def test_the_server_answers_the_same(graphmem, serve, known: Path) -> None:
     [
         ("none.md", None, "cannot be read"),
         ("latin.md", b"- caf\xe9 is written here\n", "not UTF-8"),
-        ("half.json", b'{"format": "graphmem memories", "vers', "no JSON"),
+        ("half.json", b'{"format": "graphmem memories", "vers', "not JSON"),
         ("picture.png", b"\x89PNG but text", "not UTF-8"),
         ("notes.txt", b"some words\n", "--format"),
     ],

@@ -178,13 +178,13 @@ def test_what_is_no_backup_is_said_to_be_none(index, tmp_path):
     (tmp_path / "text.zip").write_text("no zip")
     os.mkfifo(tmp_path / "pipe.zip")
     for path in (tmp_path / "text.zip", tmp_path / "nothing.zip", tmp_path / "pipe.zip", Path("/dev/zero"), tmp_path):
-        with pytest.raises(BadInputError, match="no backup"):
+        with pytest.raises(BadInputError, match="is not a graphmem backup"):
             index.restore(path)
 
 
 def test_a_file_that_is_there_is_not_written_over(index, tmp_path):
     (tmp_path / "taken.zip").write_text("mine")
-    with pytest.raises(BadInputError, match="there already"):
+    with pytest.raises(BadInputError, match="already exists"):
         index.backup(tmp_path / "taken.zip")
     assert (tmp_path / "taken.zip").read_text() == "mine"
 

@@ -105,5 +105,5 @@ def test_a_lost_database_is_told_and_its_memories_are_there(command, repo, how):
 def test_a_database_that_is_gone_is_told_by_doctor_when_it_is_the_first_to_look(command, repo):
     (repo / ".graphmem" / "graph.db").unlink()
     doctor = command("doctor")
-    assert "graph.db was gone" in doctor.stdout
+    assert "graph.db was missing" in doctor.stdout
     assert "all is well" not in doctor.stdout

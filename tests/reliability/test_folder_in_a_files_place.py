@@ -30,7 +30,7 @@ def test_a_folder_in_the_place_of_the_database_is_renamed_and_the_memories_come_
     folder_instead(closed / "graph.db")
     with open_index() as memory:
         assert memory.memory("ring").title == "the ring begins at f0"
-        assert any("folder in the place of a file" in note for note in memory.parts.store.notes)
+        assert any("directory in place of a file" in note for note in memory.parts.store.notes)
         memory.index(repo)
         assert memory.symbol("f0")
         assert memory.verify_index().sound

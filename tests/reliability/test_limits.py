@@ -77,7 +77,7 @@ def told(done: subprocess.CompletedProcess[str], remedy: str) -> None:
     """Refused in a sentence that names the limit, not in a traceback, nor with the wrong advice."""
     assert done.returncode == 1, (done.returncode, done.stderr)
     assert remedy in done.stderr
-    for word in ("Traceback", "internal error", "max_db_gb", "index again", "was gone"):
+    for word in ("Traceback", "internal error", "max_db_gb", "index again", "was missing"):
         assert word not in done.stderr, done.stderr
 
 
@@ -123,7 +123,7 @@ def test_too_few_descriptors_are_named_and_cost_nothing(run, db, made, descripto
     limits = {"ulimit -n": descriptors}
     for command in (["search", "ring"], ["symbol", "f0"], ["index", "--full"], ["remember", "with few files"], ["backup"]):
         done = run(*command, limits=limits)
-        for untrue in ("Traceback", "internal error", "contains no files", "unreadable", "no room", "make room", "was gone"):
+        for untrue in ("Traceback", "internal error", "nothing to index", "unreadable", "no room", "make room", "was missing"):
             assert untrue not in done.stderr, (command, done.stderr)
         if done.returncode:
             assert done.returncode == 1, (command, done.stderr)
