@@ -8,6 +8,7 @@ fifteenth of the work, and the bytes are the same: a test compares them.
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
@@ -28,8 +29,25 @@ from graphql.pyutils import AwaitableOrValue, Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types.field import StrawberryField
 
+from graphmem.api.encoding import Again
+
 Render = Callable[[Any], Any]
 """Converts a resolver's value to the value in the answer."""
+
+Seen = dict[tuple[int, int], tuple[Any, dict[str, Any]]]
+"""By plan and id of an object: the object, kept so that no other one gets its id, and its rendered form."""
+
+
+class _Work(threading.local):
+    """Rendered objects of the current answer.
+
+    A plan runs in one thread without a pause.
+    """
+
+    seen: Seen | None = None
+
+
+_WORK = _Work()
 
 # A value of exactly this type needs no conversion; the executor handles other types.
 _EXACT: dict[str, type] = {"String": str, "ID": str, "Int": int, "Float": float, "Boolean": bool, "DateTime": str}
@@ -70,12 +88,15 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         if known is None:
             known = self._plans[key] = (field_details_list, self._plan(return_type, field_details_list))
         if (plan := known[1]) is not None:
+            _WORK.seen = {}
             try:
                 rendered: dict[str, Any] = plan(result)
             except Exception:  # noqa: BLE001, S110 - graphql-core raises it again and names the field
                 pass
             else:
                 return rendered
+            finally:
+                _WORK.seen = None
         return super().collect_and_execute_subfields(return_type, field_details_list, path, result, position_context)
 
     def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render | None:
@@ -128,9 +149,31 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
             item = self._value(type_.of_type, details)
             return lambda values: [item(value) for value in _listed(values)]
         if isinstance(type_, GraphQLObjectType):
-            fields = self._object(type_, details)
-            return _checked(type_, fields)
+            return _once(_checked(type_, self._object(type_, details)))
         raise _NotPlainError  # interfaces and unions: the type depends on the value
+
+
+def _once(fields: Render) -> Render:
+    """Render an object once for each answer; later occurrences are `Again`."""
+    plan = id(fields)
+
+    def render(source: Any) -> Any:
+        seen = _WORK.seen
+        if seen is None:
+            return fields(source)
+        key = (plan, id(source))
+        known = seen.get(key)
+        if known is None:
+            rendered = fields(source)
+            seen[key] = (source, rendered)
+            return rendered
+        rendered = known[1]
+        if type(rendered) is not Again:
+            rendered = Again(rendered)
+            seen[key] = (source, rendered)
+        return rendered
+
+    return render
 
 
 def _reader(definition: GraphQLField) -> Render:

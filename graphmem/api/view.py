@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Mapping
 from datetime import timedelta
 from typing import Any, Final, cast
@@ -29,6 +28,7 @@ from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
 from graphmem.api.context import Connection, Door
+from graphmem.api.encoding import encoded
 from graphmem.api.failures import facts_of, payload, said, shape
 from graphmem.api.persisted import PersistedOperations
 from graphmem.api.security import refusal
@@ -270,7 +270,4 @@ class GraphQLView(GraphQL[Connection, None]):
 
     def encode_json(self, data: object) -> bytes:
         """Encode as JSON."""
-        try:
-            return orjson.dumps(data)
-        except TypeError:  # a file name that is not UTF-8 has surrogates, which only the slower encoder can escape
-            return json.dumps(data, separators=(",", ":")).encode("ascii")
+        return encoded(data)

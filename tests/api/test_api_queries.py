@@ -360,10 +360,10 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
     """The short way of graphmem.api.executor against graphql-core's own, byte for byte."""
     import asyncio
 
-    import orjson
     from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
     from graphmem.api.context import Connection, Door
+    from graphmem.api.encoding import encoded
     from graphmem.api.limits import ServerLimits
     from graphmem.api.persisted import load_operations
     from graphmem.api.schema import build_schema
@@ -418,7 +418,7 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
                 for name, given in variables.items():
                     text = load_operations(build_schema(ServerLimits()).graphql).find({"id": name}).text
                     result = await schema.execute(text, variable_values=given, context_value=Connection(door, True))
-                    yield name, orjson.dumps([result.data, [error.formatted for error in result.errors or []]])
+                    yield name, encoded([result.data, [error.formatted for error in result.errors or []]])
             finally:
                 door.close()
 
@@ -436,3 +436,19 @@ def test_plain_selections_are_rendered_as_the_reference_executor_renders_them(se
         schema.execution_context_class = chosen
     assert short == ordinary
     assert set(short) == queries - timed
+
+
+def test_an_object_that_an_answer_has_many_times_is_rendered_once(client, service, monkeypatch):
+    from graphmem.api import encoding
+
+    made = []
+    fragment = encoding.orjson.Fragment
+    monkeypatch.setattr(encoding.orjson, "Fragment", lambda text: made.append(text) or fragment(text))
+    hit = "{ path { src { id } dst { id } } }"
+    answer = client.ask(f'{{ impact(targets: ["compile_path"]) {{ hits {hit} tests {hit} }} }}')["impact"]
+    report = service.impact(["compile_path"])
+    hits = [*report.hits, *report.tests]
+    assert [len(one["path"]) for one in answer["hits"] + answer["tests"]] == [len(one.path) for one in hits]
+    steps = {(step.src.id, step.dst.id, step.kind) for one in hits for step in one.path}
+    assert sum(len(one.path) for one in hits) > len(steps)
+    assert 0 < len(made) <= len(steps) + len({end for src, dst, _ in steps for end in (src, dst)})

@@ -123,7 +123,7 @@ def test_too_few_descriptors_are_named_and_cost_nothing(run, db, made, descripto
     limits = {"ulimit -n": descriptors}
     for command in (["search", "ring"], ["symbol", "f0"], ["index", "--full"], ["remember", "with few files"], ["backup"]):
         done = run(*command, limits=limits)
-        for untrue in ("Traceback", "internal error", "nothing to index", "unreadable", "no room", "make room", "was missing"):
+        for untrue in ("Traceback", "internal error", "contains no files", "unreadable", "no room", "make room", "was missing"):
             assert untrue not in done.stderr, (command, done.stderr)
         if done.returncode:
             assert done.returncode == 1, (command, done.stderr)

@@ -1,0 +1,56 @@
+"""Encode answers as JSON; an object that occurs often is encoded once.
+
+Paths of a large impact report share most of their steps and symbols. The second and every later occurrence of an object in an answer is
+an `Again`: an ordinary dictionary that keeps its JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import orjson
+
+
+class Again(dict[str, Any]):
+    """A rendered object that occurs more than once in an answer.
+
+    It must not be changed.
+    """
+
+    __slots__ = ("_json",)
+
+    _json: orjson.Fragment
+
+    @property
+    def json(self) -> orjson.Fragment:
+        """Its JSON, encoded at the first use."""
+        try:
+            return self._json
+        except AttributeError:
+            self._json = orjson.Fragment(orjson.dumps(dict(self), _default, _OPTIONS))
+            return self._json
+
+
+_OPTIONS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS  # so that `_default` receives each `Again`
+_PLAIN: Final[tuple[type[Any], ...]] = (str, int, dict, list)
+
+
+def encoded(data: object) -> bytes:
+    """Return the JSON of an answer.
+
+    A file name that is not UTF-8 has surrogates, which only the slower encoder can escape.
+    """
+    try:
+        return orjson.dumps(data, _default, _OPTIONS)
+    except TypeError:
+        return json.dumps(data, separators=(",", ":")).encode("ascii")
+
+
+def _default(value: object) -> object:
+    if type(value) is Again:
+        return value.json
+    for plain in _PLAIN:  # a subclass, encoded as what it is
+        if isinstance(value, plain):
+            return plain(value)
+    raise TypeError(type(value).__name__)
