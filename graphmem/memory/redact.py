@@ -1,4 +1,6 @@
-"""Redact secrets and personal data before a text is stored, logged or embedded.
+"""Redact secrets and personal data.
+
+Texts are redacted before they are stored, logged or embedded.
 
 `[REDACTED:kind]` replaces each. Three rules apply in the order of their precision, and the first one gives the kind:
 
@@ -128,7 +130,10 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
-    """True when little is left of a text without its secrets; personal data do not count."""
+    """True when little is left of a text without its secrets.
+
+    Personal data do not count.
+    """
     secret = [one for one in found if one.kind not in personal_kinds() and one.kind != PRIVATE]
     if not secret:
         return False
@@ -167,7 +172,10 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """The words that are searched first, each with the place of its shape and the pattern that must match at the word."""
+    """Words to search first.
+
+    Each has the place of its shape and the pattern that must match at the word.
+    """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
 

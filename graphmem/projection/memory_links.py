@@ -66,7 +66,7 @@ class MemoryLinks(ABC):
 
     @property
     def anchored(self) -> Container[str]:
-        """Ids of the nodes that any memory is about, whoever may see it."""
+        """Return ids of the nodes of all memories, visible or not."""
         return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:
