@@ -80,4 +80,16 @@
 ; #define NAME value; one without a value guards a header
 (preproc_def
   name: (identifier) @target
-  value: (preproc_arg)) @binding.assign
+  value: (preproc_arg) @value) @binding.assign
+
+; (type, type *): parameters without names
+(parameter_list
+  (parameter_declaration
+    type: (_) @annotation
+    declarator: (abstract_pointer_declarator)) @parameter.normal)
+
+((parameter_list
+  (parameter_declaration
+    type: (_) @annotation
+    !declarator) @parameter.normal)
+  (#not-eq? @annotation "void"))

@@ -57,52 +57,160 @@
   ]
   default_value: (number_literal)) @definition.method @modifier.abstract
 
-; type Name::name(…) {…}, type space::Name::name(…) {…}
+; type Name::name(…) {…}, type space::Name::name(…) {…}, type &Name<T>::operator=(…) {…}
 (function_definition
   type: (_) @returns
   declarator: [
     (function_declarator
-      declarator: (qualified_identifier
-        scope: (namespace_identifier) @owner
-        name: (identifier) @name))
+      declarator: [
+        (qualified_identifier
+          name: [
+            (identifier)
+            (operator_name)
+            (destructor_name)
+          ] @name) @owner
+        (qualified_identifier
+          name: (qualified_identifier
+            name: [
+              (identifier)
+              (operator_name)
+              (destructor_name)
+            ] @name)) @owner
+        (qualified_identifier
+          name: (qualified_identifier
+            name: (qualified_identifier
+              name: [
+                (identifier)
+                (operator_name)
+                (destructor_name)
+              ] @name))) @owner
+      ])
     (reference_declarator
       (function_declarator
-        declarator: (qualified_identifier
-          scope: (namespace_identifier) @owner
-          name: (identifier) @name)))
+        declarator: [
+          (qualified_identifier
+            name: [
+              (identifier)
+              (operator_name)
+              (destructor_name)
+            ] @name) @owner
+          (qualified_identifier
+            name: (qualified_identifier
+              name: [
+                (identifier)
+                (operator_name)
+                (destructor_name)
+              ] @name)) @owner
+          (qualified_identifier
+            name: (qualified_identifier
+              name: (qualified_identifier
+                name: [
+                  (identifier)
+                  (operator_name)
+                  (destructor_name)
+                ] @name))) @owner
+        ]))
     (pointer_declarator
       declarator: (function_declarator
-        declarator: (qualified_identifier
-          scope: (namespace_identifier) @owner
-          name: (identifier) @name)))
-    (function_declarator
-      declarator: (qualified_identifier
-        name: (qualified_identifier
-          scope: (namespace_identifier) @owner
-          name: (identifier) @name)))
-    (function_declarator
-      declarator: (qualified_identifier
-        scope: (template_type
-          name: (type_identifier) @owner)
-        name: (identifier) @name))
+        declarator: [
+          (qualified_identifier
+            name: [
+              (identifier)
+              (operator_name)
+              (destructor_name)
+            ] @name) @owner
+          (qualified_identifier
+            name: (qualified_identifier
+              name: [
+                (identifier)
+                (operator_name)
+                (destructor_name)
+              ] @name)) @owner
+          (qualified_identifier
+            name: (qualified_identifier
+              name: (qualified_identifier
+                name: [
+                  (identifier)
+                  (operator_name)
+                  (destructor_name)
+                ] @name))) @owner
+        ]))
   ]
   body: (compound_statement) @body) @definition.method
 
-; Name::Name(…) {…}
+; Name::Name(…) {…}, Name::~Name() {…}
 (function_definition
   !type
+  declarator: (function_declarator
+    declarator: [
+      (qualified_identifier
+        name: [
+          (identifier)
+          (operator_name)
+          (destructor_name)
+        ] @name) @owner
+      (qualified_identifier
+        name: (qualified_identifier
+          name: [
+            (identifier)
+            (operator_name)
+            (destructor_name)
+          ] @name)) @owner
+      (qualified_identifier
+        name: (qualified_identifier
+          name: (qualified_identifier
+            name: [
+              (identifier)
+              (operator_name)
+              (destructor_name)
+            ] @name))) @owner
+    ])
+  body: (compound_statement) @body) @definition.method
+
+; class Name { type operator+(…) {…} }, type operator+(…) {…}
+(function_definition
+  type: (_) @returns
   declarator: [
     (function_declarator
-      declarator: (qualified_identifier
-        scope: (namespace_identifier) @owner
-        name: (identifier) @name))
-    (function_declarator
-      declarator: (qualified_identifier
-        name: (qualified_identifier
-          scope: (namespace_identifier) @owner
-          name: (identifier) @name)))
+      declarator: (operator_name) @name)
+    (reference_declarator
+      (function_declarator
+        declarator: (operator_name) @name))
+    (pointer_declarator
+      declarator: (function_declarator
+        declarator: (operator_name) @name))
   ]
-  body: (compound_statement) @body) @definition.method
+  body: (compound_statement) @body) @definition.function
+
+; class Name { Name &operator=(…) = default; }
+(function_definition
+  type: (_) @returns
+  declarator: [
+    (function_declarator
+      declarator: (operator_name) @name)
+    (reference_declarator
+      (function_declarator
+        declarator: (operator_name) @name))
+  ]
+  (default_method_clause)) @definition.function
+
+; class Name { Name(…) = default; ~Name() {…} }
+(field_declaration_list
+  (function_definition
+    !type
+    declarator: (function_declarator
+      declarator: [
+        (identifier)
+        (destructor_name)
+      ] @name)
+    (default_method_clause)) @definition.method)
+
+(field_declaration_list
+  (function_definition
+    !type
+    declarator: (function_declarator
+      declarator: (destructor_name) @name)
+    body: (compound_statement) @body) @definition.method)
 
 ; type &name(…) {…}
 (function_definition

@@ -3,11 +3,56 @@
 ; new Name(…)
 (new_expression) @reference.call
 
+; left = right, left == right: may be operators of a class
+(assignment_expression
+  operator: "=") @reference.implicit
+
+(binary_expression
+  operator: [
+    "=="
+    "!="
+    "<"
+    "<="
+    ">"
+    ">="
+    "+"
+    "-"
+    "*"
+    "/"
+    "%"
+    "<<"
+    ">>"
+  ]) @reference.implicit
+
+; Name{…}
+(compound_literal_expression) @reference.call
+
+; Name name;
+(declaration
+  type: [
+    (type_identifier)
+    (qualified_identifier)
+    (template_type)
+  ]
+  declarator: (identifier)) @reference.call
+
+; Name name(other), which looks like a declaration of a function
+(compound_statement
+  (declaration
+    type: (type_identifier)
+    declarator: (function_declarator
+      declarator: (identifier)
+      parameters: (parameter_list
+        (parameter_declaration
+          type: (type_identifier)
+          !declarator)))) @reference.call)
+
 ; Name name(…), Name name{…}: makes a value of the type
 (declaration
   type: [
     (type_identifier)
     (qualified_identifier)
+    (template_type)
   ]
   declarator: (init_declarator
     declarator: (identifier)

@@ -1,5 +1,16 @@
 ; inherits: cfamily
 
+; type name(other); in a function, which looks like a declaration of one
+(compound_statement
+  (declaration
+    type: (type_identifier) @annotation
+    declarator: (function_declarator
+      declarator: (identifier) @target
+      parameters: (parameter_list
+        (parameter_declaration
+          type: (type_identifier)
+          !declarator)))) @binding.annotate)
+
 ; (type &name, type name = default)
 (parameter_list
   (parameter_declaration
@@ -94,3 +105,9 @@
   parameters: (template_parameter_list
     (type_parameter_declaration
       (type_identifier) @target) @binding.local)) @extent
+
+; (type &): a parameter without a name
+(parameter_list
+  (parameter_declaration
+    type: (_) @annotation
+    declarator: (abstract_reference_declarator)) @parameter.normal)

@@ -68,7 +68,8 @@ class Bindings(Extraction):
             if is_defined and builder.terms[builder.term(target)][0] == NAME:
                 continue
             given = value if value >= 0 or op != "local" else self.grammar.helper.given(builder, node, target)
-            self.bind(target, op, given, annotation, node, lines)
+            said = self.grammar.helper.annotated(builder, annotation, target) if annotation >= 0 else annotation
+            self.bind(target, op, given, said, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
         """First and last line of a block without lines shared with other code."""

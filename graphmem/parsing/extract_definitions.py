@@ -38,7 +38,7 @@ class Definitions(Bindings):
         if node.id in self.opened:
             return
         name_node = captures["name"][0]
-        owner = self.builder.text(captures["owner"][0]) if "owner" in captures else ""
+        owner = self.grammar.helper.owner(self.builder.text(captures["owner"][0])) if "owner" in captures else ""
         name = self.grammar.helper.name(self.builder.text(name_node))
         if "modifier.anonymous" in captures:
             name = f"<{name.partition('<')[0].rpartition('.')[2]}>"  # named after its base, in a form that no source can look up
@@ -52,6 +52,7 @@ class Definitions(Bindings):
             if modifier.startswith("modifier."):
                 found.modifiers.add(modifier[9:])
         found.modifiers |= self.modifiers.pop(node.id, set())
+        found.modifiers.update(modifier for first, last, modifier in self.regions if first <= node.start_byte < last)
         self.add_decorators(found, node)
         found.said = self.said.get(node.id, {})
         found.returns = self.builder.declaration(captures["returns"][0]) if "returns" in captures else found.said.get("return", NO_TERM)
@@ -237,6 +238,8 @@ class Definitions(Bindings):
             return
         target = captures["name"][0]
         name = self.builder.text(target)
+        if annotation >= 0:
+            annotation = self.grammar.helper.annotated(self.builder, annotation, target)
         if annotation < 0 and owner.said:
             annotation = owner.said.get(name, owner.said.get(f"#{place}", NO_TERM) if target.kind_id in self.pattern_kinds else NO_TERM)
         if target.kind_id in self.pattern_kinds:  # the pattern destructures a parameter that has no name of its own

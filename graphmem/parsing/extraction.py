@@ -161,6 +161,7 @@ class Extraction:
         self.function_kinds = _function_kinds(grammar)
         self.elsewhere: dict[tuple[int, str], str] = {}  # (scope, name) -> global | nonlocal
         self.pattern_kinds = _pattern_kinds(grammar)
+        self.regions = grammar.helper.regions(source)
 
     def line(self, byte: int) -> int:
         """1-based line of a byte."""
@@ -191,7 +192,7 @@ class Extraction:
         if owner:
             apart = self.grammar.spec.methods_apart
             if apart:
-                holder = self.holders.get((parent.index, owner))
+                holder = self.holder(parent.index, owner)
             else:
                 inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
                 holder = next(inside, None)
@@ -202,6 +203,21 @@ class Extraction:
             kind = "method"
         qualname = name if parent.index == 0 else f"{parent.qualname}.{name}"
         return self.registered(kind, name, qualname, parent, node, name_node)
+
+    def holder(self, parent: int, owner: str) -> OpenDefinition | None:
+        """The owner of a definition that is written elsewhere.
+
+        It has a name or a path, and namespaces may begin the path.
+        """
+        found = self.holders.get((parent, owner))
+        parts = owner.split(".")
+        for first in range(len(parts) if found is None and len(parts) > 1 else 0):
+            found = self.holders.get((parent, parts[first]))
+            for name in parts[first + 1 :]:
+                found = self.holders.get((found.index, name)) if found is not None else None
+            if found is not None:
+                break
+        return found
 
     def open_apart(self, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
         """Open a method whose type is further down, or in another file."""
@@ -214,7 +230,7 @@ class Extraction:
     def join_owners(self) -> None:
         """Attach methods to owners that are further down the file."""
         for method, owner in self.apart:
-            holder = self.holders.get((method.parent, owner))
+            holder = self.holder(method.parent, owner)
             method.parent = holder.index if holder is not None else method.parent
 
     def registered(self, kind: str, name: str, qualname: str, parent: OpenDefinition, node: Node, name_node: Node) -> OpenDefinition:

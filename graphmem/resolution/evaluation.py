@@ -291,8 +291,7 @@ class Evaluation:
                 fields = dict(atom[1])
                 found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
             elif atom[0] == INST:
-                method = rules_of(entry).item_method
-                found = join(found, self.method_result(atom, method) if method else EMPTY)
+                found = join(found, rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base)))
             elif atom[0] in (CLASS, EXT) or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif atom[0] == EXTI:

@@ -51,6 +51,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "python": "graphmem.resolution.python.rules",
     "ecmascript": "graphmem.resolution.ecmascript.rules",
     "go": "graphmem.resolution.go.rules",
+    "cfamily": "graphmem.resolution.cfamily.rules",
     "scoped": "graphmem.resolution.scoped",
     "rust": "graphmem.resolution.rust.rules",
     "java": "graphmem.resolution.java.rules",

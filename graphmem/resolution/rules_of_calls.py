@@ -164,6 +164,18 @@ class CallRules:
         """Whether a call with this number of arguments can mean this definition."""
         return True
 
+    def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
+        """The key of functions among which the arguments of a call choose."""
+        return symbol.path, entry.definitions[symbol.index].parent, symbol.name
+
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Whether a method of a subclass overrides one of the same name."""
+        return True
+
+    def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
+        """Whether a call in one file can run an override in another."""
+        return True
+
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether an external value can be passed for a parameter of these types."""
         return True

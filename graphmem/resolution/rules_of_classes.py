@@ -11,6 +11,7 @@ from graphmem.resolution.types import (
     EXT,
     Base,
     Ext,
+    Instance,
     Receiver,
     SuperObject,
     Type,
@@ -19,6 +20,7 @@ from graphmem.resolution.types import (
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding
+    from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.symbol import Symbol
@@ -152,6 +154,10 @@ class ClassRules:
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
         """Whether a term is the receiver viewed as its base class."""
         return bool(entry.terms[term][0] == SUPER)
+
+    def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
+        """Type of an item of an object; the callee of the site is the object."""
+        return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Type of a class attribute seen through instances.

@@ -195,11 +195,11 @@ class ScopedRules(PackageRules):
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
-        found = [place for place in self.package_places(inference, self._group, name, entry) if not _is_private(place)]
-        if len({place.entry.path for place in found}) < 2 or all(_is_class(place) for place in found):
+        found = [place for place in self.package_places(inference, self._group, name, entry) if not is_private(place)]
+        if len({place.entry.path for place in found}) < 2 or all(is_class(place) for place in found):
             return found or None
-        stems = {_stem(path) for path in self._imported(inference, entry)} | {_stem(entry.path)}
-        near = [place for place in found if _stem(place.entry.path) in stems]
+        stems = {stem(path) for path in self._imported(inference, entry)} | {stem(entry.path)}
+        near = [place for place in found if stem(place.entry.path) in stems]
         return near if len({place.entry.path for place in near}) == 1 else None
 
     def _imported(self, inference: Inference, entry: FileEntry) -> Iterator[str]:
@@ -301,7 +301,8 @@ def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
     return near if len(near) == 1 else []
 
 
-def _stem(path: str) -> str:
+def stem(path: str) -> str:
+    """Return the name of a file without its endings."""
     return path.rpartition("/")[2].partition(".")[0]
 
 
@@ -309,12 +310,14 @@ def _definition(place: Place) -> Definition | None:
     return place.entry.definitions[place.slot.index] if place.slot.kind == "definition" else None
 
 
-def _is_private(place: Place) -> bool:
+def is_private(place: Place) -> bool:
+    """Return whether only its own file sees a definition."""
     definition = _definition(place)
     return definition is not None and "private" in definition.modifiers
 
 
-def _is_class(place: Place) -> bool:
+def is_class(place: Place) -> bool:
+    """Return whether a place defines a class."""
     definition = _definition(place)
     return definition is not None and definition.kind in CLASS_KINDS
 

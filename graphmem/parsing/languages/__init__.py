@@ -14,7 +14,7 @@ from graphmem.parsing.facts import (
 from graphmem.parsing.terms import TermBuilder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -88,6 +88,18 @@ class Helper:
     def name(self, text: str) -> str:
         """Name of a definition in qualified names, which are divided at dots."""
         return text
+
+    def owner(self, text: str) -> str:
+        """The owner of a definition, as a dotted path."""
+        return text
+
+    def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
+        """The type of one target of an annotation, as its declarator gives it."""
+        return annotation
+
+    def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
+        """From where to where, in bytes, definitions have a modifier."""
+        return ()
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """(attribute, target) for each part of a destructured object.

@@ -169,7 +169,7 @@ class Targets:
         if is_exact or not isinstance(owner, Symbol):
             yield from plain
             return
-        overrides = self.hierarchy.overrides(receiver[1], name, caller)
+        overrides = [symbol for symbol in self.hierarchy.overrides(receiver[1], name, caller) if self._may_run(plain, symbol)]
         is_abstract = False
         is_idle = self._is_idle(receiver[1], owner, name, bool(overrides))
         for target in plain:
@@ -183,6 +183,15 @@ class Targets:
         likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
         for symbol in overrides:
             yield Target(symbol, None, "override", likely)
+
+    def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
+        """True for an override that a call of one of these can run."""
+        entry = self.project.entry(method)
+        rules = rules_of(entry)
+        named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
+        if named and not any(rules.overrides(self.inference, symbol, method) for symbol in named):
+            return False
+        return rules.may_run(self.entry, entry)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of a class runs the method of its owner.
@@ -229,8 +238,8 @@ class Targets:
             if target.symbol is None or target.symbol.kind not in FUNCTION_KINDS:
                 found.append(target)
                 continue
-            parent = self.project.definition(target.symbol).parent
-            groups.setdefault((target.symbol.path, parent, target.symbol.name), []).append(target)
+            entry = self.project.entry(target.symbol)
+            groups.setdefault(rules_of(entry).overload_group(entry, target.symbol), []).append(target)
         for group in groups.values():
             possible = [target for target in group if self._score(reference, target.symbol) >= 0]
             if not possible and group[0].rule != "override":

@@ -1,0 +1,133 @@
+"""C and C++: macros around declarations, pointers, code for Windows only."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import INDEX, LITERAL, NAME, OptionalTerm, TermIndex
+from graphmem.parsing.languages import Helper
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+_WINDOWS: Final = (b"_WIN32", b"_WIN64", b"WIN32", b"_MSC_VER", b"__MINGW32__")
+"""Names that compilers define for Windows only."""
+
+_CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|else|endif)\b(?P<text>[^\n]*)", re.MULTILINE)
+_TEMPLATE: Final = re.compile(r"\s*<[^<>]*>")
+_MACRO: Final = rb"[A-Z][A-Z0-9_]{3,}"
+_ARGUMENTS: Final = rb"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
+_ATTRIBUTE: Final = rb"(?:(?:__attribute__|__declspec|alignas)[ \t]*" + _ARGUMENTS + rb"|" + _MACRO + rb"(?:[ \t]*" + _ARGUMENTS + rb")?)"
+_CLASS: Final = re.compile(
+    rb"\b(?:class|struct|union)(?P<macro>(?:\s+" + _ATTRIBUTE + rb")+)(?=\s+\w[\w:]*(?:\s*<[^;{}()]*>)?(?:\s+\w+)?\s*(?::[^:;]|\{))"
+)
+"""`class EXPORT Name : Base {`: the macro stands where the grammar expects the name."""
+
+_FORWARD: Final = re.compile(rb"^class(?P<macro>(?:[ \t]+" + _ATTRIBUTE + rb")+)(?=[ \t]+\w+;)", re.MULTILINE)
+"""`class EXPORT Name;`"""
+
+_AFTER: Final = re.compile(rb"(?P<before>[\w>)]\s+)(?P<macro>(?:" + _MACRO + rb"(?:[ \t]*" + _ARGUMENTS + rb")?\s*)+)(?=[;{]|:[^:])")
+"""`int n GUARDED_BY(lock);`, `void f() REQUIRES(lock) {`: an annotation behind a declaration."""
+
+_STATEMENT: Final = re.compile(
+    rb"\b(?:return|else|do|new|throw|case|goto|co_return|co_yield|co_await|delete|typedef|using|enum|class|struct|union)\s+$"
+)
+_BEFORE: Final = re.compile(
+    rb"^[ \t]*(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
+    rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+)*[~\w][\w:]*\s*[(=;\[]|(?:class|struct|template|auto|~)\b)",
+    re.MULTILINE,
+)
+"""`EXPORT void f(…)`: a macro before a declaration that is whole without it."""
+
+
+def _blank(match: re.Match[bytes]) -> bytes:
+    first, last = match.span("macro")
+    text, begin = match[0], match.start()
+    blank = re.sub(rb"[^\s]", b" ", text[first - begin : last - begin])
+    return text[: first - begin] + blank + text[last - begin :]
+
+
+def _blank_after(match: re.Match[bytes]) -> bytes:
+    line = match.string[match.string.rfind(b"\n", 0, match.start("macro")) + 1 : match.start("macro")]
+    if line.lstrip().startswith(b"#") or _STATEMENT.search(line):
+        return match[0]
+    return _blank(match)
+
+
+class CFamilyHelper(Helper):
+    """Macros around declarations, operators, paths of classes."""
+
+    def name(self, text: str) -> str:
+        """`operator ==` is written without blanks."""
+        return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
+
+    def owner(self, text: str) -> str:
+        """The path before the last name, without template arguments."""
+        before = ""
+        while before != text:
+            before, text = text, _TEMPLATE.sub("", text)
+        return ".".join(part.strip() for part in text.split("operator")[0].split("::")[:-1] if part.strip())
+
+    def is_parameter(self, node: Node) -> bool:
+        """Not those of a pointer to a function: `int (*call)(int n)`."""
+        around = node.parent.parent if node.parent is not None else None
+        inner = around.child_by_field_name("declarator") if around is not None else None
+        return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
+
+    def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
+        """`T *name` is a `*<T>`: operators of T are not for it."""
+        around = target.parent
+        if around is None or around.type != "pointer_declarator" or annotation < 0:
+            return annotation
+        return builder.add((INDEX, builder.add((NAME, "*")), annotation))
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
+        """Terms of `#define name other`, of `*p` and of `&x`."""
+        if what == "macro":
+            text = builder.text(node).strip()
+            return builder.add((NAME, text)) if text.isidentifier() else builder.unknown
+        if what == "pointer":  # `*p` is an item of what p points at, `&x` is x
+            operator, inner = node.child_by_field_name("operator"), builder.term(node.child_by_field_name("argument"))
+            is_item = operator is not None and operator.type == "*"
+            return builder.add((INDEX, inner, builder.add((LITERAL, "int")))) if is_item else inner
+        return super().helper_term(builder, node, what)
+
+    def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
+        """What only builds for Windows contain, by the conditions around it."""
+        if not any(name in source for name in _WINDOWS):
+            return ()
+        found: list[tuple[int, int, str]] = []
+        stack: list[tuple[int, int]] = []  # of each open condition: where a branch for Windows begins, else -1; whether the next may be one
+        for match in _CONDITION.finditer(source):
+            word, text = match["word"], match["text"]
+            first, is_next = stack.pop() if stack and word in (b"else", b"elif", b"endif") else (-1, 0)
+            if first >= 0:
+                found.append((first, match.start(), "windows"))
+            if word == b"endif":
+                continue
+            if word == b"else":
+                stack.append((match.end() if is_next else -1, 0))
+                continue
+            is_windows = b"||" not in text and any(re.search(rb"\b" + name + rb"\b", text) for name in _WINDOWS)
+            is_not = word == b"ifndef" or (b"!" in text and is_windows)
+            stack.append((match.end() if is_windows and not is_not else -1, int(is_windows and is_not)))
+        return found
+
+    def prepared(self, source: bytes) -> bytes:
+        """Blank the macros between `class` and a name.
+
+        With them, the grammar reads a function.
+        """
+        return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
+
+    def mended(self, source: bytes) -> bytes:
+        """Blank macros that stand before or behind a declaration."""
+        return _BEFORE.sub(_blank, _AFTER.sub(_blank_after, self.prepared(source)))
+
+
+HELPER = CFamilyHelper()

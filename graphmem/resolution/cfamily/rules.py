@@ -1,0 +1,281 @@
+"""Resolution rules for C and C++: what a file includes is what it sees.
+
+All files of a project share their names, for a linker joins them. A name that several files define is that of an included file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.parsing.facts import ATTR, INDEX, NAME, OPERATOR
+from graphmem.resolution.file_entry import Place
+from graphmem.resolution.names import whole
+from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
+from graphmem.resolution.types import CLASS, EMPTY, INST, MODULE, ExtInstance, Instance, Type, join, one
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Reference, Term
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+
+_WINDOWS: Final = re.compile(r"(?:^|[_/.-])(?:win|win32|win64|windows|mingw|msvc)(?=[_/.-])", re.IGNORECASE)
+ELSEWHERE: Final = "windows"
+"""Modifier of definitions that only a build for Windows contains."""
+
+
+class CFamilyRules(ScopedRules):
+    """Includes, methods outside of their class."""
+
+    # names
+
+    def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
+        """Return what a name means that the file does not bind itself.
+
+        Included files come first, with their static functions. Of several other files those count whose header is included.
+        """
+        places = self.package_places(inference, self._group, name, entry)
+        places = [place for place in places if self.visible_apart(entry, place)]
+        if not places:
+            return None
+        included = self.included(inference, entry)
+        found = [place for place in places if place.entry.path in included] or [place for place in places if not is_private(place)]
+        if len({place.entry.path for place in found}) < 2 or all(map(is_class, found)):
+            return found or None
+        stems = {stem(path) for path in included} | {stem(entry.path)}
+        near = [place for place in found if stem(place.entry.path) in stems]
+        return near if len({place.entry.path for place in near}) == 1 else None
+
+    def included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        """Return the paths of the files that a file includes, also through others."""
+        found: frozenset[str] = inference.project.solver.ask(entry.memo, ("included",), self._included, inference, entry)
+        return found
+
+    def _included(self, inference: Inference, entry: FileEntry) -> frozenset[str]:
+        found: set[str] = set()
+        pending = [entry]
+        while pending:
+            current = pending.pop()
+            inference.project.touch_top(current, "")
+            for one_import in current.facts.imports:
+                for atom in self.import_targets(inference, current, one_import):
+                    target = inference.project.file(atom[1]) if atom[0] == MODULE else None
+                    if target is not None and target.path not in found:
+                        found.add(target.path)
+                        pending.append(target)
+        return frozenset(found)
+
+    def visible_apart(self, entry: FileEntry, place: Place) -> bool:
+        """Return whether a definition is one of a build that contains a file."""
+        return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
+
+    # calls
+
+    def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
+        """Return the path of a method: its declarations stand in several files."""
+        return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
+
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether the parameters of two methods have the same types."""
+        return _shape(inference, base) == _shape(inference, method)
+
+    def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
+        """Return whether one program can contain two files.
+
+        Code for Windows only and code of another program are left out.
+
+        A source file with a function `main` is a program of its own.
+        """
+        if entry is other:
+            return True
+        return not _is_program(other) and (is_for_windows(entry.path, ()) or not is_for_windows(other.path, ()))
+
+    def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
+        """Return the functions that an operator runs.
+
+        They are members of the left operand's class, or take both operands.
+        """
+        found = entry.terms[reference.term]
+        if reference.kind != "implicit" or found[0] != OPERATOR or found[3] < 0:
+            return ()
+        name = f"operator{found[1]}"
+        if not inference.project.knows_name(name):
+            return ()
+        given = [inference.expanded(inference.term(entry, reference.scope, side, reference.line)) for side in found[2:]]
+        classes = {atom[1] for atom in given[0] if atom[0] == INST}
+        if not classes or is_pointer(inference, entry, reference.scope, reference.line, found[2]):
+            return ()
+        functions = []
+        for symbol in sorted(classes, key=lambda one_class: one_class.place):
+            owner = inference.owner(symbol, name)
+            if isinstance(owner, Symbol):
+                functions += inference.functions(owner, name)
+        if not functions:
+            functions = [symbol for symbol in inference.project.named(name) if symbol.kind == "function"]
+        right = {atom[1] for atom in given[1] if atom[0] == INST}
+        is_kept = entry.terms[found[3]][0] in (NAME, ATTR)
+        scores = [_fitness(inference, function, classes, right, is_kept=is_kept) for function in functions]
+        best = max(scores, default=-1)
+        chosen = [function for function, score in zip(functions, scores, strict=True) if score == best >= 0]
+        return [(function, len(chosen)) for function in chosen]
+
+    def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
+        """Return what an operator gives: of an assignment the object itself."""
+        if sign == "=":
+            return frozenset((receiver,))
+        return inference.method_result(receiver, f"operator{sign}") if inference.project.knows_name(f"operator{sign}") else EMPTY
+
+    def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
+        """Return what `object[i]` gives; of a pointer an object of the class."""
+        owner = inference.owner(receiver[1], "operator[]")
+        if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
+            return frozenset((receiver,))
+        return inference.method_result(receiver, "operator[]")
+
+    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+        """Return False for an object where another class or a number is declared."""
+        if given[0] != INST:
+            return True
+        return not classes and not all(dotted in self._types for _, dotted in outside)
+
+    # members
+
+    def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
+        """Return the slot of a definition.
+
+        A method outside of its class has the last part of what stands before its name: the rest may be namespaces.
+        """
+        scope, slot = super().definition_slot(entry, position)
+        return scope, ".".join(slot.split(".")[-2:])
+
+    def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
+        """Return methods of a class that stand outside of it, in any file."""
+        entry = inference.project.entry(owner)
+        slot = f"{owner.name}.{name}"
+        places = self.package_places(inference, self._group, slot, entry)
+        if "." in owner.qualname:
+            places += (Place(entry, 0, found) for found in whole(entry, entry.names(0).get(slot, ())))
+        found = []
+        for place in places:
+            inference.project.touch_top(place.entry, place.entry.top_name(place.slot.index))
+            if self._is_of(inference, owner, _written_owner(place)):
+                found.append(place)
+        return found
+
+    def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
+        """Return whether a written path names a class.
+
+        Namespaces may begin the path.
+        """
+        path = owner.qualname.split(".")
+        if list(written[-len(path) :]) != path:
+            return False
+        before = written[: -len(path)]
+        return not before or not any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(before[-1]))
+
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """Return the class of a method that is written outside its class."""
+        written = _written_owner_of(entry, position)
+        for first in range(len(written)):
+            places = inference.lookup(entry, 0, written[first], 1 << 30)
+            found = EMPTY
+            for place in places or ():
+                found = join(found, inference.expanded(inference.slot(place)))
+            for name in written[first + 1 :]:
+                found = inference.attribute(found, name)
+            classes = [atom for atom in found if atom[0] == CLASS]
+            if classes:
+                return frozenset(classes) if len(classes) < 2 else self._nearest_class(inference, entry, found)
+        return EMPTY
+
+    def _nearest_class(self, inference: Inference, entry: FileEntry, found: Type) -> Type:
+        included = self.included(inference, entry)
+        near = [atom for atom in found if atom[0] == CLASS and (atom[1].path in included or atom[1].path == entry.path)]
+        return one(near[0]) if len(near) == 1 else found
+
+
+def _written_owner(place: Place) -> list[str]:
+    return _written_owner_of(place.entry, place.slot.index)
+
+
+def _written_owner_of(entry: FileEntry, position: int) -> list[str]:
+    return entry.definitions[position].qualname.split(".")[:-1]
+
+
+def is_for_windows(path: str, modifiers: Collection[str]) -> bool:
+    """Return whether a definition is part of builds for Windows only."""
+    return ELSEWHERE in modifiers or _WINDOWS.search(path) is not None
+
+
+def _modifiers(place: Place) -> Sequence[str]:
+    return place.entry.definitions[place.slot.index].modifiers if place.slot.kind == "definition" else ()
+
+
+def _is_program(entry: FileEntry) -> bool:
+    return any(slot.kind == "definition" for slot in entry.names(0).get("main", ()))
+
+
+def _fitness(inference: Inference, function: Symbol, left: Collection[Symbol], right: Collection[Symbol], *, is_kept: bool) -> int:
+    """Return how well an operator fits its operands; -1 when it does not."""
+    entry = inference.project.entry(function)
+    definition = entry.definitions[function.index]
+    declared = [inference.declared(entry, definition.parent, parameter.annotation) for parameter in definition.parameters]
+    types = [{atom[1] for atom in value if atom[0] == INST} for value in declared]
+    if function.kind == "function":
+        if len(types) != 2 or not types[0] & set(left):
+            return -1
+        types = types[1:]
+    if len(types) != 1 or (right and types[0] and not types[0] & set(right)):
+        return -1
+    moves = "&&" in definition.signature
+    return -1 if moves and is_kept else 2 * bool(types[0] & set(right)) + moves
+
+
+def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:
+    """Return whether a variable or a field is a pointer.
+
+    True also without a declaration.
+    """
+    found = entry.terms[term]
+    if found[0] == NAME:
+        places = inference.lookup(entry, scope, found[1], line) or ()
+        return not places or any(_points(place) for place in places)
+    if found[0] != ATTR:
+        return found[0] != INDEX
+    for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
+        owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
+        if isinstance(owner, Symbol):
+            other = inference.project.entry(owner)
+            return any(_points(Place(other, owner.index, slot)) for slot in other.names(owner.index).get(found[2], ()))
+    return True
+
+
+def _points(place: Place) -> bool:
+    entry, scope, slot = place
+    if slot.kind == "binding":
+        annotation = entry.facts.bindings[slot.index].annotation
+    elif slot.kind == "parameter":
+        annotation = entry.definitions[scope].parameters[slot.index].annotation
+    else:
+        return True
+    found = entry.terms[annotation] if annotation >= 0 else None
+    return found is None or (found[0] == INDEX and entry.terms[found[1]] == (NAME, "*"))
+
+
+def _shape(inference: Inference, method: Symbol) -> tuple[Any, ...]:
+    entry = inference.project.entry(method)
+    return tuple(_written(entry.terms, parameter.annotation) for parameter in entry.definitions[method.index].parameters)
+
+
+def _written(terms: Sequence[Term], index: int) -> str:
+    """Return the last name of a type as written; "" where it has none."""
+    found = terms[index] if index >= 0 else None
+    while found is not None and found[0] == INDEX:
+        found = terms[found[1]]
+    return found[-1] if found is not None and found[0] in (NAME, ATTR) else ""
+
+
+RULES = CFamilyRules
