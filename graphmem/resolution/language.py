@@ -18,6 +18,7 @@ from graphmem.resolution.rules_of_classes import ClassRules
 from graphmem.resolution.rules_of_names import NameRules
 from graphmem.resolution.types import (
     EXT,
+    Package,
     Type,
     one,
 )
@@ -81,6 +82,6 @@ def as_rules(rules: FileRules) -> Rules:
     return rules  # type: ignore[return-value]
 
 
-def external(package: str, dotted: str = "") -> Type:
+def external(package: Package, dotted: str = "") -> Type:
     """Return the type of an object outside the project."""
     return one((EXT, package, dotted, None))

@@ -31,6 +31,7 @@ from graphmem.resolution.types import (
     TUP,
     UNTYPED,
     Atom,
+    Language,
     Module,
     Namespace,
     Receiver,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 class PackageRules(Rules):
     """Packages, declared types, and members defined outside their class."""
 
-    name: ClassVar[str] = ""
+    name: ClassVar[Language] = Language("")
     """Name of the language, as used in `NAMESPACE` atoms."""
 
     builtin_types: ClassVar[frozenset[str]] = frozenset()

@@ -9,10 +9,12 @@ from graphmem.parsing.facts import CALL
 from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import children
 from graphmem.resolution.types import (
+    BUILTINS,
     EMPTY,
     Atom,
     Module,
     Namespace,
+    Package,
     Type,
 )
 
@@ -41,7 +43,7 @@ class NameRules:
     An example is `from . import x` in a package.
     """
 
-    builtin_package: str = "builtins"
+    builtin_package: Package = BUILTINS
     """Package of the names that every file sees."""
 
     def module_names(self, path: str) -> Sequence[str]:

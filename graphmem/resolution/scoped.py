@@ -16,7 +16,24 @@ from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules
 from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import items_or_itself, last_name
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, MODULE, NAMESPACE, Atom, Container, Receiver, Type, box, join, join_all, one
+from graphmem.resolution.types import (
+    BOX,
+    CLASS,
+    EMPTY,
+    EXT,
+    MODULE,
+    NAMESPACE,
+    Atom,
+    Container,
+    Language,
+    Package,
+    Receiver,
+    Type,
+    box,
+    join,
+    join_all,
+    one,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Definition, FileFacts, Import
@@ -58,7 +75,7 @@ class ScopedRules(PackageRules):
             origin = f"grammars/{spec.name}/language.toml"
             message = f"{origin}: [resolution] has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(_KEYS))}"
             raise GrammarError(message, path=origin, line=0)
-        self._language = spec.name
+        self._language = Language(spec.name)
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
         self._by_path = table.get("imports", "name") == "path"
@@ -72,7 +89,7 @@ class ScopedRules(PackageRules):
         self._reopened = bool(table.get("reopened"))
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
-        self.builtin_package = str(table.get("library", spec.name))
+        self.builtin_package = Package(table.get("library", spec.name))
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
@@ -137,7 +154,7 @@ class ScopedRules(PackageRules):
             near = _nearest(entry.path, inference.project.modules(f"/{clean}{ending}")) if clean else []
             if near:
                 return join_all(one((MODULE, path)) for path in near)
-        return one((EXT, plain, "", None)) if clean == plain else EMPTY
+        return one((EXT, Package(plain), "", None)) if clean == plain else EMPTY
 
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
         parts = [part for part in written.replace(self._separator, ".").split(".") if part]
@@ -149,7 +166,7 @@ class ScopedRules(PackageRules):
                     found = inference.attribute(found, name)
                 if found:
                     return found
-        return one((EXT, ".".join(parts[:-1]) or parts[0], parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
+        return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """A name of a package, or a package below it."""

@@ -8,7 +8,8 @@ means "too many things". Joining is monotone and the height is bounded (at most 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from itertools import chain
+from typing import Final, Literal, NewType
 
 from graphmem.resolution.symbol import Symbol
 
@@ -34,6 +35,19 @@ MADE: Final = 18
 METHODS: Final = 19
 ANYTHING: Final = 99
 
+Package = NewType("Package", str)
+"""The name of an external package, such as `requests` or `node:fs`.
+
+It is a type of its own, so that mypy reports a package and a dotted name that are swapped.
+"""
+
+Language = NewType("Language", str)
+"""The name of a language, as in the name of its folder in `grammars/`."""
+
+PYTHON: Final = Language("python")
+BUILTINS: Final = Package("builtins")
+"""The package of Python's builtin names."""
+
 Class = tuple[Literal[0], Symbol, bool]
 """A class of the project.
 
@@ -49,16 +63,16 @@ Func = tuple[Literal[2], Symbol, "Atom | None"]
 Module = tuple[Literal[3], str]
 """A file of the project: its path."""
 
-Namespace = tuple[Literal[4], str, str]
+Namespace = tuple[Literal[4], str, Language]
 """A folder that contains only modules: its dotted name; the language."""
 
-Ext = tuple[Literal[5], str, str, "Symbol | None"]
+Ext = tuple[Literal[5], Package, str, "Symbol | None"]
 """An external name: package, dotted name, and the class it was given.
 
 The name is "" for the package itself. For the class see `ExtInstance`.
 """
 
-ExtInstance = tuple[Literal[6], str, str, "Symbol | None"]
+ExtInstance = tuple[Literal[6], Package, str, "Symbol | None"]
 """An instance of an external class, or the result of an external call.
 
 It has the package, the dotted name, and a class of the project passed to the call. An atom with a class always accompanies the same
@@ -246,9 +260,10 @@ def _merged_boxes(kind: str, group: Sequence[Box]) -> Type:
 
 
 def _merged_tuples(group: Sequence[Tup]) -> Type:
-    if len({len(items) for _, items, _ in group}) == 1:
-        return tuple_of([join_all(parts) for parts in zip(*(items for _, items, _ in group), strict=True)])
-    return box("tuple", join_all(item for _, items, _ in group for item in items))
+    rows: list[tuple[Type, ...]] = [items for _, items, _ in group]
+    if len({len(row) for row in rows}) == 1:
+        return tuple_of([join_all(parts) for parts in zip(*rows, strict=True)])
+    return box("tuple", join_all(chain.from_iterable(rows)))
 
 
 def _merged_objects(group: Sequence[Obj]) -> Type:

@@ -15,7 +15,7 @@ from graphmem.resolution.ecmascript.modules import NODE_MODULES, ModulePaths, ca
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import Rules
 from graphmem.resolution.symbol import CLASS_KINDS
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Package, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -79,7 +79,7 @@ class EcmascriptNames(Rules):
             return EMPTY
         package, below = package_of(specifier)
         if package in NODE_MODULES:
-            package = f"node:{package}"
+            package = Package(f"node:{package}")
         return one((EXT, package, below.replace("/", "."), None))
 
     # exports of a module

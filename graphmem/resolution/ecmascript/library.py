@@ -22,6 +22,7 @@ from graphmem.resolution.types import (
     UNTYPED,
     Container,
     Outside,
+    Package,
     Type,
     box,
     join,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from graphmem.resolution.call import Call
     from graphmem.resolution.inference import Inference
 
-PACKAGE: Final = "ecmascript"
+PACKAGE: Final = Package("ecmascript")
 """Package name for the globals of the language and the platform."""
 
 Known = Callable[["Inference", "Call"], Type]

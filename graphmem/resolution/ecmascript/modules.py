@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from graphmem.resolution.layout import Layout
+from graphmem.resolution.types import Package
 
 _TYPESCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
 _JAVASCRIPT: Final = (".js", ".jsx", ".mjs", ".cjs")
@@ -276,14 +277,14 @@ def candidates(place: str, importer: str) -> Iterator[str]:
     yield from (f"{place}/index{ending}".lstrip("/") for ending in endings)
 
 
-def package_of(specifier: str) -> tuple[str, str]:
+def package_of(specifier: str) -> tuple[Package, str]:
     """Return (package, path below it) of an import that is not a path.
 
     For example, "@a/b/c/d" gives ("@a/b", "c/d").
     """
     parts = specifier.split("/")
     count = 2 if specifier.startswith("@") else 1
-    return "/".join(parts[:count]), "/".join(parts[count:])
+    return Package("/".join(parts[:count])), "/".join(parts[count:])
 
 
 def joined(folder: str, relative: str) -> str | None:

@@ -10,7 +10,23 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import TUPLE
 from graphmem.parsing.languages.ecmascript_words import TYPE_ARGUMENTS
-from graphmem.resolution.types import EMPTY, EXT, FUNC, LAM, MODULE, OBJ, Type, box, closed, join, join_all, object_of, one, tuple_of
+from graphmem.resolution.types import (
+    EMPTY,
+    EXT,
+    FUNC,
+    LAM,
+    MODULE,
+    OBJ,
+    Package,
+    Type,
+    box,
+    closed,
+    join,
+    join_all,
+    object_of,
+    one,
+    tuple_of,
+)
 
 if TYPE_CHECKING:
     from graphmem.resolution.call import Call
@@ -86,8 +102,8 @@ def _signal_pair(inference: Inference, call: Call) -> Type:
 
 
 def _create_context(inference: Inference, call: Call) -> Type:
-    parts = ("Provider", "Consumer")
-    return object_of({_CONTEXT: _said_or_first(inference, call), **{part: one((EXT, "react", f"Context.{part}", None)) for part in parts}})
+    parts = {part: one((EXT, Package("react"), f"Context.{part}", None)) for part in ("Provider", "Consumer")}
+    return object_of({_CONTEXT: _said_or_first(inference, call), **parts})
 
 
 def _use_context(inference: Inference, call: Call) -> Type:

@@ -14,7 +14,7 @@ from graphmem.parsing.facts import ATTR, INDEX, ITER, NAME, TUPLE, TYPED, UNPACK
 from graphmem.resolution.go.constraints import are_built_together
 from graphmem.resolution.packages import PackageRules, classes_in, methods_of
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Outside, Type, join, join_all, one
+from graphmem.resolution.types import BOX, EMPTY, EXT, INST, NAMESPACE, TUP, Atom, Language, Outside, Package, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition, Import, Term
@@ -54,8 +54,8 @@ _DEMANDED: Final = {
 class GoRules(PackageRules):
     """Resolution rules for Go; `go.mod` files give the names of modules."""
 
-    name = "go"
-    builtin_package = "builtin"
+    name = Language("go")
+    builtin_package = Package("builtin")
     builtin_types: ClassVar = _TYPES
     builtin_functions: ClassVar = _FUNCTIONS
     containers: ClassVar = {"[]": ("list", (0,)), "map": ("map", (0, 1)), "chan": ("chan", (0,))}
@@ -105,7 +105,7 @@ class GoRules(PackageRules):
             return EMPTY
         if inference.project.modules(found.module):
             return one((NAMESPACE, found.module, self.name))
-        return one((EXT, found.module, "", None))
+        return one((EXT, Package(found.module), "", None))
 
     # methods
 

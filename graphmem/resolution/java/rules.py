@@ -25,6 +25,8 @@ from graphmem.resolution.types import (
     Container,
     ExtInstance,
     Instance,
+    Language,
+    Package,
     Receiver,
     Type,
     box,
@@ -89,8 +91,8 @@ _GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault
 class JavaRules(PackageRules):
     """Resolution rules for Java."""
 
-    name = "java"
-    builtin_package = "java.lang"
+    name = Language("java")
+    builtin_package = Package("java.lang")
     builtin_types: ClassVar = frozenset([*_PRIMITIVES, *_LANG])
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
@@ -134,7 +136,7 @@ class JavaRules(PackageRules):
                 if found:
                     return found
         count = next((i for i, part in enumerate(parts) if part[:1].isupper()), len(parts))
-        return one((EXT, ".".join(parts[:count]), ".".join(parts[count:]), None))
+        return one((EXT, Package(".".join(parts[:count])), ".".join(parts[count:]), None))
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return a class of a package, or a member of a class."""

@@ -10,6 +10,7 @@ from graphmem.resolution.python.modules import PythonModules
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import children, items_or_itself, last_name
 from graphmem.resolution.types import (
+    BUILTINS,
     CLASS,
     EMPTY,
     EXT,
@@ -256,7 +257,7 @@ class PythonTypes(PythonModules):
         if name == "Callable":
             return join(one((UNTYPED,)), box("callable", _open_is_empty(part(len(arguments) - 1))))
         if name in _SILENT:
-            return EMPTY if name != "Literal" else one((EXTI, "builtins", "str", None))
+            return EMPTY if name != "Literal" else one((EXTI, BUILTINS, "str", None))
         return one((UNTYPED,))
 
 

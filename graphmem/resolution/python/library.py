@@ -15,6 +15,7 @@ from graphmem.parsing.facts import NAME, OPERATOR
 from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
     BOX,
+    BUILTINS,
     EMPTY,
     EXT,
     EXTI,
@@ -23,6 +24,7 @@ from graphmem.resolution.types import (
     TYPEVAR,
     UNTYPED,
     Container,
+    Package,
     Type,
     box,
     class_of,
@@ -96,7 +98,7 @@ def _dictionary(inference: Inference, call: Call) -> Type:
                     keys, values = join(keys, pair[1][0]), join(values, pair[1][1])
     for _, term in call.keywords:
         values = join(values, call.term(term))
-    return box("dict", join(keys, one((EXTI, "builtins", "str", None))) if call.keywords else keys, values)
+    return box("dict", join(keys, one((EXTI, BUILTINS, "str", None))) if call.keywords else keys, values)
 
 
 def _default_dictionary(inference: Inference, call: Call) -> Type:
@@ -108,7 +110,7 @@ def _next(inference: Inference, call: Call) -> Type:
 
 
 def _enumerate(inference: Inference, call: Call) -> Type:
-    return box("iter", tuple_of([one((EXTI, "builtins", "int", None)), _element_of_first(inference, call)]))
+    return box("iter", tuple_of([one((EXTI, BUILTINS, "int", None)), _element_of_first(inference, call)]))
 
 
 def _zip(inference: Inference, call: Call) -> Type:
@@ -177,7 +179,7 @@ def _wraps(inference: Inference, call: Call) -> Type:
 
     `functools.wraps(f)` returns a decorator that returns the decorated function.
     """
-    return one((EXT, "graphmem", "identity", None))
+    return one((EXT, Package("graphmem"), "identity", None))
 
 
 def _cast(inference: Inference, call: Call) -> Type:

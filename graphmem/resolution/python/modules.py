@@ -12,7 +12,9 @@ from graphmem.resolution.types import (
     EXT,
     MODULE,
     NAMESPACE,
+    PYTHON,
     Atom,
+    Package,
     Type,
     one,
 )
@@ -74,7 +76,7 @@ class PythonModules(Rules):
         for path in (f"{place}/__init__.py" if place else "__init__.py", f"{place}.py", f"{place}/__init__.pyi", f"{place}.pyi"):
             if inference.project.file(path) is not None:
                 return one((MODULE, path))
-        return one((NAMESPACE, place.replace("/", "."), "python"))
+        return one((NAMESPACE, place.replace("/", "."), PYTHON))
 
     def _absolute(self, inference: Inference, importer: str, dotted: str) -> Type:
         project = inference.project
@@ -83,8 +85,8 @@ class PythonModules(Rules):
             return one((MODULE, nearest(paths, importer)))
         package, _, rest = dotted.partition(".")
         if package not in sys.stdlib_module_names and project.is_folder(dotted):
-            return one((NAMESPACE, dotted, "python"))
-        return one((EXT, package, rest, None))
+            return one((NAMESPACE, dotted, PYTHON))
+        return one((EXT, Package(package), rest, None))
 
     def _is_importable(self, inference: Inference, path: str, dotted: str, importer: str) -> bool:
         """Return whether a file can be imported by a dotted name.
@@ -128,7 +130,7 @@ class PythonModules(Rules):
             if any(atom[0] == MODULE for atom in found):
                 return found
             dotted = self.module_names(f"{place}/{name}/x.py")
-            return next((one((NAMESPACE, d[:-2], "python")) for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
+            return next((one((NAMESPACE, d[:-2], PYTHON)) for d in dotted if inference.project.is_folder(d[:-2])), EMPTY)
         if module[0] != NAMESPACE:
             return EMPTY
         dotted_name = f"{module[1]}.{name}"
@@ -138,7 +140,7 @@ class PythonModules(Rules):
         found = self._at(inference, dotted_name.replace(".", "/"))
         if any(atom[0] == MODULE for atom in found):
             return found
-        return one((NAMESPACE, dotted_name, "python")) if inference.project.is_folder(dotted_name) else EMPTY
+        return one((NAMESPACE, dotted_name, PYTHON)) if inference.project.is_folder(dotted_name) else EMPTY
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
         """Return whether a module re-exports an imported name.

@@ -21,7 +21,7 @@ from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, IT
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself
-from graphmem.resolution.types import BOX, CLASS, EMPTY, EXT, FUNC, INST, Container, Instance, Outside, Type, box, join, one
+from graphmem.resolution.types import BOX, BUILTINS, CLASS, EMPTY, EXT, FUNC, INST, Container, Instance, Outside, Type, box, join, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition
@@ -54,7 +54,7 @@ class PythonRules(PythonTypes):
 
     def builtin(self, name: str) -> Type:
         """Return a name of the module `builtins`; empty if it is unknown."""
-        return one((EXT, "builtins", name, None)) if name in BUILTIN_NAMES else EMPTY
+        return one((EXT, BUILTINS, name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the type of a method's first parameter.

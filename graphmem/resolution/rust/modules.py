@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.resolution.packages import PackageRules
-from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, EXT, MODULE, Atom, Module, Namespace, Package, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import FileFacts, Import
@@ -251,12 +251,12 @@ class RustModules(PackageRules):
         elif library:
             current = library
         elif first == alias and len(parts) == 1:
-            return self.builtin(first) or one((EXT, first, "", None))
+            return self.builtin(first) or one((EXT, Package(first), "", None))
         else:
             places = inference.lookup(entry, scope, first, 1 << 30)
             current = join_all(inference.slot(place) for place in places) if places else self.builtin(first)
             if not current:
-                return one((EXT, first, ".".join(parts[1:]), None))
+                return one((EXT, Package(first), ".".join(parts[1:]), None))
         for part in parts[1:]:
             if part == "super":
                 current = join_all(self._parent(inference, atom) for atom in current)
@@ -308,8 +308,8 @@ class RustModules(PackageRules):
     def builtin(self, name: str) -> Type:
         """Return a name of the prelude or an external crate by its name."""
         if name in LIBRARIES:
-            return one((EXT, name, "", None))
-        return one((EXT, self._outside[name], "", None)) if name in self._outside else super().builtin(name)
+            return one((EXT, Package(name), "", None))
+        return one((EXT, Package(self._outside[name]), "", None)) if name in self._outside else super().builtin(name)
 
 
 def is_module(entry: FileEntry, scope: int) -> bool:

@@ -28,7 +28,9 @@ from graphmem.resolution.types import (
     Container,
     Ext,
     Instance,
+    Language,
     Outside,
+    Package,
     Receiver,
     Type,
     box,
@@ -75,9 +77,9 @@ _MAKERS: Final = frozenset("Borrowed Owned clone downgrade from new pin".split()
 class RustRules(RustModules):
     """Resolution rules for Rust; `Cargo.toml` files give the crate names."""
 
-    name = "rust"
+    name = Language("rust")
     libraries_hand_back = True
-    builtin_package = "std"
+    builtin_package = Package("std")
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)
     class_calls_are_virtual = False
