@@ -19,6 +19,7 @@ import pytest
 from graphmem.errors import BadInputError
 from graphmem.reports import exporting
 from graphmem.reports.diagram import Box, Diagram, Line, as_json, dot, graphml, mermaid
+from graphmem.reports.report import _environment
 from graphmem.reports.svg import svg
 
 AWKWARD = Diagram(
@@ -233,3 +234,9 @@ def test_what_cannot_be_meant_is_refused(indexed):
         indexed.export_view("impact")
     with pytest.raises(BadInputError, match="takes no targets"):
         indexed.export_view("modules", "svg", ["Graph"])
+
+
+def test_the_report_escapes_every_text():
+    made = _environment().from_string("<td>{{ name }}</td><td title='{{ name }}'>{{ names|join(', ') }}</td>")
+    text = made.render(name="<b>'x\x1b[31m", names=["<i>", "\u202e"])
+    assert text == r"<td>&lt;b&gt;&#39;x\x1b[31m</td><td title='&lt;b&gt;&#39;x\x1b[31m'>&lt;i&gt;, \u202e</td>"
