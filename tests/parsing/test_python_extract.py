@@ -353,7 +353,7 @@ def test_references_say_what_is_used_where():
                 return local
         """
     )
-    found = [(r.kind, spell(facts, r.term), r.line) for r in facts.references if r.kind != "implicit"]
+    found = [(r.kind, spell(facts, r.term), r.line) for r in facts.references if r.kind not in ("implicit", "named")]
     assert found == [
         ("decorate", "decorate", 3),
         ("inherit", "Base", 4),
@@ -366,6 +366,24 @@ def test_references_say_what_is_used_where():
         ("read", "LIMIT", 8),
         ("raise", "Error", 9),
     ]
+
+
+def test_references_say_where_their_name_is_written():
+    text = "from a.b import foo as bar\n\ndef f(x: Base) -> list[Base]:\n    é = 'ü'; x.run(é).filter(\n        1).exclude(bar(2))\n"
+    facts = read(text)
+    lines = text.split("\n")
+    found = [(r.kind, f.written_name(facts.terms, r.term), r.name_line, r.name_column) for r in facts.references]
+    assert all(lines[line - 1].startswith(name, column) for _, name, line, column in found)
+    assert sorted(found) == [
+        ("call", "bar", 5, 19),
+        ("call", "exclude", 5, 11),
+        ("call", "filter", 4, 22),
+        ("call", "run", 4, 15),
+        ("named", "Base", 3, 9),
+        ("named", "Base", 3, 24),
+        ("named", "list", 3, 19),
+    ]
+    assert facts.imports[0][-3:] == ((1, 5, 3), (1, 16, 3), (1, 23, 3))
 
 
 def test_what_the_language_does_by_itself_is_a_reference_too():

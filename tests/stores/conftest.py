@@ -30,6 +30,7 @@ from graphmem.model import (
     ExternalRow,
     FileRow,
     GraphDelta,
+    OccurrencesRow,
     SymbolRow,
     UnresolvedRow,
     chunk_id,
@@ -132,10 +133,18 @@ class World:
     # ---- states
 
     def state(self) -> tuple[dict[Any, Any], ...]:
-        return tuple(dict(part) for part in (self.files, self.symbols, self.externals, self.chunks, self.edges, self.unresolved))
+        return tuple(
+            dict(part) for part in (self.files, self.symbols, self.externals, self.chunks, self.edges, self.unresolved, self.occurrences)
+        )
+
+    @property
+    def occurrences(self) -> dict[str, OccurrencesRow]:
+        """Every second file has some, which change with its content."""
+        rows = (OccurrencesRow(row.id, row.path, bytes.fromhex(row.content_hash) * 9) for row in self.files.values() if row.lines % 2 == 0)
+        return {row.id: row for row in rows}
 
     def full(self) -> GraphDelta:
-        empty: tuple[dict[Any, Any], ...] = ({}, {}, {}, {}, {}, {})
+        empty: tuple[dict[Any, Any], ...] = ({}, {}, {}, {}, {}, {}, {})
         return self.since(empty)
 
     def since(self, old: tuple[dict[Any, Any], ...]) -> GraphDelta:
@@ -144,7 +153,7 @@ class World:
             changed = {key for key in before.keys() & after.keys() if before[key] != after[key]}
             removed.append(sorted(before.keys() - after.keys() | (changed if at == 4 else set())))
             added.append([after[key] for key in sorted(after) if before.get(key) != after[key]])
-        return GraphDelta(*removed, *added)
+        return GraphDelta(*removed[:6], *added[:6], removed_occurrences=removed[6], occurrences=added[6])
 
     def edit(self, times: int = 1) -> GraphDelta:
         """Change something, and say what."""
@@ -387,6 +396,8 @@ def check_equal(store: KuzuStore, world: World) -> None:
     assert found.files == sorted(row for row in world.files.values() if row.path in paths)
     assert found.symbols == sorted(row for row in world.symbols.values() if row.path in paths)
     assert found.chunks == sorted(row for row in world.chunks.values() if row.path in paths)
+    assert found.occurrences == sorted(row for row in world.occurrences.values() if row.path in paths)
+    assert all(store.places(row.id) == row.places for row in found.occurrences)
     assert found.unresolved == sorted(row for row in world.unresolved.values() if row.path in paths)
     assert store.edges_from(paths) == [world.edges[key] for key in sorted(world.edges) if key[1] in inside]
     if isinstance(store, KuzuStore):

@@ -51,6 +51,7 @@ COLUMNS = {
     "is_test": pa.bool_(),
     "stale_at": pa.timestamp("us"),
     "text": pa.binary(),
+    "places": pa.binary(),
     "vec": pa.list_(pa.float32(), 4),
 }
 # Where not every label or pair makes sense, those that the code gives.

@@ -159,13 +159,14 @@ def test_many_paths_are_answered_like_a_few(store, new_world):
     single = [store.rows_of([one], [one]) for one in paths]
     assert sorted(edge for one in paths for edge in store.edges_from([one])) == sorted(edges)
     assert sorted(chunk for rows in single for chunk in rows.chunks) == together.chunks
+    assert sorted(row for rows in single for row in rows.occurrences) == together.occurrences
 
 
 @pytest.mark.local
 def test_unknown_paths_and_ids_are_passed_over(store, world):
     store.apply(world.full())
-    assert store.rows_of(["nowhere.py"], ["nowhere.py"]) == ([], [], [], [])
-    assert store.rows_of([], []) == ([], [], [], [])
+    assert store.rows_of(["nowhere.py"], ["nowhere.py"]) == ([], [], [], [], [])
+    assert store.rows_of([], []) == ([], [], [], [], [])
     assert store.edges_from([]) == []
     assert store.read("symbol_by_id", symbol_id="nothing") == []
 

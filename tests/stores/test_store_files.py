@@ -174,7 +174,7 @@ def test_a_database_of_a_newer_graphmem_is_refused_with_both_versions(closed, op
     store.close()
     with pytest.raises(SchemaTooNewError) as caught:
         open_at(closed)
-    assert (caught.value.found, caught.value.known) == (99, 3)
+    assert (caught.value.found, caught.value.known) == (99, 4)
     assert "update graphmem" in caught.value.message
 
 
