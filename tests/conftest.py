@@ -29,6 +29,16 @@ settings.register_profile("graphmem", deadline=None, suppress_health_check=[Heal
 settings.load_profile("graphmem")
 
 
+@pytest.fixture(autouse=True)
+def _folder_goes_last(request: pytest.FixtureRequest) -> None:
+    """Make the temporary folder of a test before its other fixtures, so that it is deleted after them.
+
+    An open index whose folder is gone is not closed in an orderly way: its engine keeps the memory until the process ends.
+    """
+    if "tmp_path" in request.fixturenames:
+        request.getfixturevalue("tmp_path")
+
+
 @pytest.fixture
 def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for users: an error nobody foresaw leaves out the file that brings it about."""
