@@ -241,7 +241,7 @@ class _Recording:
 
 
 def _code_of(item: pytest.Item) -> CodeType | None:
-    """The code of a test function, without its decorators; None if it has none.
+    """The code of a test function without its decorators; None if missing.
 
     Hypothesis keeps the decorated function as `inner_test`, and other decorators as `__wrapped__`.
     """

@@ -1,6 +1,7 @@
 """Classify a command line: read, search, edit, test, revert or run.
 
-The line is not interpreted as a shell would. It is split at its operators, and each part is judged by its first words, from one table.
+The line is not interpreted as a shell would. It is split at its operators outside quotes, and each part is judged by its first words, from
+one table.
 Other actions are listing and reading from the web. Unrecognised parts are `run`.
 """
 
@@ -64,12 +65,16 @@ _TRACKERS: Final = {("gh", "issue"), ("gh", "pr"), ("gh", "api"), ("gh", "search
 OPERATORS: Final = re.compile(r"&&|\|\||[;\n]|(?<!\|)\|(?!\|)")
 WORD: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|(?:\\.|[^\s'"\\])+""")
 HEREDOC: Final = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[\s\S]*?(?:\n\1\b|\Z)")
-_REDIRECT: Final = re.compile(r"(?:\d?>>?|&>)\s*(?!&|/dev/null)([^\s;|&<>]+)")
+_REDIRECT: Final = re.compile(r"""(?:\d?>>?|&>)\s*(?!&|/dev/null)("[^"]*"|'[^']*'|[^\s;|&<>]+)""")
 _NOISE: Final = re.compile(r"\s*(?:\d?>&\d|\d?>\s*/dev/null|&>\s*/dev/null|\s&\s*$)")
 _URL: Final = re.compile(r"https?://[^\s'\"<>)\]]+")
 _LOCAL: Final = re.compile(
     r"https?://(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\]|[\w-]+\.(?:local|internal|test))(?=[:/?#]|$)", re.IGNORECASE
 )
+_QUOTED: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.""", re.DOTALL)
+_SIGNS: Final = "&|;\n<>"  # they separate or redirect commands, except in quotes
+_MASKED: Final = str.maketrans(_SIGNS, "".join(chr(0xF8F0 + i) for i in range(len(_SIGNS))))  # characters for private use
+_UNMASKED: Final = {mask: sign for sign, mask in _MASKED.items()}
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=\S*\Z")
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _LOOKS_LIKE_FILE: Final = re.compile(r"[\w@.~/\\+-]*\.[A-Za-z0-9]{1,8}\Z|(?:[\w@.+-]+/)+[\w@.+-]+\Z")
@@ -90,14 +95,13 @@ def command_of(line: str) -> Command:
     """
     line = redact(line)[0]
     patched = tuple(one.strip() for one in _PATCHED.findall(line)) if "*** " in line else ()
-    bare = HEREDOC.sub(" ", line) if "<<" in line else line
-    bare = _NOISE.sub("", bare)
+    bare = _NOISE.sub("", _masked(HEREDOC.sub(" ", line) if "<<" in line else line))
     parts = [_part(part) for part in OPERATORS.split(bare)[:MAX_PARTS]]
     told = [part for part in parts if part.label]
     if patched:
         told.append(Command("edit", "apply_patch", "apply_patch", patched))
     if not told:
-        words = " ".join(bare.split())
+        words = " ".join(bare.translate(_UNMASKED).split())
         return Command("run", words, words.split(" ")[0] if words else "")
     # Pagers at the end of a pipe are ignored; alone they read.
     main = [part for i, part in enumerate(told) if i == 0 or part.label not in _PAGERS or part.paths or part.action == "edit"]
@@ -121,7 +125,7 @@ def program_of(line: str) -> str:
 
     These are names only, without free text.
     """
-    labels = [part.label for part in (_part(one) for one in OPERATORS.split(HEREDOC.sub(" ", line))[:MAX_PARTS]) if part.label]
+    labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
 
 
@@ -138,11 +142,17 @@ def line_of(args: Sequence[object] | str) -> str:
     return " ".join(words)
 
 
+def _masked(line: str) -> str:
+    """Mask operators inside quotes, so that they do not split or redirect."""
+    return _QUOTED.sub(lambda match: match[0].translate(_MASKED), line)
+
+
 def _part(text: str) -> Command:
     """One simple command."""
-    written = _REDIRECT.findall(text) if ">" in text else []
+    written = [unquoted(name.translate(_UNMASKED)) for name in _REDIRECT.findall(text)] if ">" in text else []
     line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
-    words = [unquoted(word) for word in WORD.findall(line)]
+    words = [unquoted(word.translate(_UNMASKED)) for word in WORD.findall(line)]
+    line = " ".join(line.translate(_UNMASKED).split())
     while words and (ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] == "timeout"):
         words = words[2:] if words[0] == "timeout" else words[1:]
     if words and base(words[0]) in SHELLS and len(words) > 2 and words[1].startswith("-") and words[1].endswith("c"):

@@ -313,7 +313,10 @@ class Extraction:
         return line, self.column(spot, line)
 
     def add_declared(self) -> None:
-        """Note where declared types name something; their edges come from the declaration."""
+        """Add references for the names in declared types.
+
+        Their edges come from the declaration.
+        """
         for term, spot in self.builder.declared:
             line, column = self.name_place(term, spot, spot, spot)
             if line:

@@ -70,7 +70,7 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
 
 
 def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bool:
-    """Whether a test runner can see this definition as a test, or as a class of tests.
+    """Whether a test runner finds this definition as a test or a test class.
 
     It sees a function inside another one only if that is registered, as `it("…", …)` inside of `describe` is.
     """

@@ -205,7 +205,10 @@ class GraphReads(Protocol):
         """
 
     def places(self, file: str) -> bytes:
-        """Packed occurrences in the file with this id; empty if none are known. See `graphmem.runtime.places`."""
+        """Packed occurrences in the file with this id; empty if unknown.
+
+        See `graphmem.runtime.places`.
+        """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return all of layer 3, or the part that belongs to these memories."""

@@ -180,7 +180,10 @@ class _Resolving(NamedSites):
 
 
 def _name_spot(found: Import) -> Spot:
-    """Where an import writes the imported name; some languages write it as the end of the module."""
+    """Position of the imported name in an import.
+
+    Some languages write it as the end of the module.
+    """
     line, column, length = found.module_spot
     if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):
         return found.name_spot
