@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from graphmem.analysis import recall as recall_table
 from graphmem.analysis.recall import ENOUGH, Measured, known_calls, measured, sentences
 from graphmem.evidence.scip_format import message_class
 from graphmem.parsing.language import languages
@@ -42,7 +43,9 @@ def test_the_least_known_language_comes_first_and_relatives_count_as_one():
 
 
 @pytest.fixture
-def cpp(tmp_path):
+def cpp(tmp_path, monkeypatch):
+    table = {**measured(), "cpp": Measured("C++", "leveldb", 0.431, 0.98)}  # whatever the last measurement says
+    monkeypatch.setattr(recall_table, "measured", lambda: table)
     root = tmp_path / "tree"
     root.mkdir()
     (root / "one.cc").write_text(CPP, encoding="utf-8")
