@@ -163,5 +163,5 @@ def test_an_edge_shows_the_line_of_the_site_it_is_believed_for(resolve):
         "class Context:\n    def header(self): ...\nclass Request:\n    def header(self): ...\n"
         "def f(c: Context, x):\n    x.header()\n    c.header()\n    c.header()\n"
     )
-    (edge,) = [one for one in resolve({"a.py": source}).results["a.py"].edges if one.kind == "CALLS" and one.confidence == 0.9]
+    (edge,) = [one for one in resolve({"a.py": source}).results["a.py"].edges if one.kind == "CALLS" and one.rule == "receiver_type"]
     assert (edge.line, edge.lines) == (7, "6,7,8")

@@ -48,6 +48,20 @@ With more, none is used: all paths through such calls would meet.
 """
 
 
+MANY: Final = 4
+"""Classes of an operand from which on they are many."""
+
+FEW_CLASSES: Final = 0.65
+"""Confidence in an implicit call if the operand may be of two or three classes."""
+
+MANY_CLASSES: Final = 0.45
+"""Confidence in an implicit call if the operand may be of more classes."""
+
+
+MANY_VALUES: Final = 0.45
+"""Confidence in a call of a value that may be many functions."""
+
+
 class CallSites:
     """A file being resolved: its calls."""
 
@@ -228,13 +242,16 @@ class CallSites:
         """Add edges to targets; calling a class runs its constructors."""
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
         targets = list(targets)
-        if sum(target.symbol is not None and target.rule == "function_value" for target in targets) > MAX_VALUES:
+        values = sum(target.symbol is not None and target.rule == "function_value" for target in targets)
+        if values > MAX_VALUES:
             self.give_up(reference, "too_many_candidates")
             targets = [target for target in targets if target.symbol is None or target.rule != "function_value"]
         for symbol, outside, rule, confidence, kind in targets:
             if symbol is not None:
                 if rule == "function_value" and self.targets.stands_in(reference.scope, symbol):
                     rule, confidence = "wrapped", 0.0
+                elif rule == "function_value" and values >= MANY:
+                    confidence = MANY_VALUES
                 evidence.edge(kind, src, symbol.id, rule, line, confidence)
                 if symbol.kind in CLASS_KINDS:
                     found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
@@ -302,12 +319,13 @@ class CallSites:
 
         For an iteration the next step is added too.
         """
-        for atom in ordered(self.value(reference, operand)):
+        value = self.value(reference, operand)
+        for atom in ordered(value):
             if atom[0] != INST:
                 continue
             for name in names:
                 if isinstance(self.inference.owner(atom[1], name), Symbol):
-                    self.special(reference, atom, name)
+                    self.special(reference, atom, name, shared_among(value))
                     self.step(reference, atom, name)
                     break
 
@@ -319,11 +337,11 @@ class CallSites:
                 if iterator[0] == INST:
                     self.special(reference, iterator, following)
 
-    def special(self, reference: Reference, receiver: Receiver, name: str) -> None:
+    def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
         """Add the implicit call of one method of one object."""
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
-            plain = [Target(symbol, None, "implicit") for symbol in self.inference.functions(owner, name)]
+            plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
             self.add_calls(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
@@ -334,6 +352,15 @@ class CallSites:
                 evidence.edge(EdgeKind.REFERENCES, src, atom[1].id, rule, reference.line)
             elif atom[0] == EXT and atom[2] and atom[1] != rules_of(self.entry).builtin_package:
                 evidence.edge(EdgeKind.REFERENCES, src, evidence.outside(atom[1], atom[2]), "external", reference.line)
+
+
+def shared_among(value: Type) -> float:
+    """Return the confidence in an implicit call on one of several classes.
+
+    It is 0, the confidence of the rule, for a single class.
+    """
+    classes = sum(atom[0] == INST for atom in value)
+    return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
 
 
 def settled(inference: Inference, value: Type) -> Type:

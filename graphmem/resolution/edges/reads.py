@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
+from graphmem.resolution.edges.calls import shared_among
 from graphmem.resolution.edges.targets import Target
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
@@ -68,7 +69,8 @@ class ReadSites(VariableSites):
         """
         _, base, name = term
         self.receive(reference, base)
-        for atom in ordered(self.value(reference, base)):
+        value = self.value(reference, base)
+        for atom in ordered(value):
             if atom[0] in (MODULE, NAMESPACE, EXT):
                 self.refer(reference, self.inference.attribute_of(atom, name), "import")
                 if atom[0] == MODULE:
@@ -77,7 +79,7 @@ class ReadSites(VariableSites):
                     for module in rules_of(self.entry).package_files(self.inference, atom, name):
                         self.read_module_variable(reference, module[1], name, frozenset())
             elif atom[0] in (INST, CLASS, SUPEROBJ):
-                self.use_member(reference, atom, name)
+                self.use_member(reference, atom, name, shared_among(value))
 
     def write(self, reference: Reference) -> None:
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
@@ -94,7 +96,7 @@ class ReadSites(VariableSites):
                 if atom[0] == INST and rules_of(self.entry).attribute_setter:
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
-    def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
+    def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges for a class member that is read or written through an object."""
         self.use_member_variable(reference, atom, name)
         inference = self.inference
@@ -102,7 +104,7 @@ class ReadSites(VariableSites):
         caller = self.caller(reference)
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
-                self.special(reference, atom, rules_of(self.entry).fallback_method)
+                self.special(reference, atom, rules_of(self.entry).fallback_method, confidence)
             return
         if atom[0] == INST:
             self.use_descriptor(reference, atom[1], name)
@@ -118,7 +120,7 @@ class ReadSites(VariableSites):
                 if reference.kind == "write":
                     self.add_calls(reference, [Target(symbol, None, "implicit")])
             elif "property" in modifiers and (atom[0] != CLASS or "static" in modifiers):
-                plain = [Target(symbol, None, "implicit")]
+                plain = [Target(symbol, None, "implicit", confidence)]
                 if reference.kind == "read":
                     found = self.targets.dispatched(atom, name, plain, caller, is_self=False) if atom[0] == INST else plain
                     self.add_calls(reference, found)

@@ -43,7 +43,7 @@ If there are more, overrides of a method with a body of its own, or of one that 
 other receivers the OVERRIDES edges record them.
 """
 
-UNLIKELY_OVERRIDE: Final = 0.7
+UNLIKELY_OVERRIDE: Final = 0.45
 """Confidence in an override if the named class has its own body."""
 
 HANDED_BACK: Final = 0.7
