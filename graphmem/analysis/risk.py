@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from graphmem.answers import Risk
+from graphmem.answers import Risk, RiskFactor
 from graphmem.answers.vocabulary import RiskLevel
 
 # Most points of each part; together 100.
@@ -55,16 +56,25 @@ def assess(facts: Facts) -> Risk:
             reason += f"; {_many(facts.unresolved, 'call site')} with this name could not be followed"
         return Risk("unknown", 0.0, [reason])
     untested = facts.dependents > 0 and facts.tests == 0
-    score = (
-        DEPENDENTS_POINTS * (1 - math.exp(-facts.weight / DEPENDENTS_SCALE))
-        + ENTRY_POINTS * (1 - math.exp(-facts.entry_points / ENTRY_SCALE))
-        + MODULE_POINTS * (1 - math.exp(-facts.modules / MODULE_SCALE))
-        + (UNTESTED_POINTS if untested else 0.0)
-    )
-    score = max(score, PUBLIC_POINTS if facts.outside else 0.0)
+    factors = [
+        RiskFactor("dependents", *_saturating(DEPENDENTS_POINTS, facts.weight, DEPENDENTS_SCALE), f"weight {facts.weight:.1f}"),
+        RiskFactor("entry points", *_saturating(ENTRY_POINTS, facts.entry_points, ENTRY_SCALE), f"{facts.entry_points:,}"),
+        RiskFactor("directories", *_saturating(MODULE_POINTS, facts.modules, MODULE_SCALE), f"{facts.modules:,}"),
+        RiskFactor("untested", UNTESTED_POINTS if untested else 0.0, UNTESTED_POINTS, f"{_many(facts.tests, 'test')}"),
+    ]
+    score = sum(one.points for one in factors)
+    if facts.outside and score < PUBLIC_POINTS:
+        factors.append(RiskFactor("public", PUBLIC_POINTS - score, PUBLIC_POINTS, facts.outside))
+        score = PUBLIC_POINTS
     level = next(name for name, least in LEVELS if score >= least)
     at_least = facts.unresolved > 0 and facts.unresolved >= facts.resolved
-    return Risk(level, round(score, 1), _reasons(facts, untested=untested, at_least=at_least), at_least)
+    shown = [replace(one, points=round(one.points, 1)) for one in factors]
+    return Risk(level, round(score, 1), _reasons(facts, untested=untested, at_least=at_least), at_least, shown)
+
+
+def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
+    """Points of a saturating curve, and their maximum."""
+    return most * (1 - math.exp(-value / scale)), most
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         SymbolPage,
     )
     from graphmem.answers.history import CoAccessAnswer, CoAccessHit, FileHistory, Recorded
-    from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk
+    from graphmem.answers.impact import Cause, ChangedSymbol, DiffImpact, ImpactGroup, ImpactHit, ImpactReport, Possible, Risk, RiskFactor
     from graphmem.answers.memory import (
         Forgotten,
         MemoryAnchor,
@@ -125,6 +125,7 @@ __all__ = [
     "ReviewItem",
     "ReviewQueue",
     "Risk",
+    "RiskFactor",
     "Rule",
     "RuleSet",
     "ScanAnswer",
@@ -150,7 +151,7 @@ _NAMES: Final = {
         "Subgraph SymbolDetail SymbolInfo SymbolPage"
     ),
     "history": "CoAccessAnswer CoAccessHit FileHistory Recorded",
-    "impact": "Cause ChangedSymbol DiffImpact ImpactGroup ImpactHit ImpactReport Possible Risk",
+    "impact": "Cause ChangedSymbol DiffImpact ImpactGroup ImpactHit ImpactReport Possible Risk RiskFactor",
     "memory": (
         "Forgotten MemoryAnchor MemoryChange MemoryInfo MemoryPage MemoryRelation NearbyMemories NearbyMemory Noted Refusal RememberAnswer "
         "Remembered RememberManyAnswer ReviewItem ReviewQueue Rule RuleSet TermAlias Timeline"

@@ -65,6 +65,16 @@ class Possible:
 
 
 @answer
+class RiskFactor:
+    """A part of the score of a risk."""
+
+    name: Annotated[str, Doc("dependents, entry points, directories, untested or public")]
+    points: float
+    most: Annotated[float, Doc("the maximum of its points")]
+    counted: Annotated[str, Doc("what was counted")]
+
+
+@answer
 class Risk:
     """The risk of a change and its factors; docs/impact.md has the rule."""
 
@@ -74,6 +84,9 @@ class Risk:
     at_least: Annotated[
         bool, Doc("the level may be higher, because at least as many call sites of a target's name are unresolved as resolved")
     ] = False
+    factors: Annotated[list[RiskFactor], Doc("the parts of the score; none when the level is unknown"), Size(4)] = field(
+        default_factory=list
+    )
 
 
 @answer

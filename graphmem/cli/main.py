@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "serve": "serve:serve",
     "index": "index:index",
     "impact": "impact:impact",
+    "review": "review:review",
     "symbol": "symbol:symbol",
     "cypher": "cypher:cypher",
     "modules": "semantic:modules",
@@ -73,7 +74,7 @@ FAMILIES: Final = {
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences path modules flows entry-points central describe report export cypher",
-    "Change": "impact coaccess reviewers commits cycles hotspots dead-code duplicates drift",
+    "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift",
     "Memory": "remember recall forget pin memory rules sync-file import delete-all",
     "Agents": "install uninstall mcp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",

@@ -25,7 +25,9 @@ from graphmem.answers import (
     SymbolInfo,
     SymbolPage,
 )
+from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Occurrences, SymbolAt
+from graphmem.answers.review import Review
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
@@ -109,6 +111,13 @@ class CodeOperations:
         With `query` the path must also contain each of its words.
         """
 
+    @operation("query", needs="read", shows=Sight.SEEN)
+    def outline(self, path: str) -> FileOutline:
+        """The symbols of a file, with numbers of callers, tests and memories.
+
+        It is one request for the outline and the code lenses of an editor. `path` may also be absolute or a file URI.
+        """
+
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
         """The first `limit` edges of a relation, for each id."""
@@ -153,6 +162,24 @@ class CodeOperations:
         """Code that a change could break.
 
         The change is a unified diff, or the difference between two revisions. Without `head` the working tree is the second.
+        """
+
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("breaks",), "tests": ("tests",)})
+    def review(
+        self,
+        diff: str | None = None,
+        base: str | None = None,
+        head: str | None = None,
+        max_depth: Annotated[int, Bounds(1, 50)] = 5,
+        min_confidence: Share = 0.3,
+        limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 200,
+        tests: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000,
+    ) -> Review:
+        """What a reviewer must know about a change.
+
+        It has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
+        memories about the changed code, files that usually change along, and the risk. The change is given as in `impactOfDiff`;
+        by default it is the working tree against HEAD.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, command="path")

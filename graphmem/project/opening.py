@@ -50,6 +50,7 @@ from graphmem.project.lazy import Lazy
 from graphmem.project.learning import SessionLearning
 from graphmem.project.lookups import Lookups
 from graphmem.project.memories import Memories
+from graphmem.project.outlines import Outlines
 from graphmem.project.outside_evidence import OutsideEvidence
 from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
 from graphmem.project.people import PeopleFiles
@@ -57,6 +58,7 @@ from graphmem.project.phases import PhaseWeighing
 from graphmem.project.positions import Positions
 from graphmem.project.progress import Hub
 from graphmem.project.questions import ImpactQuestions
+from graphmem.project.reviewing import Reviews
 from graphmem.project.runs import IndexRuns
 from graphmem.project.searching import SearchQuestions
 from graphmem.project.semantic import SystemQuestions
@@ -250,6 +252,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             Lookups(graph, known),
             Positions(graph),
             impact,
+            Reviews(graph, impact, co_access, book),
+            Outlines(graph, book),
             search,
             runs,
             Pictures(graph, semantics),

@@ -69,7 +69,7 @@ def run(command: str, project: Path, environment: dict[str, str]) -> subprocess.
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", ["agent", "architect"])
+@pytest.mark.parametrize("page", ["agent", "architect", "review"])
 def test_every_command_of_a_page_works_in_order(page, project, environment):
     for command, shown in commands(page):
         done = run(command, project, environment)

@@ -59,6 +59,8 @@ CASES: dict[str, Case] = {
         {"targets": ["total"]},
         ("impact", "rounded", "--max-depth", "3", "--min-confidence", "0.1"),
     ),
+    "outline": Case({"path": PRICE}, {"path": "no/such.py"}),
+    "review": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("review", "HEAD~1")),
     "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
     "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}),
     "subgraph": Case({"seeds": ["rounded"], "depth": 2}, {"seeds": ["nothing"]}),

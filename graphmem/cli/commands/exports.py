@@ -86,7 +86,7 @@ def export(
             )
         root = here.location.root
         shared = to is not None and root is not None and inside(root, to.absolute()) is not None
-        _write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
+        write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
         if shared and not personal:
             here.output.note(f"{to} is inside the project, so personal memories are omitted; --personal includes them")
     elif what is View.GRAPH:
@@ -101,7 +101,7 @@ def export(
     else:
         if form is Format.JSONL:
             raise BadInputError("jsonl is for the graph; a view can be svg, mermaid, dot, graphml or json", argument="--format")
-        _write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
+        write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
         if to is not None:
             here.output.note(f"written to {to}")
 
@@ -118,7 +118,7 @@ def report(
     document = here.service().report()
     if to is None and sys.stdout.isatty():
         to = Path(document.name)
-    _write(to, [document.text.encode()])
+    write(to, [document.text.encode()])
     if to is not None:
         here.output.note(f"written to {to}")
 
@@ -127,11 +127,11 @@ def _graph(service: Service, form: Format, to: Path | None) -> int:
     from graphmem.reports import exporting
 
     counted = exporting.Counted(service.export())
-    _write(to, (piece.encode("utf-8", "surrogatepass") for piece in exporting.WRITERS[form.value](counted)))
+    write(to, (piece.encode("utf-8", "surrogatepass") for piece in exporting.WRITERS[form.value](counted)))
     return counted.count
 
 
-def _write(to: Path | None, pieces: Iterable[bytes]) -> None:
+def write(to: Path | None, pieces: Iterable[bytes]) -> None:
     """Write atomically to a file, or to standard output."""
     if to is None:
         for piece in pieces:

@@ -16,7 +16,7 @@ from graphmem.cli.failures import REFUSED
 from graphmem.errors import BadInputError
 
 if TYPE_CHECKING:
-    from graphmem.answers import DiffImpact, ImpactReport
+    from graphmem.answers import DiffImpact, ImpactReport, Risk
     from graphmem.cli.output import Output
 
 
@@ -71,7 +71,7 @@ def impact(
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
     if diff:
-        text, base, head = _change(targets or [])
+        text, base, head = change_of(targets or [], "--diff")
         _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")
         _only_for_symbols(not kinds, "--kind")
         whole = here.service().impact_of_diff(text, base=base, head=head, max_depth=max_depth, min_confidence=min_confidence, limit=limit)
@@ -91,26 +91,26 @@ def impact(
         _show(here.output, report, report, top)
         for one in report.missed:
             here.output.note((f"left out: {one.message}", "yellow"))
-    if fail_on is not None and _reaches(report, fail_on):
+    if fail_on is not None and report.targets and reaches(report.risk, fail_on):  # a change that touches no symbol never fails
         here.output.note((f"risk {report.risk.level} fails --fail-on {fail_on}", "bold red"))
         raise SystemExit(REFUSED)
     if report.missed:
         raise SystemExit(REFUSED)
 
 
-def _change(targets: list[str]) -> tuple[str | None, str | None, str | None]:
-    """Diff text, base and head for `--diff TARGET`."""
+def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
+    """Diff text, base and head of a change; `argument` is the name for errors."""
     if len(targets) > 1:
-        raise BadInputError(f"--diff takes one revision, not {len(targets)}; write BASE..HEAD for a range", argument="--diff")
+        raise BadInputError(f"{argument} takes one revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
     if not targets:
         return None, "HEAD", None
     if targets[0] == "-":
         return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
     if Path(targets[0]).is_file():
-        raise BadInputError(f"{targets[0]} is a file, not a revision; for the diff in it write --diff - < {targets[0]}", argument="--diff")
+        raise BadInputError(f"{targets[0]} is a file, not a revision; for the diff in it write --diff - < {targets[0]}", argument=argument)
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):
-        raise BadInputError(f"{targets[0]} has three dots; write BASE..HEAD, with `git merge-base` for the base", argument="--diff")
+        raise BadInputError(f"{targets[0]} has three dots; write BASE..HEAD, with `git merge-base` for the base", argument=argument)
     return None, base or "HEAD", head or None
 
 
@@ -137,11 +137,7 @@ def _show(output: Output, answer: DiffImpact | ImpactReport, report: ImpactRepor
         render.impact(output, answer, top)
 
 
-def _reaches(report: ImpactReport, bar: Level) -> bool:
-    """Whether the risk reaches the level, or is unknown.
-
-    A change that touches no symbol never fails.
-    """
+def reaches(risk: Risk, bar: Level) -> bool:
+    """Whether the risk reaches the level, or is unknown."""
     order = [each.value for each in Level]
-    level = report.risk.level
-    return bool(report.targets) and (level not in order or order.index(level) >= order.index(bar))
+    return risk.level not in order or order.index(risk.level) >= order.index(bar)

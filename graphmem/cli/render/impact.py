@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from graphmem.answers import SymbolInfo
     from graphmem.cli.output import Cell
 
-_RISK_STYLES: Final = {
+RISK_STYLES: Final = {
     "critical": "bold white on red",
     "high": "bold red",
     "medium": "bold yellow",
     "low": "bold green",
     "unknown": "bold magenta",
 }
+CHANGE_STYLES: Final = {"added": common.GOOD, "removed": common.BAD, "signature": common.UNSURE}
 _POSSIBLE_SHOWN: Final = 5
 _GROUPS_SHOWN: Final = 8
 
@@ -46,7 +47,7 @@ def diff_impact(output: Output, answer: DiffImpact, top: int) -> None:
         output.rows(
             [
                 (
-                    (one.change, _change_style(one.change)),
+                    (one.change, CHANGE_STYLES.get(one.change, "")),
                     common.name(one.symbol),
                     common.place(one.symbol.path, min(one.lines, default=one.symbol.start_line)),
                     (common.kind(one.symbol), common.DIM),
@@ -96,7 +97,7 @@ def _verdict(output: Output, report: ImpactReport) -> None:
     breaks = report.direction == "dependents"  # a dependency does not break when its dependent changes
     level: list[Cell] = [
         "risk not below " if risk.at_least else "risk ",
-        (f" {risk.level.upper()} ", _RISK_STYLES.get(risk.level, "bold")),
+        (f" {risk.level.upper()} ", RISK_STYLES.get(risk.level, "bold")),
         f" {risk.score:.0f} of 100   ",
     ]
     output.line(
@@ -241,7 +242,3 @@ def _called_from_outside(one: SymbolInfo) -> bool:
 def _say_cut(output: Output, shown: int, total: int) -> None:
     if more := common.cut(shown, total, "--top 0 shows all"):
         output.line(("  " + more, common.DIM))
-
-
-def _change_style(change: str) -> str:
-    return {"added": common.GOOD, "removed": common.BAD, "signature": common.UNSURE}.get(change, "")

@@ -1,0 +1,114 @@
+"""`graphmem review`: what a reviewer must know about a change."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphmem.cli import options
+from graphmem.cli.command import command
+from graphmem.cli.commands.exports import To, write
+from graphmem.cli.commands.impact import Level, change_of, reaches
+from graphmem.cli.door import Door
+from graphmem.cli.failures import REFUSED
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from graphmem.answers.review import Review
+
+
+class Format(StrEnum):
+    """Formats of a review."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    SARIF = "sarif"
+    JUNIT = "junit"
+
+
+@command()
+def review(
+    here: Door,
+    base: Annotated[
+        str,
+        typer.Argument(
+            metavar="[BASE]", help="Revision to compare the working tree with, BASE..HEAD for a range, or - for a diff on standard input."
+        ),
+    ] = "HEAD",
+    *,
+    format_: Annotated[
+        Format, typer.Option("--format", help="markdown: a comment; junit: the selected tests; sarif: for code scanning.")
+    ] = Format.TEXT,
+    to: To = None,
+    write_all: Annotated[
+        Path | None,
+        typer.Option("--write-all", metavar="DIR", help="Write review.json, comment.md, review.sarif, tests.xml and commands.sh here."),
+    ] = None,
+    max_depth: options.MaxDepth = 5,
+    min_confidence: options.MinConfidence = 0.3,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of dependents.")] = 200,
+    tests: Annotated[int, typer.Option("--tests", min=1, max=100_000, help="The maximum number of tests to run.")] = 1000,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
+    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
+) -> None:
+    """Show what a reviewer must know about a change.
+
+    It shows changed symbols, code that could break, tests to run, changed code without tests, memories and forgotten files.
+
+    With --quiet it prints only the command lines that run the tests.
+    """
+    if Path(base).is_file():
+        raise BadInputError(f"{base} is a file, not a revision; for the diff in it write graphmem review - < {base}", argument="BASE")
+    text, old, new = change_of([base], "BASE")
+    found = here.service().review(text, base=old, head=new, max_depth=max_depth, min_confidence=min_confidence, limit=limit, tests=tests)
+    output = here.output
+    if write_all is not None:
+        _write_all(write_all, found)
+        output.note(f"written to {write_all}")
+    elif format_ in (Format.TEXT, Format.JSON) or output.as_json or output.quiet:
+        if to is not None:
+            raise BadInputError("--output needs --format markdown, sarif or junit; for JSON redirect standard output", argument="--output")
+        if format_ is Format.JSON:
+            output.json(found)
+        else:
+            from graphmem.cli.render.review import review as render
+
+            output.show(found, lambda: render(output, found, top), *(one.command for one in found.commands))
+    else:
+        from graphmem.reports.review_formats import WRITERS
+
+        write(to, [WRITERS[format_.value](found).encode("utf-8", "surrogatepass")])
+        if to is not None:
+            output.note(f"written to {to}")
+    if fail_on is not None and found.changed and reaches(found.risk, fail_on):
+        output.note((f"risk {found.risk.level} fails --fail-on {fail_on}", "bold red"))
+        sys.stdout.flush()
+        raise SystemExit(REFUSED)
+
+
+def _write_all(folder: Path, found: Review) -> None:
+    """Write a review in every format into a directory."""
+    from graphmem.answers import to_json
+    from graphmem.reports.review_formats import WRITERS
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInputError(
+            f"cannot write to {folder}: {error.strerror or error}; give another directory", argument="--write-all"
+        ) from error
+    texts = {
+        "review.json": json.dumps(to_json(found), indent=2, ensure_ascii=False) + "\n",
+        "comment.md": WRITERS["markdown"](found),
+        "review.sarif": WRITERS["sarif"](found),
+        "tests.xml": WRITERS["junit"](found),
+        "commands.sh": "".join(f"{one.command}\n" for one in found.commands),
+    }
+    for name, text in texts.items():
+        write(folder / name, [text.encode("utf-8", "surrogatepass")])

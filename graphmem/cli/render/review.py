@@ -1,0 +1,80 @@
+"""A review of a change, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.cli.output import Output, joined, plural
+from graphmem.cli.render import common
+from graphmem.cli.render.impact import CHANGE_STYLES, RISK_STYLES
+from graphmem.reports.review_formats import why
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.answers.review import Review
+    from graphmem.cli.output import Cell
+
+WHY = {"ran": "a recorded run", "changed": "it changed", "reaches": "its source leads here"}
+
+
+def review(output: Output, found: Review, top: int) -> None:
+    """Print a review; at most `top` lines of each group, 0 for all."""
+    what = "the given diff" if found.base == "diff" else f"{found.head} since {found.base}"
+    counts = f"  {plural(len(found.files), 'file')}, {plural(len(found.changed), 'changed symbol')}"
+    output.line(("Review of ", common.HEADING), (what, common.NAME), counts)
+    risk = found.risk
+    score = f" {risk.score:.0f} of 100" if risk.level != "unknown" else ""
+    output.line(
+        "  ", "risk not below " if risk.at_least else "risk ", (f" {risk.level.upper()} ", RISK_STYLES.get(risk.level, "bold")), score
+    )
+    output.rows([(one.name, f"{one.points:.1f}", (f"of {one.most:.0f}  {one.counted}", common.DIM)) for one in risk.factors], 4, right=(1,))
+    changed = [
+        (
+            (one.change, CHANGE_STYLES.get(one.change, "")),
+            common.name(one.symbol),
+            common.place(one.symbol.path, min(one.lines, default=one.symbol.start_line)),
+        )
+        for one in found.changed
+    ]
+    _group(output, "Changed", "", changed, top)
+    breaks = [
+        (
+            common.confidence(hit.confidence),
+            common.name(hit.symbol),
+            common.place(hit.symbol.path, hit.symbol.start_line),
+            (why(hit), common.DIM),
+        )
+        for hit in found.breaks
+    ]
+    _group(output, "Could break", "", breaks, top, found.break_count)
+    tests = [(common.confidence(one.confidence), (one.id, common.NAME), (WHY.get(one.why, one.why), common.DIM)) for one in found.tests]
+    _group(output, "Tests to run", "", tests, top, found.test_count)
+    for one in found.commands:
+        whole = "  # whole files" if one.whole_files else ""
+        output.line("  $ ", (one.command, common.NAME), (whole, common.DIM))
+    untested = [(common.name(one.symbol), common.place(one.symbol.path, one.symbol.start_line)) for one in found.untested]
+    _group(output, "Changed without a test", "no test reaches them", untested, top)
+    known = [
+        ((f"#{one.memory.short_id}", common.NAME), (one.memory.type, common.PATH), one.memory.title, common.place(one.path, one.line))
+        for one in found.known
+    ]
+    _group(output, "Known about this code", "", known, top)
+    forgotten = [((one.path, common.PATH), f"{one.support}×", f"{one.confidence:.0%} of their changes") for one in found.forgotten]
+    _group(output, "Usually changes along", "but is not in this change", forgotten, top)
+    causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]
+    _group(output, "Limits", "why this may be incomplete", causes, top)
+    output.line()
+    output.line(common.state_line(found.state))
+
+
+def _group(output: Output, title: str, note: str, rows: Sequence[Sequence[Cell]], top: int, total: int = 0) -> None:
+    if not rows:
+        return
+    output.line()
+    output.line((title, common.HEADING), (f"  {note + ' · ' if note else ''}{max(total, len(rows)):,}", common.DIM))
+    shown = rows[: top or None]
+    output.rows(shown)
+    how = "--top 0 shows all" if total <= len(rows) else "--top 0, --limit and --tests show more"
+    if more := common.cut(len(shown), max(total, len(rows)), how):
+        output.line(("  " + more, common.DIM))

@@ -1,0 +1,71 @@
+"""Symbols of a file with their numbers of callers, tests and memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.answers.outline import FileOutline, OutlineEntry
+from graphmem.errors import BadInputError
+from graphmem.knowledge import is_held
+from graphmem.memory.types import LIVE_STATUSES, TRAPS
+from graphmem.model import EdgeKind
+from graphmem.projection.arrays import NODE_KINDS, SYMBOL
+from graphmem.runtime.naming import in_project
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.projection.graph import GraphView
+
+CALLS: Final = (EdgeKind.CALLS,)
+TESTS: Final = (EdgeKind.TESTS,)
+
+
+@dataclass(eq=False, repr=False)
+class Outlines:
+    """Answers what a file contains."""
+
+    graph: GraphSource
+    book: MemoryRepository
+
+    def outline(self, path: str) -> FileOutline:
+        """See `CodeOperations.outline`.
+
+        Raises:
+            BadInputError: the file is not in the index.
+        """
+        view = self.graph.view()
+        place = in_project(path, self.graph.root())
+        if view.file_node(place) is None:
+            raise BadInputError(f"{place} is not in the index; check the path, or run `graphmem index`", argument="path", path=place)
+        nodes = [node for node in view.by_path(place).tolist() if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] != "module"]
+        nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
+        entries = []
+        for node, info in zip(nodes, view.infos(nodes) if nodes else [], strict=True):
+            callers = np.unique(view.src[view.in_edges(node, CALLS)])
+            tests = len(np.unique(view.src[view.in_edges(node, TESTS)]))
+            about = self._about(info.id)
+            suspect = [f"#{one.short_id} {one.title}" for one in about if _is_suspect(one, info.id)]
+            traps = sum(one.type in TRAPS for one in about)
+            entries.append(OutlineEntry(info, _without_tests(view, callers), tests, len(about), traps, suspect))
+        return FileOutline(place, entries, self.graph.state())
+
+    def _about(self, node_id: str) -> list[MemoryInfo]:
+        """Live memories about a node that no person must review first."""
+        index = self.book.index()
+        rows = (index.row(one) for one in index.about_target(node_id))
+        describe = self.book.describer().info
+        found = [describe(row) for row in rows if row is not None and row.status in LIVE_STATUSES]
+        return [one for one in found if not is_held(one)]
+
+
+def _is_suspect(memory: MemoryInfo, node_id: str) -> bool:
+    return any(one.id == node_id and one.anchor == "suspect" for one in memory.about)
+
+
+def _without_tests(view: GraphView, nodes: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
+    return int(np.count_nonzero(~view.is_test[nodes])) if len(nodes) else 0

@@ -1,0 +1,197 @@
+"""Reviews of a change: what it could break, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.impact import WEIGHTS, ran_target
+from graphmem.analysis.walk import forward, step_values, walk
+from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.answers.review import KnownHere, Review, TestToRun
+from graphmem.errors import HistoryError
+from graphmem.knowledge import is_held
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.model import file_id
+from graphmem.project.questions import DEFAULT_CONFIDENCE, DEFAULT_DEPTH
+from graphmem.reports.test_runners import Named, Place, Project, commands, named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.history import CoAccess
+    from graphmem.project.questions import ImpactQuestions
+    from graphmem.projection.graph import GraphView
+
+EVERY: Final = 100_000  # hits of the impact; the answer lists fewer, and names how many there are
+MOST_KNOWN: Final = 30
+MOST_FORGOTTEN: Final = 10
+MOST_RANKED: Final = 100  # related files that are looked at
+MOST_FILES: Final = 100  # changed files whose history is asked
+FORGOTTEN_SUPPORT: Final = 3  # common changes; fewer can be chance
+FORGOTTEN_SHARE: Final = 0.3  # of the changes of the changed files
+TEST_DEPTH: Final = 12  # steps from a test to the code that it runs
+_TITLED: Final = re.compile(r"[\w.]+\(\s*['\"`]")  # a test that is a call with a title; a runner knows nested ones
+WARNINGS: Final = ("gotcha", "error_pattern", "dead_end", "decision")  # types of memories that come first
+
+
+@dataclass(eq=False, repr=False)
+class Reviews:
+    """Answers what a reviewer must know."""
+
+    graph: GraphSource
+    questions: ImpactQuestions
+    co_access: CoAccess
+    book: MemoryRepository
+
+    def review(
+        self,
+        diff: str | None = None,
+        base: str | None = None,
+        head: str | None = None,
+        max_depth: int = DEFAULT_DEPTH,
+        min_confidence: float = DEFAULT_CONFIDENCE,
+        limit: int = 200,
+        tests: int = 1000,
+    ) -> Review:
+        """See `CodeOperations.review`.
+
+        Raises:
+            BadInputError: both or neither of diff and base are given, or the diff is invalid.
+            GitError: git is missing, or does not know a revision.
+        """
+        if diff is None and base is None:
+            base = "HEAD"
+        found = self.questions.impact_of_diff(diff, base, head, max_depth, min_confidence, EVERY)
+        view = self.graph.view()
+        selected, names = self._tests(view, found)
+        kept = selected[:tests]
+        return Review(
+            base=found.base,
+            head=found.head,
+            files=found.files,
+            changed=found.changed,
+            unmapped=found.unmapped,
+            breaks=found.impact.hits[:limit],
+            break_count=len(found.impact.hits),
+            tests=kept,
+            test_count=len(selected),
+            commands=commands(kept, names),
+            untested=_untested(view, found, min_confidence),
+            known=self._known(found),
+            forgotten=self._forgotten(found),
+            risk=found.impact.risk,
+            epistemic=found.impact.epistemic,
+            causes=found.impact.causes,
+            state=found.impact.state,
+        )
+
+    def _tests(self, view: GraphView, found: DiffImpact) -> tuple[list[TestToRun], dict[str, Named]]:
+        """Tests by certainty, and the name of each by id."""
+        project = Project(self.graph.root())
+        best: dict[str, TestToRun] = {}
+        names: dict[str, Named] = {}
+        for node, confidence, why in self._cases(view, found):
+            info = view.info(node)
+            whole = info.kind == "module" or not info.qualname
+            place = Place(info.path, "" if whole else info.qualname, info.start_line, info.kind == "method")
+            name = named(project, place)
+            known = best.get(name.id)
+            if known is None or (confidence, why) > (known.confidence, known.why):
+                names[name.id] = name
+                best[name.id] = TestToRun(name.runner, name.id, info.path, place.qualname, info.start_line, confidence, why)
+        outer = {(one.path, one.name[:at]) for one in best.values() for at, sign in enumerate(one.name) if sign == "."}
+        with_tests = {one.path for one in best.values() if one.name}  # running one of its tests also runs the file's own code
+        listed = [one for one in best.values() if (one.path, one.name) not in outer and (one.name or one.path not in with_tests)]
+        listed.sort(key=lambda one: (-one.confidence, one.path, one.line, one.id))
+        return listed, names
+
+    def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
+        """Node, confidence and reason of each test; nodes may occur twice."""
+        for one in found.changed:
+            node = view.index_of.get(one.symbol.id)
+            if node is None or one.change == "removed" or (case := _case_of(view, node)) < 0:
+                continue
+            yield case, 1.0, "changed"
+        for hit in found.impact.tests:
+            case = _case_of(view, view.index_of[hit.symbol.id])
+            if case >= 0:
+                yield case, hit.confidence, "ran" if ran_target(hit) else "reaches"
+
+    def _known(self, found: DiffImpact) -> list[KnownHere]:
+        """Live memories about the changed symbols and their files, warnings first."""
+        index, describe = self.book.index(), self.book.describer().info
+        project = self.graph.project
+        places: dict[str, tuple[ChangedSymbol | None, str, int]] = {}
+        for path in found.files:
+            places[file_id(project, path)] = (None, path, 1)
+        for one in found.changed:
+            places[one.symbol.id] = (one, one.symbol.path, min(one.lines, default=one.symbol.start_line))
+        rows: dict[str, KnownHere] = {}
+        for node, (changed, path, line) in places.items():
+            for memory in index.about_target(node):
+                row = index.row(memory)
+                if row is None or row.status not in LIVE_STATUSES:
+                    continue
+                info = describe(row)
+                if not is_held(info):
+                    rows[memory] = KnownHere(info, changed.symbol if changed else None, path, line)
+        order = {name: place for place, name in enumerate(WARNINGS)}
+        ranked = sorted(
+            rows.values(),
+            key=lambda one: (order.get(one.memory.type, len(order)), one.about is None, -one.memory.confidence_in_use, one.memory.id),
+        )
+        return ranked[:MOST_KNOWN]
+
+    def _forgotten(self, found: DiffImpact) -> list[CoAccessHit]:
+        """Files that usually change with the changed ones, and did not."""
+        if not found.files:
+            return []
+        try:
+            hits = self.co_access.co_access(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT).hits
+        except HistoryError:  # `doctor` reports it; a review must not fail for it
+            return []
+        there = self.graph.root()
+        often = [one for one in hits if one.confidence >= FORGOTTEN_SHARE and one.support >= FORGOTTEN_SUPPORT]
+        return [one for one in often if one.path not in found.files and (there / one.path).exists()][:MOST_FORGOTTEN]
+
+
+def _case_of(view: GraphView, node: int) -> int:
+    """The test that a node is or is in, or a module of tests; else -1."""
+    first, found = node, -1
+    while node >= 0:
+        if view.is_test_case[node]:
+            found = node
+            if _TITLED.match(view.signature(node)):
+                break
+        node = int(view.parent[node])
+    if found >= 0:
+        return found
+    return first if view.is_test[first] and view.info(first).kind == "module" else -1
+
+
+def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedSymbol]:
+    """Changed functions that no test reaches, by source or by a recorded run."""
+    nodes = {
+        node: one
+        for one in found.changed
+        if one.change != "removed"
+        and one.symbol.kind in ("function", "method")
+        and not one.symbol.is_test
+        and (node := view.index_of.get(one.symbol.id)) is not None
+    }
+    if not nodes:
+        return []
+    reached = np.zeros(len(view.ids), dtype=bool)
+    seeds = np.flatnonzero(view.is_test).tolist()
+    if seeds:
+        values = step_values(view, IMPACT_KINDS, WEIGHTS)
+        reached[walk(forward(view), values, seeds, TEST_DEPTH, floor).nodes] = True
+    known = {hit.target for hit in found.impact.tests}
+    return [one for node, one in nodes.items() if not reached[node] and one.symbol.id not in known]

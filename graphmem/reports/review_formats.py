@@ -1,0 +1,203 @@
+"""A review as a comment, as SARIF and as a list of tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import quoteattr
+
+from graphmem.reports.diagram import printable
+from graphmem.runtime.safe_text import inert
+
+if TYPE_CHECKING:
+    from graphmem.answers import ImpactHit
+    from graphmem.answers.review import Review
+
+MARKER: Final = "<!-- graphmem review -->"
+"""First line of a comment, by which the next run finds and replaces it."""
+MOST_LINES: Final = 60  # of a comment
+MOST_CELL: Final = 160  # characters of a text in a comment
+MOST_BLOCK: Final = 4_000  # characters of a command in a comment
+SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+RULES: Final[Mapping[str, tuple[str, str]]] = {
+    "breaks": ("Code that a change could break", "warning"),
+    "untested": ("Changed code that no test reaches", "warning"),
+    "known": ("A memory about changed code", "note"),
+    "forgotten": ("A file that usually changes along", "note"),
+}
+_SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "🔴", "unknown": "⚪"}
+
+
+def why(hit: ImpactHit) -> str:
+    """The edge that leads to a hit, in words, with its rule."""
+    edge = hit.path[-1]
+    near = edge.dst if edge.src.id == hit.symbol.id else edge.src
+    return f"{edge.kind.lower().replace('_', ' ')} {near.qualname or near.name or near.path} ({edge.rule})"
+
+
+# ---- comment
+
+
+def markdown(review: Review) -> str:
+    """A comment of at most `MOST_LINES` lines, whose details are folded."""
+    risk = review.risk
+    count = f"{len(review.changed):,} changed symbols in {len(review.files):,} files"
+    head = [
+        MARKER,
+        f"### {_SIGNS.get(risk.level, '')} Review: risk {risk.level}" + (f" ({risk.score:.0f} of 100)" if risk.level != "unknown" else ""),
+        "",
+        f"{count}; {review.break_count:,} dependents, {review.test_count:,} tests to run, "
+        f"{len(review.untested):,} changed functions without a test.",
+    ]
+    parts = [(title, rows) for title, rows in _parts(review) if rows]
+    room = MOST_LINES - len(head) - 1 - sum(4 for _ in parts)
+    lines = [*head]
+    for number, (title, rows) in enumerate(parts):
+        share = max(1, room // (len(parts) - number))
+        shown = rows if len(rows) <= share else [*rows[: share - 1], f"- and {len(rows) - share + 1:,} more"]
+        room -= len(shown)
+        lines += ["", f"<details><summary>{title}</summary>", "", *shown, "</details>"]
+        room -= 1
+    return "\n".join(lines[:MOST_LINES]) + "\n"
+
+
+def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
+    commands = [f"<pre>{_html(one.command, MOST_BLOCK)}</pre>" for one in review.commands]
+    yield f"Tests to run · {_of(len(review.tests), review.test_count)}", commands
+    yield (
+        f"Could break · {_of(len(review.breaks), review.break_count)}",
+        [f"- {hit.confidence:.0%} {_code(hit.symbol.ref)}: {_text(why(hit))}" for hit in _surest(review)],
+    )
+    yield (
+        f"Changed without a test · {len(review.untested):,}",
+        [f"- {_code(f'{one.symbol.path}:{one.symbol.start_line}')} {_text(one.symbol.qualname)}" for one in review.untested],
+    )
+    yield (
+        f"Known about this code · {len(review.known):,}",
+        [f"- **{_text(one.memory.type)}** {_code(f'{one.path}:{one.line}')} {_text(one.memory.content)}" for one in review.known],
+    )
+    yield (
+        f"Usually changes along · {len(review.forgotten):,}",
+        [f"- {_code(one.path)} in {one.support:,} changes, {one.confidence:.0%} of them" for one in review.forgotten],
+    )
+    yield (
+        f"Changed · {len(review.changed):,}",
+        [
+            f"- {one.change} {_code(f'{one.symbol.path}:{min(one.lines, default=one.symbol.start_line)}')} {_text(one.symbol.qualname)}"
+            for one in review.changed
+        ],
+    )
+    table = ["| part | points | of | counted |", "|---|---|---|---|"]
+    table += [f"| {_text(one.name)} | {one.points:.1f} | {one.most:.0f} | {_text(one.counted)} |" for one in review.risk.factors]
+    yield "Risk", table if review.risk.factors else [f"- {_text(one)}" for one in review.risk.reasons]
+    yield (
+        f"Limits of this review · {len(review.causes):,}",
+        [f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes],
+    )
+
+
+def _of(listed: int, total: int) -> str:
+    return f"{total:,}" if listed == total else f"the first {listed:,} of {total:,}"
+
+
+def _surest(review: Review) -> list[ImpactHit]:
+    return sorted(review.breaks, key=lambda hit: (-hit.confidence, hit.depth, hit.symbol.path, hit.symbol.start_line))
+
+
+def _html(text: str, most: int = MOST_CELL) -> str:
+    """Text that a comment shows as it is: no markup, no links, no mentions."""
+    flat = inert(" ".join(text.split()))
+    cut = flat if len(flat) <= most else flat[: most - 1] + "…"
+    return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")
+
+
+def _text(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]#!~])", r"\\\1", _html(text)).replace("://", ":&#8203;//")
+
+
+def _code(text: str) -> str:
+    return f"<code>{_text(text)}</code>"
+
+
+# ---- SARIF
+
+
+def sarif(review: Review) -> str:
+    """A SARIF log of one run."""
+    results = [
+        *(
+            _result(
+                "breaks", f"{hit.symbol.qualname or hit.symbol.path} could break: {why(hit)}, confidence {hit.confidence:.2f}", *_site(hit)
+            )
+            for hit in _surest(review)
+        ),
+        *(
+            _result("untested", f"no test reaches {one.symbol.qualname}", one.symbol.path, min(one.lines, default=one.symbol.start_line))
+            for one in review.untested
+        ),
+        *(_result("known", f"{one.memory.type}: {one.memory.content}", one.path, one.line) for one in review.known),
+        *(
+            _result("forgotten", f"{one.path} changed along in {one.support} changes, {one.confidence:.0%} of them", one.path, 1)
+            for one in review.forgotten
+        ),
+    ]
+    rules = [
+        {"id": name, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}} for name, (text, level) in RULES.items()
+    ]
+    driver = {"name": "graphmem", "rules": rules}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {"ROOT": {"description": {"text": "the root of the repository"}}},
+        "properties": {"risk": review.risk.level, "score": review.risk.score},
+        "results": results,
+    }
+    return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _site(hit: ImpactHit) -> tuple[str, int]:
+    edge = hit.path[-1]
+    if edge.src.id == hit.symbol.id:
+        return edge.src.path, edge.line or edge.src.start_line
+    return hit.symbol.path, hit.symbol.start_line
+
+
+def _result(rule: str, text: str, path: str, line: int) -> dict[str, Any]:
+    place = {"artifactLocation": {"uri": _uri(path), "uriBaseId": "ROOT"}, "region": {"startLine": max(1, line)}}
+    return {
+        "ruleId": rule,
+        "ruleIndex": list(RULES).index(rule),
+        "level": RULES[rule][1],
+        "message": {"text": inert(text)},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _uri(path: str) -> str:
+    from urllib.parse import quote
+
+    return quote(path)
+
+
+# ---- selection
+
+
+def junit(review: Review) -> str:
+    """The selected tests as a JUnit report, one suite for each runner."""
+    suites: dict[str, list[str]] = {}
+    for one in review.tests:
+        inside, _, name = one.name.rpartition(".")
+        case = {"classname": inside or one.path, "name": name or one.path, "file": one.path, "line": str(one.line)}
+        attributes = " ".join(f"{key}={quoteattr(printable(value))}" for key, value in case.items())
+        properties = {"id": one.id, "confidence": f"{one.confidence:.4f}", "why": one.why}
+        inner = "".join(f"<property name={quoteattr(key)} value={quoteattr(printable(value))}/>" for key, value in properties.items())
+        suites.setdefault(one.runner or "unknown", []).append(f"    <testcase {attributes}><properties>{inner}</properties></testcase>\n")
+    body = "".join(
+        f'  <testsuite name={quoteattr(runner)} tests="{len(cases)}">\n{"".join(cases)}  </testsuite>\n' for runner, cases in suites.items()
+    )
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="graphmem" tests="{len(review.tests)}">\n{body}</testsuites>\n'
+
+
+WRITERS: Final[Mapping[str, Callable[[Review], str]]] = {"markdown": markdown, "sarif": sarif, "junit": junit}

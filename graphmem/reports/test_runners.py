@@ -1,0 +1,348 @@
+"""Tests as their runners name them: exact ids and command lines.
+
+A runner is recognised by files of the repository: the nearest manifest at or above a test, such as `package.json` or `Cargo.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+from graphmem.answers.review import TestCommand, TestToRun
+
+MOST_COMMAND: Final = 32_000  # characters; a command that would be longer runs whole files
+MOST_MANIFEST: Final = 1 << 20  # bytes read of a manifest
+JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|scala|groovy)/")
+
+
+class Place(NamedTuple):
+    """A test in the repository."""
+
+    path: str
+    qualname: str  # "" for the whole file
+    line: int
+    is_method: bool
+
+
+class Named(NamedTuple):
+    """A test as its runner names it."""
+
+    runner: str  # "" when unknown
+    id: str
+    base: str = ""  # directory in which the runner runs, "" for the root
+    parts: tuple[str, ...] = ()  # what the command needs
+
+
+@dataclass
+class Project:
+    """The files of a repository that show its test runners.
+
+    Args:
+        root: its directory.
+    """
+
+    root: Path
+    _texts: dict[str, str | None] = field(default_factory=dict)
+
+    def text(self, path: str) -> str | None:
+        """The text of a file, or None when it does not exist."""
+        if path not in self._texts:
+            try:
+                with (self.root / path).open("rb") as file:
+                    self._texts[path] = file.read(MOST_MANIFEST).decode("utf-8", errors="replace")
+            except OSError:
+                self._texts[path] = None
+        return self._texts[path]
+
+    def has(self, path: str) -> bool:
+        """Whether a file exists."""
+        return self.text(path) is not None
+
+    def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
+        """Directory and name of the nearest of some files at or above a path.
+
+        The directory of the root is "".
+        """
+        for folder in PurePosixPath(path).parents:
+            base = "" if str(folder) == "." else str(folder)
+            for name in names:
+                if self.has(_join(base, name)):
+                    return base, name
+        return None
+
+
+def named(project: Project, place: Place) -> Named:
+    """The runner of a test and the test's id; an unknown runner has its path."""
+    for suffixes, name in _BY_SUFFIX:
+        if place.path.endswith(suffixes):
+            return name(project, place) or Named("", place.path)
+    return Named("", place.path)
+
+
+def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
+    """One command line for each runner, in the order of its first test.
+
+    Args:
+        tests: the selected tests.
+        names: id of a test -> its name.
+    """
+    groups: dict[str, list[tuple[TestToRun, Named]]] = {}
+    for one in tests:
+        if one.runner:
+            groups.setdefault(one.runner, []).append((one, names[one.id]))
+    found = []
+    for runner, rows in groups.items():
+        exact, files = _COMMANDS[runner]
+        by_base: dict[str, list[tuple[TestToRun, Named]]] = {}
+        for row in rows:
+            by_base.setdefault(row[1].base, []).append(row)
+        command = " && ".join(_in(base, exact(some)) for base, some in by_base.items())
+        whole = len(command) > MOST_COMMAND
+        if whole:
+            command = " && ".join(_in(base, files(some)) for base, some in by_base.items())
+        found.append(TestCommand(runner, command, len(rows), whole))
+    return found
+
+
+def _join(base: str, name: str) -> str:
+    return f"{base}/{name}" if base else name
+
+
+def _in(base: str, command: str) -> str:
+    return f"(cd {shlex.quote(base)} && {command})" if base else command
+
+
+def _below(base: str, path: str) -> str:
+    return path.removeprefix(f"{base}/") if base else path
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return " ".join(shlex.quote(one) for one in dict.fromkeys(words))
+
+
+def _any(names: Sequence[str]) -> str:
+    """A regular expression for some names."""
+    return "(" + "|".join(dict.fromkeys(re.escape(one).replace("\\ ", " ") for one in names)) + ")"
+
+
+# ---- naming, by language
+
+
+def _python(project: Project, place: Place) -> Named | None:
+    declared = ("pytest.ini", "conftest.py", "pyproject.toml", "setup.cfg", "tox.ini")
+    by_pytest = any("pytest" in (project.text(name) or "") or (name in declared[:2] and project.has(name)) for name in declared)
+    by_pytest = by_pytest or project.nearest(place.path, "conftest.py") is not None
+    if by_pytest or (place.qualname and not place.is_method):
+        return Named("pytest", "::".join([place.path, *filter(None, place.qualname.split("."))]))
+    base = PurePosixPath(place.path).parent
+    while str(base) != "." and project.has(f"{base}/__init__.py"):
+        base = base.parent
+    top = "" if str(base) == "." else str(base)
+    module = _below(top, place.path).removesuffix(".py").replace("/", ".")
+    dotted = ".".join(filter(None, (module, place.qualname)))
+    if project.has("manage.py"):
+        whole = place.path.removesuffix(".py").replace("/", ".")
+        return Named("django", ".".join(filter(None, (whole, place.qualname))))
+    return Named("unittest", dotted, top, (module,))
+
+
+def _ecmascript(project: Project, place: Place) -> Named | None:
+    for base in _manifests(project, place.path, "package.json"):
+        text = project.text(_join(base, "package.json")) or ""
+        for runner in ("vitest", "jest"):
+            if f'"{runner}' in text or f"/{runner}" in text:
+                path, title = _below(base, place.path), _titles(place.qualname)
+                return Named(runner, f"{place.path} -t {title!r}" if title else place.path, base, (path, title))
+    return None
+
+
+def _titles(qualname: str) -> str:
+    """The full title of a test; names in the graph have `·` for a dot."""
+    return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
+
+
+def _manifests(project: Project, path: str, name: str) -> list[str]:
+    """Directories at or above a path that contain a file, nearest first."""
+    folders = ["" if str(one) == "." else str(one) for one in PurePosixPath(path).parents]
+    return [one for one in folders if project.has(_join(one, name))]
+
+
+def _go(project: Project, place: Place) -> Named | None:
+    if not place.path.endswith("_test.go"):
+        return None
+    found = project.nearest(place.path, "go.mod")
+    base = found[0] if found else ""
+    folder = str(PurePosixPath(_below(base, place.path)).parent)
+    package = "." if folder == "." else f"./{folder}"
+    name = place.qualname if re.match(r"(Test|Example|Fuzz)", place.qualname) else ""
+    if place.qualname and not name:
+        return None
+    return Named("go", f"{package} -run ^{name}$" if name else package, base, (package, name))
+
+
+def _rust(project: Project, place: Place) -> Named | None:
+    found = next(
+        (one for one in _manifests(project, place.path, "Cargo.toml") if "[package]" in (project.text(_join(one, "Cargo.toml")) or "")),
+        None,
+    )
+    if found is None:
+        return None
+    inner = _below(found, place.path)
+    package = re.search(
+        r'\[package\][^\[]*?^\s*name\s*=\s*"([^"]+)"', project.text(_join(found, "Cargo.toml")) or "", re.MULTILINE | re.DOTALL
+    )
+    scope = f"-p {package[1]} " if package and found else ""
+    folder, _, rest = inner.partition("/")
+    if folder == "tests":
+        parts = rest.removesuffix(".rs").split("/")
+        target, modules = f"--test {parts[0]}", [one for one in parts[1:] if one != "mod" and one != "main"]
+    elif folder == "src":
+        modules = [one for one in rest.removesuffix(".rs").split("/") if one not in ("mod", "lib", "main")]
+        target = "--bins" if rest == "main.rs" else "--lib"
+    else:
+        return None
+    name = "::".join([*modules, *filter(None, place.qualname.split("."))])
+    return Named("cargo", f"{scope}{target} {name}".rstrip(), "", (scope + target, name))
+
+
+def _jvm(project: Project, place: Place) -> Named | None:
+    found = project.nearest(place.path, "build.gradle", "build.gradle.kts", "pom.xml")
+    inner = JVM_ROOTS.sub("", place.path)
+    if found is None or inner == place.path:
+        return None
+    base, manifest = found
+    package = str(PurePosixPath(inner).parent).replace("/", ".")
+    stem = PurePosixPath(inner).stem
+    classes, _, method = place.qualname.rpartition(".") if place.is_method else (place.qualname, "", "")
+    name = ".".join(filter(None, ("" if package == "." else package, (classes or stem).replace(".", "$"))))
+    if manifest == "pom.xml":
+        return Named("maven", name + (f"#{method}" if method else ""), "", (base, name, method))
+    test = name + (f".{method}" if method else "")
+    return Named("gradle", test, "", (f":{base.replace('/', ':')}:test" if base else "test", test))
+
+
+def _ruby(project: Project, place: Place) -> Named | None:
+    if place.path.endswith("_spec.rb"):
+        test = f"{place.path}:{place.line}" if place.qualname else place.path
+        return Named("rspec", test, "", (test, place.path))
+    method = place.qualname.rpartition(".")[2]
+    return Named("minitest", f"{place.path} -n {method}" if method else place.path, "", (place.path, method))
+
+
+def _php(project: Project, place: Place) -> Named | None:
+    if not any(project.has(name) for name in ("phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml")):
+        return None
+    inside, _, method = place.qualname.rpartition(".")
+    name = f"{inside}::{method}" if inside and place.is_method else PurePosixPath(place.path).stem
+    return Named("phpunit", name, "", (name, place.path))
+
+
+_BY_SUFFIX: Final[tuple[tuple[tuple[str, ...], Callable[[Project, Place], Named | None]], ...]] = (
+    ((".py",), _python),
+    ((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"), _ecmascript),
+    ((".go",), _go),
+    ((".rs",), _rust),
+    ((".java", ".kt", ".scala", ".groovy"), _jvm),
+    ((".rb",), _ruby),
+    ((".php",), _php),
+)
+
+
+# ---- command lines, by runner
+
+Rows = Sequence[tuple[TestToRun, Named]]
+
+
+def _listed(program: str, rows: Rows) -> str:
+    return f"{program} {_quoted([name.id for _, name in rows])}"
+
+
+def _paths(program: str, rows: Rows) -> str:
+    return f"{program} {_quoted([test.path for test, _ in rows])}"
+
+
+def _modules(program: str, rows: Rows) -> str:
+    return f"{program} {_quoted([name.parts[0] for _, name in rows])}"
+
+
+def _titled(program: str, rows: Rows) -> str:
+    whole = any(not name.parts[1] for _, name in rows)
+    pattern = "" if whole else f" -t {shlex.quote(_any([name.parts[1] for _, name in rows]))}"
+    return _modules(program, rows) + pattern
+
+
+def _go_run(rows: Rows) -> str:
+    pattern = "|".join(dict.fromkeys(name.parts[1] for _, name in rows))
+    whole = any(not name.parts[1] for _, name in rows)
+    return _modules("go test", rows) + ("" if whole else f" -run {shlex.quote(f'^({pattern})$')}")
+
+
+def _cargo(exact: bool, rows: Rows) -> str:
+    targets: dict[str, list[str]] = {}
+    for _, name in rows:
+        targets.setdefault(name.parts[0], []).append(name.parts[1])
+    whole = {target for target, names in targets.items() if not exact or not all(names)}
+    return " && ".join(
+        f"cargo test {target}" + ("" if target in whole else f" -- --exact {_quoted(names)}") for target, names in targets.items()
+    )
+
+
+def _gradle(rows: Rows) -> str:
+    tasks: dict[str, list[str]] = {}
+    for _, name in rows:
+        tasks.setdefault(name.parts[0], []).append(name.parts[1])
+    return "./gradlew " + " ".join(
+        f"{task} {' '.join(f'--tests {shlex.quote(one)}' for one in dict.fromkeys(some))}" for task, some in tasks.items()
+    )
+
+
+def _maven(exact: bool, rows: Rows) -> str:
+    classes: dict[str, dict[str, None]] = {}
+    for _, name in rows:
+        classes.setdefault(name.parts[1], {})[name.parts[2] if exact else ""] = None
+    tests = ",".join(name + (f"#{'+'.join(methods)}" if all(methods) else "") for name, methods in classes.items())
+    modules = sorted({name.parts[0] for _, name in rows} - {""})
+    return (
+        "mvn test"
+        + (f" -pl {','.join(modules)} -am -Dsurefire.failIfNoSpecifiedTests=false" if modules else "")
+        + f" {shlex.quote(f'-Dtest={tests}')}"
+    )
+
+
+def _minitest(exact: bool, rows: Rows) -> str:
+    files: dict[str, list[str]] = {}
+    for _, name in rows:
+        files.setdefault(name.parts[0], []).append(name.parts[1])
+    return " && ".join(
+        f"ruby -Ilib -Itest {shlex.quote(path)}" + (f" -n {shlex.quote(f'/^{_any(some)}$/')}" if exact and all(some) else "")
+        for path, some in files.items()
+    )
+
+
+def _phpunit(exact: bool, rows: Rows) -> str:
+    names = [name.parts[0] if exact else PurePosixPath(name.parts[1]).stem for _, name in rows]
+    pattern = rf"/\b{_any(names)}\b/"
+    return f"vendor/bin/phpunit --filter {shlex.quote(pattern)}"
+
+
+Command = Callable[[Rows], str]
+_COMMANDS: Final[Mapping[str, tuple[Command, Command]]] = {
+    "pytest": (partial(_listed, "pytest"), partial(_paths, "pytest")),
+    "unittest": (partial(_listed, "python -m unittest"), partial(_modules, "python -m unittest")),
+    "django": (partial(_listed, "python manage.py test"), partial(_listed, "python manage.py test")),
+    "vitest": (partial(_titled, "npx vitest run"), partial(_modules, "npx vitest run")),
+    "jest": (partial(_titled, "npx jest"), partial(_modules, "npx jest")),
+    "go": (_go_run, partial(_modules, "go test")),
+    "cargo": (partial(_cargo, True), partial(_cargo, False)),
+    "gradle": (_gradle, _gradle),
+    "maven": (partial(_maven, True), partial(_maven, False)),
+    "rspec": (partial(_listed, "bundle exec rspec"), partial(_paths, "bundle exec rspec")),
+    "minitest": (partial(_minitest, True), partial(_minitest, False)),
+    "phpunit": (partial(_phpunit, True), partial(_phpunit, False)),
+}
+"""Runner -> command of exact tests, and of whole files."""

@@ -1,0 +1,123 @@
+"""Ids and command lines of tests, for each runner, from the files of a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graphmem.answers.review import TestToRun
+from graphmem.reports.test_runners import Place, Project, commands, named
+
+CASES = {
+    "pytest": (
+        {"pyproject.toml": "[tool.pytest.ini_options]"},
+        [("tests/test_a.py", "TestA.test_b", True)],
+        ["tests/test_a.py::TestA::test_b"],
+        "pytest tests/test_a.py::TestA::test_b",
+    ),
+    "unittest": (
+        {"tests/pkg/__init__.py": ""},
+        [("tests/pkg/test_a.py", "CaseA.test_b", True)],
+        ["pkg.test_a.CaseA.test_b"],
+        "(cd tests && python -m unittest pkg.test_a.CaseA.test_b)",
+    ),
+    "django": (
+        {"manage.py": ""},
+        [("shop/tests.py", "CaseA.test_b", True)],
+        ["shop.tests.CaseA.test_b"],
+        "python manage.py test shop.tests.CaseA.test_b",
+    ),
+    "vitest": (
+        {"package.json": '{"devDependencies": {"vitest": "1"}}'},
+        [("src/a.test.ts", "sum.adds 1·5 (twice)", False)],
+        ["src/a.test.ts -t 'sum adds 1.5 (twice)'"],
+        "npx vitest run src/a.test.ts -t '(sum adds 1\\.5 \\(twice\\))'",
+    ),
+    "jest": (
+        {"web/package.json": '{"devDependencies": {"jest": "1"}}'},
+        [("web/a.test.js", "adds", False), ("web/b.test.js", "", False)],
+        ["web/a.test.js -t 'adds'", "web/b.test.js"],
+        "(cd web && npx jest a.test.js b.test.js)",
+    ),
+    "go": (
+        {"go.mod": "module m"},
+        [("a/x_test.go", "TestX", False), ("y_test.go", "TestY", False)],
+        ["./a -run ^TestX$", ". -run ^TestY$"],
+        "go test ./a . -run '^(TestX|TestY)$'",
+    ),
+    "cargo": (
+        {"Cargo.toml": '[package]\nname = "b"\n'},
+        [("tests/chain.rs", "it_works", False), ("src/buf/mod.rs", "tests.inner", False)],
+        ["--test chain it_works", "--lib buf::tests::inner"],
+        "cargo test --test chain -- --exact it_works && cargo test --lib -- --exact buf::tests::inner",
+    ),
+    "gradle": (
+        {"build.gradle": "", "core/build.gradle.kts": ""},
+        [("core/src/test/kotlin/org/x/ATest.kt", "ATest.works", True)],
+        ["org.x.ATest.works"],
+        "./gradlew :core:test --tests org.x.ATest.works",
+    ),
+    "maven": (
+        {"pom.xml": "<project/>"},
+        [("src/test/java/org/x/ATest.java", "ATest.works", True), ("src/test/java/org/x/ATest.java", "ATest.Inner.deep", True)],
+        ["org.x.ATest#works", "org.x.ATest$Inner#deep"],
+        "mvn test '-Dtest=org.x.ATest#works,org.x.ATest$Inner#deep'",
+    ),
+    "rspec": ({".rspec": ""}, [("spec/a_spec.rb", "a", False)], ["spec/a_spec.rb:7"], "bundle exec rspec spec/a_spec.rb:7"),
+    "minitest": (
+        {},
+        [("test/test_a.rb", "CaseA.test_b", True)],
+        ["test/test_a.rb -n test_b"],
+        "ruby -Ilib -Itest test/test_a.rb -n '/^(test_b)$/'",
+    ),
+    "phpunit": (
+        {"phpunit.xml.dist": ""},
+        [("tests/ATest.php", "ATest.testB", True)],
+        ["ATest::testB"],
+        "vendor/bin/phpunit --filter '/\\b(ATest::testB)\\b/'",
+    ),
+}
+
+
+def selected(root: Path, files: dict[str, str], tests: list[tuple[str, str, bool]]):
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    project = Project(root)
+    names = {}
+    rows = []
+    for path, qualname, is_method in tests:
+        name = named(project, Place(path, qualname, 7, is_method))
+        names[name.id] = name
+        rows.append(TestToRun(name.runner, name.id, path, qualname, 7, 1.0, "reaches"))
+    return rows, commands(rows, names)
+
+
+@pytest.mark.parametrize("runner", CASES)
+def test_each_runner_has_its_own_ids_and_one_command(tmp_path: Path, runner: str) -> None:
+    files, tests, ids, command = CASES[runner]
+    rows, lines = selected(tmp_path, files, tests)
+    assert [(one.runner, one.id) for one in rows] == [(runner, one) for one in ids]
+    assert [one.command for one in lines] == [command]
+
+
+def test_an_unknown_runner_has_the_path(tmp_path: Path) -> None:
+    rows, lines = selected(tmp_path, {}, [("test/a.zig", "adds", False), ("a.test.js", "adds", False)])
+    assert [(one.runner, one.id) for one in rows] == [("", "test/a.zig"), ("", "a.test.js")]
+    assert lines == []
+
+
+def test_a_command_that_would_be_too_long_runs_whole_files(tmp_path: Path) -> None:
+    rows, (line,) = selected(tmp_path, {"pytest.ini": ""}, [("test_a.py", f"test_{number:0100}", False) for number in range(500)])
+    assert line.whole_files
+    assert line.command == "pytest test_a.py"
+    assert line.tests == len(rows) == 500
+
+
+def test_names_of_tests_cannot_add_commands(tmp_path: Path) -> None:
+    _, (line,) = selected(tmp_path, {"package.json": '{"devDependencies": {"vitest": "1"}}'}, [("a.test.js", "x'; rm -rf /; '", False)])
+    import shlex
+
+    assert shlex.split(line.command)[:4] == ["npx", "vitest", "run", "a.test.js"]
+    assert len(shlex.split(line.command)) == 6
