@@ -380,8 +380,8 @@ def test_references_say_where_their_name_is_written():
         ("call", "filter", 4, 22),
         ("call", "run", 4, 15),
         ("named", "Base", 3, 9),
-        ("named", "Base", 3, 24),
-        ("named", "list", 3, 19),
+        ("named", "Base", 3, 23),
+        ("named", "list", 3, 18),
     ]
     assert facts.imports[0][-3:] == ((1, 5, 3), (1, 16, 3), (1, 23, 3))
 
