@@ -17,16 +17,15 @@ from urllib.parse import quote
 
 from graphmem.errors import EvidenceError
 from graphmem.evidence.observations import NO_SITE, End, Observation, Reading, Seen
+from graphmem.evidence.owners import FUNCTIONS, owners_of_lines
 from graphmem.model import EdgeKind
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Definition
     from graphmem.resolution.resolver import Resolver
 
 SUFFIX: Final = ".coverage"
 MAX_S: Final = 120.0  # timeout for reading one file
 _STEPS: Final = 100_000  # instructions of SQLite's virtual machine between two checks of the timeout
-_FUNCTIONS: Final = ("function", "method")
 _SAMPLE: Final = 3
 
 
@@ -135,7 +134,7 @@ class _Reading:
             if not absolute.is_file() or absolute.stat().st_mtime_ns > self._written_ns:
                 self._changed.append(path)
                 continue
-            self._owners[path] = _owners(path, facts.lines, facts.definitions)
+            self._owners[path] = owners_of_lines(path, facts.lines, facts.definitions)
             yield number, path
 
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
@@ -170,26 +169,6 @@ class _Reading:
     def _definition(self, path: str, qualname: str) -> End | None:
         facts = self._resolver.facts(path) if path in self._owners else None
         for one in facts.definitions if facts is not None else ():
-            if one.qualname == qualname and one.kind in _FUNCTIONS:
+            if one.qualname == qualname and one.kind in FUNCTIONS:
                 return End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
         return None
-
-
-def _owners(path: str, lines: int, definitions: list[Definition]) -> list[End | None]:
-    """For each line the innermost function whose body contains it.
-
-    The first line of a function belongs to the scope that defines it.
-    """
-    owners: list[End | None] = [None] * (lines + 2)
-    ends: list[End | None] = []
-    for one in definitions:
-        outer = ends[one.parent] if one.parent >= 0 else None
-        if one.kind not in _FUNCTIONS:
-            ends.append(outer)
-            continue
-        end = End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
-        ends.append(end)
-        first = one.name_line if one.end_line == one.name_line else one.name_line + 1
-        owners[one.start_line : first] = [outer] * (first - one.start_line)
-        owners[first : one.end_line + 1] = [end] * (one.end_line + 1 - first)
-    return owners

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import EvidenceError
-from graphmem.evidence import coverage, scip, trace
+from graphmem.evidence import coverage, reports, scip, trace
 from graphmem.model import Diagnostic, stable_id
 from graphmem.runtime.faults import CODE, fault
 
@@ -87,6 +87,7 @@ class Reader(NamedTuple):
 READERS: Final[dict[str, Reader]] = {
     scip.SUFFIX: Reader("scip", scip.parse, scip.read),
     trace.SUFFIX: Reader("runtime", trace.read, lambda path, resolver, root: trace.read(path)),
+    reports.SUFFIX: Reader("coverage", reports.unpacked, reports.read),
     coverage.SUFFIX: Reader("coverage", coverage.check, coverage.read),
 }
 """Suffix of a file -> its reader."""

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.analysis.completeness import NO_RUNS, Runs
-from graphmem.evidence import coverage, inbox, indexers, scip, trace
+from graphmem.evidence import coverage, inbox, indexers, reports, scip, trace
 from graphmem.evidence.merge import SIDECAR
+from graphmem.evidence.report_formats import ENDINGS
 from graphmem.evidence.sidecar import Sidecar
 from graphmem.evidence.validity import Held, held
 from graphmem.model import EdgeKind, EdgeSource, symbol_id
@@ -177,7 +178,7 @@ def leave(
         root: of the project; indexers run there.
         scip_files: SCIP indexes; `auto` means those that installed indexers make now.
         runtime: traces of `pytest --graphmem`.
-        measured: coverage.py's data files with contexts.
+        measured: coverage.py's data files with contexts, or coverage reports of single tests and directories of them.
 
     Returns:
         Which indexers of the project were not run, or failed, and what to do.
@@ -198,5 +199,11 @@ def leave(
     for path in runtime:
         inbox.put(path, trace.SUFFIX, data_dir)
     for path in measured:
-        inbox.put(path, coverage.SUFFIX, data_dir)
+        if path.is_dir() or (path.is_file() and path.suffix in ENDINGS):
+            with tempfile.TemporaryDirectory(prefix="graphmem-coverage-") as folder:
+                packed = Path(folder) / path.resolve().name
+                packed.write_bytes(reports.pack(path))
+                inbox.put(packed, reports.SUFFIX, data_dir)
+        else:
+            inbox.put(path, coverage.SUFFIX, data_dir)
     return notes

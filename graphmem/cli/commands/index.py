@@ -49,7 +49,10 @@ def index(
     coverage: Annotated[
         list[Path] | None,
         typer.Option(
-            "--coverage", metavar="FILE", help="Import coverage.py data that has contexts (repeatable).", rich_help_panel=EVIDENCE_PANEL
+            "--coverage",
+            metavar="PATH",
+            help="Import coverage.py data that has contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
+            rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Also compute missing vectors, and wait for them.")] = False,

@@ -1,0 +1,33 @@
+"""Owners of lines: the function whose body contains each line of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.evidence.observations import End
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition
+
+FUNCTIONS: Final = ("function", "method")
+
+
+def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
+    """For each line the innermost function whose body contains it.
+
+    The first line of a function belongs to the scope that defines it.
+    """
+    owners: list[End | None] = [None] * (lines + 2)
+    ends: list[End | None] = []
+    for one in definitions:
+        outer = ends[one.parent] if one.parent >= 0 else None
+        if one.kind not in FUNCTIONS:
+            ends.append(outer)
+            continue
+        end = End(path, one.qualname, one.kind, one.ordinal, one.body_hash)
+        ends.append(end)
+        first = one.name_line if one.end_line == one.name_line else one.name_line + 1
+        owners[one.start_line : first] = [outer] * (first - one.start_line)
+        owners[first : one.end_line + 1] = [end] * (one.end_line + 1 - first)
+    return owners

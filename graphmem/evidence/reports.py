@@ -1,0 +1,276 @@
+"""Import coverage reports of single tests, in any language.
+
+A report lists the lines that one test ran: a test file, a test class or a test function. Its name comes from the report itself (LCOV's
+`TN:`, JaCoCo's session, V8's first test file) or else from its path, as in `cov/TestAdd.out` or `cov/tests/cart.test.js/lcov.info`. The
+formats are in `report_formats`. Reports do not contain the sources, so files that changed after a report are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.errors import EvidenceError
+from graphmem.evidence.observations import NO_SITE, End, Observation, Reading, Seen
+from graphmem.evidence.owners import FUNCTIONS, owners_of_lines
+from graphmem.evidence.report_formats import ENDINGS, Ran, Test, as_rows, from_rows, tests_of
+from graphmem.model import MODULE_QUALNAME, EdgeKind
+from graphmem.parsing.encoding import to_utf8
+from graphmem.parsing.language import language_of_path, language_spec
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Definition, FileFacts
+    from graphmem.resolution.resolver import Resolver
+
+SUFFIX: Final = ".reports"
+MAGIC: Final = b"graphmem coverage reports 1\n"
+MAX_BYTES: Final = 1 << 28  # of all reports together
+_SAMPLE: Final = 3
+_PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give every report
+
+
+class Report(NamedTuple):
+    """A report file: time of writing, name from its path, and its tests."""
+
+    written_ns: int
+    name: str
+    tests: list[Test]
+
+
+def pack(path: Path) -> bytes:
+    """Convert a report, or all reports of a directory, to one file.
+
+    The file is for the next index run.
+
+    Raises:
+        EvidenceError: a report cannot be read, or the directory has none.
+    """
+    found: list[list[object]] = []
+    total = 0
+    for file in _files(path):
+        try:
+            total += file.stat().st_size
+            if total > MAX_BYTES:
+                raise ValueError(f"the reports have over {MAX_BYTES >> 20} MB together")
+            found.append([file.stat().st_mtime_ns, _name(file, path), as_rows(tests_of(file.read_bytes()))])
+        except (OSError, ValueError) as error:
+            message = f"{file} is not a usable coverage report ({error}); record it again"
+            raise EvidenceError(message, path=str(file), reason="format") from error
+    if not found:
+        raise EvidenceError(
+            f"{path} has no coverage reports ({', '.join(ENDINGS)}); see docs/evidence.md for the commands", path=str(path), reason="empty"
+        )
+    return MAGIC + zlib.compress(json.dumps(found, separators=(",", ":")).encode(), 6)
+
+
+def unpacked(path: Path) -> list[Report]:
+    """The reports in a file that `pack` made.
+
+    Raises:
+        EvidenceError: the file is not one, or is damaged.
+    """
+    data = path.read_bytes()
+    if not data.startswith(MAGIC):
+        raise EvidenceError(f"{path} is not a packed set of coverage reports; import the reports again", path=str(path), reason="format")
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(data[len(MAGIC) :], 4 * MAX_BYTES)
+        if not unpacking.eof:
+            raise ValueError("it is cut")
+        return [Report(int(written), str(name), list(from_rows(tests))) for written, name, tests in json.loads(text)]
+    except (zlib.error, ValueError, TypeError, LookupError) as error:
+        raise EvidenceError(f"{path} is damaged ({error}); import the reports again", path=str(path), reason="damaged") from error
+
+
+def read(path: Path, resolver: Resolver, root: Path) -> Reading:
+    """Functions that each test ran.
+
+    Raises:
+        EvidenceError: the file is damaged, or no test of the reports is in the index.
+    """
+    return _Reading(resolver, root).whole(path, unpacked(path))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    for folder, names, files in os.walk(path):
+        names.sort()
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(ENDINGS))
+
+
+def _name(file: Path, given: Path) -> str:
+    """Name of a test by the path of its report.
+
+    It is the file, or its directory if tools always name the file so.
+    """
+    inner = file.relative_to(given) if given.is_dir() else Path(file.name)
+    stem = inner.with_suffix("")
+    return (stem.parent if stem.name in _PLAIN else stem).as_posix()
+
+
+class _Reading:
+    """The state of reading one packed file."""
+
+    def __init__(self, resolver: Resolver, root: Path) -> None:
+        self._resolver = resolver
+        self._root = root.resolve()
+        self._by_name: dict[str, list[str]] = {}
+        for path in resolver.paths():
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
+        self._places: dict[str, str] = {}
+        self._written: dict[str, int] = {}
+        self._owners: dict[str, list[End | None]] = {}
+        self._changed: set[str] = set()
+
+    def whole(self, path: Path, reports: Iterable[Report]) -> Reading:
+        reached: dict[End, set[End]] = {}
+        unknown: list[str] = []
+        for report in reports:
+            for test in report.tests:
+                ends = self._first_file(test) if test.is_first_file else self._named(test.name) or self._named(report.name)
+                if not ends and not test.is_first_file:  # a process that loads no test file is the test runner
+                    unknown.append(test.name or report.name)
+                seen = {end for ran in test.ran for end in self._functions(ran, report.written_ns)} if ends else set()
+                for end in ends:
+                    reached.setdefault(end, set()).update(seen)
+        if not reached:
+            raise EvidenceError(
+                f"no report of {path.name} is of a test in the index ({', '.join(unknown[:_SAMPLE])}); name each report after its test",
+                path=str(path),
+                reason="other project",
+            )
+        notes = [(one, "it changed after its coverage was measured, so nothing is taken from it") for one in sorted(self._changed)]
+        if unknown:
+            notes.append(("", f"{len(unknown):,} coverage reports are of no test in the index: {', '.join(unknown[:_SAMPLE])}"))
+        observations = [
+            Observation("coverage", EdgeKind.TESTS, test, tuple(Seen(end, NO_SITE) for end in sorted(seen - {test})))
+            for test, seen in sorted(reached.items())
+        ]
+        origin = {
+            "by": "coverage reports",
+            "tests": str(len(reached)),
+            "files": str(len({end.path for ends in reached.values() for end in ends})),
+        }
+        return Reading(observations, None, origin, notes)
+
+    # which test
+
+    def _first_file(self, test: Test) -> list[End]:
+        """The module of the test file that a process loaded first."""
+        for ran in test.ran:
+            path = self._place(ran.path)
+            if path and _is_test(path):
+                return [self._module(path)]
+        return []
+
+    def _named(self, name: str) -> list[End]:
+        """The test file, test function or test class of this name.
+
+        Empty if unknown or ambiguous.
+        """
+        if not name:
+            return []
+        path = self._place(name)
+        if path:
+            return [self._module(path)] if _is_test(path) else []
+        folder, _, last = name.replace("#", ".").replace("::", "/").rpartition("/")
+        where = self._place(folder) if folder else ""
+        found = [
+            End(file, one.qualname, one.kind, one.ordinal, one.body_hash)
+            for file in ([where] if where else self._resolver.paths())
+            if _is_test(file) and (where or not folder or PurePosixPath(file).parent.match(folder))
+            for one in self._facts(file).definitions
+            if one.kind in (*FUNCTIONS, "class") and (one.qualname == last or one.qualname.endswith("." + last))
+        ]
+        return found if len(found) == 1 else []
+
+    # which code
+
+    def _functions(self, ran: Ran, written_ns: int) -> Iterator[End]:
+        path = self._place(ran.path)
+        if not path or not self._is_unchanged(path, written_ns):
+            return
+        facts = self._facts(path)
+        if path not in self._owners:
+            self._owners[path] = owners_of_lines(path, facts.lines, facts.definitions)
+        owners = self._owners[path]
+        yield from (end for line in ran.lines if 0 < line < len(owners) and (end := owners[line]) is not None)
+        if ran.spans:
+            yield from self._at_spans(path, facts.definitions, ran.spans)
+
+    def _at_spans(self, path: str, definitions: list[Definition], spans: tuple[tuple[int, int], ...]) -> Iterator[End]:
+        """The innermost definition of each span, if it is a function."""
+        text = to_utf8((self._root / path).read_bytes(), "").source.decode("utf-8", "replace")
+        at = _byte_offsets(text)
+        for start, end in spans:
+            if end >= len(at):
+                continue
+            first, last = at[start], at[end]
+            around = [one for one in definitions if one.start_byte <= first and last <= one.end_byte and one.parent >= 0]
+            inner = min(around, key=lambda one: one.end_byte - one.start_byte, default=None)
+            while inner is not None and inner.kind not in FUNCTIONS and inner.parent > 0:
+                inner = definitions[inner.parent]
+            if inner is not None and inner.kind in FUNCTIONS:
+                yield End(path, inner.qualname, inner.kind, inner.ordinal, inner.body_hash)
+
+    def _is_unchanged(self, path: str, written_ns: int) -> bool:
+        if path not in self._written:
+            file = self._root / path
+            self._written[path] = file.stat().st_mtime_ns if file.is_file() else -1
+        if 0 <= self._written[path] <= written_ns:
+            return True
+        self._changed.add(path)
+        return False
+
+    def _place(self, given: str) -> str:
+        """The file of the index that a path in a report means.
+
+        "" if unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path (Go), or paths
+        without the source folder (Java). So one of the two paths must be the end of the other.
+        """
+        if given not in self._places:
+            plain = given.replace("\\", "/")
+            absolute = Path(plain)
+            if absolute.is_absolute() and self._root in absolute.resolve().parents:
+                plain = absolute.resolve().relative_to(self._root).as_posix()
+            plain = os.path.normpath(plain).replace(os.sep, "/")
+            same = self._by_name.get(plain.rpartition("/")[2], [])
+            found = [one for one in same if one == plain]
+            found = found or [one for one in same if one.endswith("/" + plain)]
+            if not found and (ends := [one for one in same if plain.endswith("/" + one)]):
+                longest = max(map(len, ends))
+                found = [one for one in ends if len(one) == longest]
+            self._places[given] = found[0] if len(found) == 1 else ""
+        return self._places[given]
+
+    def _facts(self, path: str) -> FileFacts:
+        facts = self._resolver.facts(path)
+        if facts is None:
+            raise KeyError(path)  # only listed paths are asked for
+        return facts
+
+    def _module(self, path: str) -> End:
+        module = self._facts(path).definitions[0]
+        return End(path, MODULE_QUALNAME, module.kind, module.ordinal, module.body_hash)
+
+
+def _is_test(path: str) -> bool:
+    language = language_of_path(path)
+    return bool(language) and language_spec(language).tests.is_test_path(path)
+
+
+def _byte_offsets(text: str) -> list[int] | range:
+    """Byte offset in UTF-8 of each UTF-16 unit of a text, with its end."""
+    if text.isascii():
+        return range(len(text) + 1)
+    offsets, at = [], 0
+    for letter in text:
+        offsets += [at] * (2 if ord(letter) > 0xFFFF else 1)
+        at += len(letter.encode("utf-8", "replace"))
+    return [*offsets, at]
