@@ -109,3 +109,9 @@ def test_any_bytes_are_as_long_as_before_with_their_lines(source):
     found = mended(source)
     assert len(found) == len(source)
     assert [at for at, one in enumerate(found) if one == 10] == [at for at, one in enumerate(source) if one == 10]
+
+
+def test_long_names_of_macros_are_read_in_linear_time():
+    """A name of capitals may be taken for one macro only: as several, the ways to divide it double with each letter."""
+    source = b"int f(void)\nABCDEFGHIJKLMNOPQRSTUVWXYZ_" * 200 + b"A" * 5000 + b"?\n"
+    assert load_grammar("c").helper.mended(source) == source

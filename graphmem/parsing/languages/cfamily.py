@@ -20,7 +20,7 @@ _WINDOWS: Final = (b"_WIN32", b"_WIN64", b"WIN32", b"_MSC_VER", b"__MINGW32__")
 
 _CONDITION: Final = re.compile(rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|else|endif)\b(?P<text>[^\n]*)", re.MULTILINE)
 _TEMPLATE: Final = re.compile(r"\s*<[^<>]*>")
-_MACRO: Final = rb"[A-Z][A-Z0-9_]{3,}"
+_MACRO: Final = rb"\b[A-Z][A-Z0-9_]{3,}\b"
 _ARGUMENTS: Final = rb"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)"
 _ATTRIBUTE: Final = rb"(?:(?:__attribute__|__declspec|alignas)[ \t]*" + _ARGUMENTS + rb"|" + _MACRO + rb"(?:[ \t]*" + _ARGUMENTS + rb")?)"
 _CLASS: Final = re.compile(
@@ -39,7 +39,7 @@ _STATEMENT: Final = re.compile(
 )
 _BEFORE: Final = re.compile(
     rb"^[ \t]*(?P<macro>(?:(?:" + _MACRO + rb"|__attribute__|__declspec)(?:[ \t]*" + _ARGUMENTS + rb")?\s+)+)"
-    rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+)*[~\w][\w:]*\s*[(=;\[]|(?:class|struct|template|auto|~)\b)",
+    rb"(?=(?!operator\b)[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[\s*&]+(?:[\w:<>]+[\s*&]+){0,3}[~\w][\w:]*\s*[(=;\[]|(?:class|struct|template|auto|~)\b)",
     re.MULTILINE,
 )
 """`EXPORT void f(…)`: a macro before a declaration that is whole without it."""
