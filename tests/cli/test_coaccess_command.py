@@ -81,7 +81,9 @@ def test_every_door_gives_the_same_files(graphmem, serve, moving: Path) -> None:
         # What an agent reads is these rows, whether its tools run here or ask the server.
         said = asked_by_an_agent(remote, files=["shop/cart.py"], k=5, depth=2)
         assert said == text.co_access(here, 400)
-        assert [line.split()[1] for line in said.splitlines() if line.startswith("- ")] == [hit.path for hit in here]
+        assert [line.split()[1] for line in said.partition("\nknown about")[0].splitlines() if line.startswith("- ")] == [
+            hit.path for hit in here
+        ]
         remote.record_co_access(["shop/cart.py", "new.py"])
         remote.record_rename("new.py", "newer.py")
         assert "newer.py" in [hit.path for hit in remote.co_access(["shop/cart.py"], min_sessions=1)]
@@ -139,13 +141,13 @@ def test_the_command_speaks_to_people(graphmem, moving: Path) -> None:
         "README.md",
     ]
     unknown = graphmem("coaccess", "nowhere.py", "-C", moving)
-    assert "history does not know nowhere.py, nor does the index" in unknown.out.splitlines()[0]
+    assert "the history does not know nowhere.py, and the index does not either" in unknown.out.splitlines()[0]
     assert unknown.code == 1
     (moving / "new.py").write_text("def new():\n    return 1\n", encoding="utf-8")
     graphmem("index", moving)
     new = graphmem("coaccess", "new.py", "-C", moving)
     assert new.code == 0
-    assert new.out.splitlines()[0] == "history does not know new.py"
+    assert new.out.splitlines()[0] == "the history does not know new.py"
 
 
 @pytest.mark.parametrize("args", [("../x",), ("a", "--depth", "3"), ("a", "-k", "0"), ("a", "--min-sessions", "-1"), ()])
