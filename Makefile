@@ -120,7 +120,7 @@ endif
 
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
 	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
-	@$(INSTALL) -c $(PINS) -e ".[models]"
+	@$(INSTALL) -c $(PINS) -e ".[models,lsp]"
 	@$(BIN)/python -m compileall -q graphmem  # pip compiles what it copies, and this stays where it is
 	@touch $@
 

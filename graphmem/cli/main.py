@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "describe": "semantic:describe",
     "drift": "semantic:drift",
     "mcp": "mcp:mcp",
+    "lsp": "lsp:lsp",
     "remember": "memory:remember",
     "recall": "memory:recall",
     "forget": "memory:forget",
@@ -76,7 +77,7 @@ PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences path modules flows entry-points central describe report export cypher",
     "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift",
     "Memory": "remember recall forget pin memory rules sync-file import delete-all",
-    "Agents": "install uninstall mcp hook context plan trust session observe",
+    "Agents": "install uninstall mcp lsp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",
 }
 ORDER: Final = {

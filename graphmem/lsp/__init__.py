@@ -1,0 +1,1 @@
+"""The Language Server Protocol, as a client of the index's server."""
