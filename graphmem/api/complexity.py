@@ -37,7 +37,7 @@ from graphql import (
 from strawberry.schema_directive import Location
 
 
-@strawberry.schema_directive(locations=[Location.FIELD_DEFINITION], name="listSize", description="How long a list may be.")
+@strawberry.schema_directive(locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="How long a list may be.")
 class ListSize:
     """How long a list may be: a slicing argument or an assumed size.
 
