@@ -146,6 +146,9 @@ PLAIN: list[str] = []
 COMMANDS: dict[str, list[list[str]]] = {
     "index": [PLAIN, ["--full"]],
     "impact": [["shared"], [ESCAPE], ["--diff"], ["none\x1b[31m\u202e"], ["value"]],
+    "review": [PLAIN, *(["--format", form] for form in ("markdown", "sarif", "junit"))],
+    "occurrences": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
+    "symbol-at": [[ESCAPE, "1", "5"], [FORGED, "1", "5"], ["none\x1b[31m", "1"]],
     "coaccess": [[ESCAPE], [FORGED, TURNED], ["none\x1b[31m"]],
     "reviewers": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
     "search": [["cache"], ["helper_0"], ["cache", "--explain"], ["cache \x1b[31m\u202e"]],
@@ -230,7 +233,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "delete-all": [["--confirm", "none\x1b[31m"]],
 }
 FORMS: list[tuple[list[str], dict[str, str]]] = [([], {}), (["--json"], {}), (["-q"], {}), ([], {"FORCE_COLOR": "1", "COLUMNS": "90"})]
-ELSEWHERE = {"serve", "mcp", "hook"}  # they go on until they are ended: below
+ELSEWHERE = {"serve", "mcp", "hook", "lsp"}  # they go on until they are ended: below
 # Commands whose answer is about files: a test in which none is named proves nothing.
 NAMING = {
     "impact", "coaccess", "search", "symbol", "path", "cypher", "hotspots", "central", "dead-code", "duplicates", "commits", "export",

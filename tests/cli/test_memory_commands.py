@@ -83,7 +83,7 @@ def test_forgetting_takes_it_out_and_hard_takes_it_away(graphmem, known: Path) -
     assert graphmem("forget", short, "--hard", "-C", known).code == 0
     ran = graphmem("memory", "show", short, "-C", known)
     assert ran.code == 1
-    assert "no memory" in ran.err
+    assert "unknown memory" in ran.err
 
 
 def test_a_person_can_pin_verify_dispute_and_resolve(graphmem, known: Path) -> None:
