@@ -117,7 +117,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of tests that lead to neighbours of a target but not to it."""
+    """Share of tests that reach a neighbour of a target but not the target."""
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
         return 0.0
@@ -134,7 +134,7 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance of a missed test where a run judged every test."""
+    """Chance of a missed test when a run has judged every test."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 

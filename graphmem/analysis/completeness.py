@@ -40,7 +40,7 @@ NO_RUNS: Final = Runs(frozenset(), frozenset())
 
 
 class Unsure(NamedTuple):
-    """Known gaps of an answer. Lists of nodes are sorted by path and line."""
+    """Known gaps of an answer. Each list of nodes is sorted by path and line."""
 
     possible: list[Possible]  # the first 50 sites
     possible_count: int
@@ -51,7 +51,7 @@ class Unsure(NamedTuple):
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Whether a run can show for all these nodes that a test did not run them."""
+    """Whether all nodes are of kinds whose execution a test run can record."""
     return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
 
 
@@ -160,7 +160,7 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
     Only sites in languages that can name the symbol count.
 
     Returns:
-        The first 50 by path and line, and the number of all.
+        The first 50 sites by path and line, and the number of all such sites.
     """
     names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]
@@ -207,7 +207,7 @@ def causes(
         state: state of the index.
         floor: lowest confidence of a path.
         depth: most steps to a dependent.
-        further: number of dependents beyond that depth.
+        further: number of dependents that are more than `depth` steps away.
         beyond_limit: number of dependents that are counted but not listed.
     """
 

@@ -90,9 +90,9 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """Targets and their members: symbols of a file, members of a class.
+    """Indices of the targets and their members, ascending.
 
-    Ascending.
+    The members of a file are its symbols.
     """
     seen: set[int] = set()
     stack = list(targets)
@@ -111,7 +111,7 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
 class Start(NamedTuple):
     """Seeds of a walk and the edge kinds that it may use.
 
-    A changed body travels along fewer kinds than a changed name.
+    A change of a definition's body affects dependents through fewer edge kinds than a change of its name.
     """
 
     seeds: Sequence[int]
@@ -199,9 +199,9 @@ def united_impact(
 
 
 def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
-    """Basis of an answer: values of edge rows and reached nodes.
+    """Values of all edge rows, and the nodes that an impact walk reaches.
 
-    Tests are reached at any depth.
+    Tests are included at any depth.
     """
     values = step_values(view, question.kinds, WEIGHTS)
     found, _ = _walked(view, [Start(seeds, question.kinds)], [values], question)
@@ -209,9 +209,9 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """United walks, and the number of dependents beyond the depth.
+    """Joined result of several walks, and the number of deeper dependents.
 
-    For dependencies the number is 1 if there are any.
+    When the walk follows dependencies, the number is 1 if there are deeper ones, else 0.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -289,10 +289,10 @@ def _unite(walks: list[Walk], seeds: Sequence[int]) -> _Found:
 
 
 def _without_refuted(view: GraphView, found: _Found, seeds: Sequence[int], judged: Collection[str]) -> tuple[_Found, list[int]]:
-    """Exclude tests that ran without any target, and return these as well.
+    """Exclude tests that ran without executing any target.
 
-    They are sorted by path and line. Only functions and methods are judged this way: a run does not show that a test did not use a
-    class attribute. Code inside a test is judged with the test.
+    Returns the remaining hits, and the excluded tests sorted by path and line. Only functions and methods are judged this way: a run does
+    not show that a test did not use a class attribute. Code inside a test is judged with the test.
     """
     cases = [_case_of(view, node) for node in found.nodes.tolist()]
     known = np.array([case >= 0 and view.ids[case] in judged for case in cases], dtype=bool)
@@ -337,7 +337,7 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
     """Confidences of reached nodes.
 
-    For a test this is the chance that it runs the target; a test that ran it keeps its confidence.
+    The confidence of a test is the chance that it runs the target. A test that ran the target keeps its confidence.
     """
     rows = np.concatenate([view.in_edges(seed, TESTS) for seed in seeds] or [np.empty(0, dtype=np.int64)])
     seen = view.src[rows[view.edge_source[rows] == EDGE_SOURCES.index(EdgeSource.RUNTIME)]]

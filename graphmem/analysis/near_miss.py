@@ -36,8 +36,8 @@ def nearest_miss(
         seeds: first nodes of paths.
         ends: last nodes of paths.
         found: nodes reached from the seeds within the bounds.
-        bounds: requested steps and confidence.
-        deepest: most steps that a question may ask for.
+        bounds: the requested maximum number of steps and minimum confidence.
+        deepest: maximum number of steps that a question may request.
     """
     max_depth, min_confidence = bounds
     wider = walk(forward(view), values, seeds, deepest, LEAST)
@@ -71,12 +71,12 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Unresolved calls that would close the gap, fewest steps first.
+    """Unresolved calls that could connect source and target, closest first.
 
     Args:
         view: the graph.
-        before: steps from the source, for each node it leads to.
-        after: steps to the target, for each node that leads to it.
+        before: number of steps from the source to each node that it reaches.
+        after: number of steps to the target from each node that reaches it.
     """
     by_name: dict[str, int] = {}
     for node in sorted(after, key=lambda one: (after[one], one), reverse=True):
@@ -94,7 +94,9 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Two members of one class with the fewest steps around them.
+    """Sentence on two members of one class that may connect both ends.
+
+    The list is empty if there are none.
 
     An object can pass data between its methods without a call.
     """

@@ -77,9 +77,9 @@ def best_path(
 
 
 def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
-    """Remove shared nodes from the two ends of a path; both ascending.
+    """Remove shared nodes from one end of a path; both ends are ascending.
 
-    A member that is asked about beside its class counts as the member.
+    If one end contains the other (a class and its member), the shared nodes are removed from the larger one.
     """
     if sources < targets:
         targets = targets - sources

@@ -53,7 +53,10 @@ class Measured(NamedTuple):
 
 @cache
 def measured() -> dict[str, Measured]:
-    """The table that `benchmarks/languages.py` writes, by language."""
+    """Measured recall and precision of calls, by language.
+
+    `benchmarks/languages.py` writes the table.
+    """
     rows = tomllib.loads((files("graphmem.analysis") / "recall.toml").read_text("utf-8"))
     return {
         language: Measured(_NAMES.get(language, language.title()), row["tree"], row["recall"], row["precision"])
@@ -81,7 +84,7 @@ def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
 
 
 def _told(view: GraphView) -> set[str]:
-    """Languages with edges from an indexer, found once for each graph."""
+    """Languages that have edges from a SCIP indexer, cached for each graph."""
     known = _TOLD.get(view)
     if known is None:
         known = _TOLD[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])

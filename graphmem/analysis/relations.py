@@ -23,7 +23,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 class Relation(NamedTuple):
-    """How to read a relation from the edges."""
+    """Edge direction and kinds that define a named relation."""
 
     incoming: bool
     kinds: tuple[str, ...]

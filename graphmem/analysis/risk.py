@@ -42,11 +42,12 @@ class Facts(NamedTuple):
 
 
 def assess(facts: Facts) -> Risk:
-    """Level and score of a change.
+    """Level and score of a change's risk.
 
     Returns:
-        `unknown` if nothing was found and that proves nothing. Else the level of
-        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test.
+        The level `unknown` if no dependents were found and their absence is not proven. Otherwise the level that belongs to
+        score = 40 (1 - e^(-w/10)) + 20 (1 - e^(-e/3)) + 20 (1 - e^(-m/3)) + 20 if dependents have no test,
+        where w, e and m are the weight, the entry points and the modules of `Facts`.
         The score is at least 20 for a symbol that code outside the project may call.
         `at_least` is set if unresolved sites are as many as resolved ones.
     """
@@ -78,7 +79,7 @@ def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
 
 
 def _reasons(facts: Facts, *, untested: bool, at_least: bool) -> list[str]:
-    """Reasons of a level, plainest first.
+    """Reasons for a risk level, the easiest to understand first.
 
     The weight comes last, because only the formula needs it.
     """

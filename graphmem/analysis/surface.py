@@ -36,9 +36,9 @@ _CALLED_BY: Final = {
 
 
 def outside_callers(view: GraphView, targets: Sequence[int]) -> str:
-    """Why code outside the project may call one of these nodes.
+    """Sentence on why code outside the project may call one of these nodes.
 
-    A sentence; "" if nothing indicates it.
+    Returns "" if nothing indicates it.
     """
     for node in targets:
         if said := _said(view, node):
@@ -69,7 +69,10 @@ def _is_public(view: GraphView, node: int) -> bool:
 
 
 def _is_shown_again(view: GraphView, node: int) -> bool:
-    """Whether a package's `__init__` re-exports it: `from ._impl import name`."""
+    """Whether a package's `__init__` re-exports the definition.
+
+    For example `from ._impl import name`.
+    """
     if _is_private(view.name(node)):
         return False
     rows = view.in_edges(node, (EdgeKind.REFERENCES,))

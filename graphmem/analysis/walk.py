@@ -39,7 +39,7 @@ _STEP_VALUES: WeakKeyDictionary[GraphView, dict[Hashable, FloatArray]] = WeakKey
 class Adjacency(NamedTuple):
     """Neighbours in one direction, as compressed rows.
 
-    Those of node i are nodes[pointers[i]:pointers[i + 1]], with their edge rows beside them.
+    The neighbours of node i are nodes[pointers[i]:pointers[i + 1]]; their edge rows are at the same positions.
     """
 
     pointers: NDArray[np.int32]
@@ -99,7 +99,7 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """Last step of a path that leads no further."""
+    """Edge that can only end a path, so the walk does not continue from it."""
 
     edge: int
     level: int  # level of the entry before it; -1 for a seed
@@ -173,8 +173,8 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
         adjacency: `reverse(view)` for dependents, `forward(view)` for dependencies.
         values: step value of each edge row, in [0, 1]; 0 disables an edge.
         seeds: node indices; they are never hits.
-        max_depth: most edges of a path, at least 1.
-        floor: lowest product that is followed, in (0, 1].
+        max_depth: maximum number of edges in a path, at least 1.
+        floor: lowest product of step values that the walk follows, in (0, 1].
 
     Returns:
         Every node within the bounds. Equal values keep the shorter path, then the smaller parent index.
@@ -217,7 +217,10 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that lead no further, from each entry, by depth and edge row."""
+    """Edges that can only end a path, from each entry of the walk.
+
+    They are sorted by depth and edge row.
+    """
     rows = adjacency.begins[values[adjacency.begins] > 0]
     near = adjacency.near[rows]
     entries = [(seeds, np.ones(len(seeds), dtype=np.float32)), *((level.nodes, level.values) for level in levels)]
@@ -262,7 +265,7 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Number of edges of each node; other end and row of each edge."""
+    """Edges of the frontier: their number by node, other ends and rows."""
     counts, positions = ranges(adjacency.pointers, frontier)
     edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
     return counts, adjacency.nodes[positions].astype(np.int64), edges
@@ -273,7 +276,7 @@ def _expand(
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
     """One level: the best entry of each improved node, sorted by node.
 
-    `skips` leaves out the edges that only begin a path.
+    `skips` leaves out edges that may only be the first step of a path.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

@@ -14,7 +14,7 @@ from graphmem.model import EdgeKind
 
 
 class Travel(NamedTuple):
-    """One row of the table."""
+    """How an impact walk follows one edge kind: a row of the weights table."""
 
     weight: float  # (0, 1]
     sentence: str  # explanation of this kind of step for readers

@@ -19,7 +19,10 @@ class Embedder(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Key of stored vectors. Different keys mean incomparable vectors."""
+        """Key under which vectors are stored; vectors of other keys differ.
+
+        Vectors with different keys must not be compared.
+        """
 
     @property
     def dim(self) -> int:
@@ -31,7 +34,7 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """Number of tokens read of a text. The rest is ignored."""
+        """Number of tokens of a text that the model reads. It ignores the rest."""
 
     def encode(self, texts: Sequence[str]) -> F32:
         """Vectors of shape (len(texts), dim), in the order of the texts.

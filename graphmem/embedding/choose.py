@@ -1,6 +1,6 @@
 """Choose an embedder from the installed packages.
 
-Nothing is imported or downloaded.
+This module imports and downloads no packages or models.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Choice(NamedTuple):
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1) -> Choice:
     """Choose the embedder.
 
-    Order of "auto": the named model; the packaged model as a prepared int8 graph; the packaged model with sentence-transformers;
-    hashed features.
+    With "auto" the first available one of these is chosen: the named model; the packaged model as a prepared int8 graph; the packaged model
+    with sentence-transformers; hashed features.
 
     Args:
         setting: auto, sentence-transformers, hashed or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
-        folder: holds prepared graphs; without one, none is used.
-        threads: processor threads of one call.
+        folder: folder of prepared graphs; without it, no prepared graph is used.
+        threads: number of processor threads that one call may use.
 
     Raises:
         SettingsError: the setting is unknown, or names a package that is not installed.
@@ -65,15 +65,15 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
 
 
 def for_model(model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1) -> Embedder | None:
-    """Embedder for vectors stored under an id, or None. Loads nothing.
+    """Embedder for vectors stored under an id, without loading its model.
 
-    None means that a package it needs is not installed.
+    Returns None if a package that the embedder needs is not installed.
 
     Args:
         model_id: the embedder's `model_id`.
         model: folder or cached name of the model, if known.
-        folder: holds prepared graphs.
-        threads: processor threads of one call.
+        folder: folder of prepared graphs.
+        threads: number of processor threads that one call may use.
     """
     if found := _HASHED.fullmatch(model_id):
         return HashedEmbedder(int(found[1]))

@@ -19,7 +19,7 @@ class CrossEncoderReranker:
 
     Args:
         model: a folder, or a name in the local model cache.
-        threads: processor threads of one call.
+        threads: number of processor threads that one call may use.
     """
 
     def __init__(self, model: str, *, threads: int = 1) -> None:

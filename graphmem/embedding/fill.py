@@ -24,7 +24,7 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Result of one run."""
+    """Result of one run of `fill`."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing
@@ -32,7 +32,7 @@ class FillResult(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Text of a chunk that is embedded, the one that `text_hash` hashes.
+    """Text of a chunk that is embedded; `text_hash` is its hash.
 
     It has no line numbers, so that moved code keeps its vector.
     """

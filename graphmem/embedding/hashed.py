@@ -35,22 +35,22 @@ class HashedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name of the features, which use no model."""
+        """Name of the feature hashing, which needs no model."""
         return f"hashed-words-{self._dim}"
 
     @property
     def dim(self) -> int:
-        """Length of a vector."""
+        """Length of a vector, in numbers."""
         return self._dim
 
     @property
     def normalised(self) -> bool:
-        """Always."""
+        """Always True: vectors have unit length."""
         return True
 
     @property
     def max_tokens(self) -> int:
-        """Number of words read of a text."""
+        """Number of words of a text that are read."""
         return _MAX_WORDS
 
     def encode(self, texts: Sequence[str]) -> F32:
@@ -69,7 +69,7 @@ class HashedEmbedder:
 
 @lru_cache(maxsize=100_000)
 def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
-    """(Slot, value) of a word and of its letter triples."""
+    """(Slot, value) pairs of a word and of its letter triples."""
     framed = f"<{word}>"
     parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]
     features = []

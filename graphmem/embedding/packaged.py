@@ -1,6 +1,6 @@
-"""The default model's files, which installed packages carry.
+"""Files of the default model, which installed packages contain.
 
-Nothing is imported or downloaded. The hash of a file is checked before it is used.
+This module imports and downloads nothing. It checks the hash of a file before the file is used.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class PackagedFile(NamedTuple):
 
     @property
     def distribution(self) -> str:
-        """The name that pip knows."""
+        """Name of the package in pip."""
         return self.package.replace("_", "-")
 
     def path(self) -> Path | None:
-        """Where the file is, or None."""
+        """Path of the file, or None if it is not installed."""
         spec = importlib.util.find_spec(self.package)
         if spec is None or not spec.submodule_search_locations:
             return None
@@ -37,10 +37,10 @@ class PackagedFile(NamedTuple):
         return path if path.is_file() else None
 
     def checked(self) -> Path:
-        """Where the file is, after a check of its hash (0.1 to 0.4 s for weights).
+        """Path of the file, after a check of its hash (0.1 to 0.4 s for weights).
 
         Raises:
-            EmbedderError: the package is not installed, or the file is another one.
+            EmbedderError: the package is not installed, or the file's hash differs.
         """
         path = self.path()
         if path is None:

@@ -27,7 +27,7 @@ _OUT: Final = "vector"
 
 
 def describe(file: Path) -> Path:
-    """Path of the file with the hashes of a graph and of its weights."""
+    """Path of the file that holds the hashes of a graph and of its weights."""
     return file.with_suffix(".json")
 
 
@@ -83,10 +83,10 @@ def _encoder(model: Any) -> Any:
 
 
 def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    """Compute the weights that the graph scales at each run.
+    """Compute in advance the weights that the graph would scale at each run.
 
     Returns:
-        The nodes without the casts and products that scale, and the weights by name.
+        The nodes without the casts and products that scale weights, and the weights by name.
     """
     from onnx import TensorProto, numpy_helper
 
@@ -104,10 +104,10 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 
 
 def _drop_mask(nodes: list[Any]) -> None:
-    """Take the attention mask out of the graph.
+    """Remove the attention mask from the graph.
 
-    Softmax gets the scores without it, and its readers get what it returns. The packaged graph replaces the rows of fully masked
-    tokens, which are not numbers; without a mask none are.
+    Softmax then reads the unmasked scores. The packaged graph also replaces NaN, the rows of fully masked tokens. Without a mask there are
+    none, so this replacement is removed as well.
     """
     by_output = {name: node for node in nodes for name in node.output}
     plain: dict[str, str] = {}
@@ -123,7 +123,7 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Nodes that an output needs, in order, and the names they read."""
+    """Nodes that compute an output, in order, and the names they read."""
     used = {output}
     kept: list[Any] = []
     for node in reversed(nodes):

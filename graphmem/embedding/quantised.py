@@ -37,7 +37,7 @@ def graph_file(folder: Path) -> Path:
 def missing_for(folder: Path) -> list[str]:
     """Missing packages for running the graph, or for making it.
 
-    Imports nothing.
+    The packages are looked up without importing them.
     """
     wanted = _RUN if graph_file(folder).with_suffix(".json").exists() else _RUN + _PREPARE
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
@@ -50,9 +50,9 @@ class QuantisedEmbedder:
     The first call makes the graph if there is none, in about three seconds.
 
     Args:
-        folder: holds the graph; projects and processes may share it.
-        threads: processor threads of one call.
-        max_tokens: number of tokens read of a text.
+        folder: folder of the graph; projects and processes may share it.
+        threads: number of processor threads that one call may use.
+        max_tokens: number of tokens of a text that the model reads.
     """
 
     def __init__(self, folder: Path, *, threads: int = 1, max_tokens: int = 256) -> None:
@@ -65,7 +65,7 @@ class QuantisedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name, precision, recipe, and number of tokens read."""
+        """Model name, precision, recipe and token limit, as one key."""
         return f"{MODEL}-int8-{RECIPE}@{self._max_tokens}"
 
     @property
@@ -75,17 +75,17 @@ class QuantisedEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """Always."""
+        """Always True: the graph scales vectors to unit length."""
         return True
 
     @property
     def max_tokens(self) -> int:
-        """Tokens read of a text."""
+        """Number of tokens of a text that the model reads."""
         return self._max_tokens
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the next call finds the graph loaded."""
+        """Whether the graph is already loaded."""
         return self._session is not None
 
     def unload(self) -> None:

@@ -23,8 +23,8 @@ class SentenceEmbedder:
 
     Args:
         model: "" for the packaged default; else a folder, or a name in the local model cache.
-        threads: processor threads of one call; more than one only pays on idle cores.
-        max_tokens: number of tokens read of a text; at most the model's own limit.
+        threads: number of processor threads that one call may use; more than one only pays on idle cores.
+        max_tokens: number of tokens of a text that are read; at most the model's own limit.
     """
 
     def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256) -> None:
@@ -36,7 +36,7 @@ class SentenceEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Name and number of tokens read. Both determine the vector."""
+        """Model name and token limit. Both determine the vector."""
         return f"{Path(self._name).name if self._name else MODEL}@{self._max_tokens}"
 
     @property
@@ -53,12 +53,12 @@ class SentenceEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        """Tokens read of a text."""
+        """Number of tokens of a text that the model reads."""
         return self._max_tokens
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the next call finds the model loaded."""
+        """Whether the model is already loaded."""
         return self._model is not None
 
     def unload(self) -> None:

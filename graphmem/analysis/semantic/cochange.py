@@ -17,10 +17,11 @@ LEAST_SHARE: Final = 0.2
 def together(changes: Iterable[Sequence[str]]) -> dict[tuple[str, str], float]:
     """Strength with which pairs of files change together.
 
-    (path, path) -> share of the changes to either file that touched both. Pairs of ascending paths with enough changes are included.
+    Maps (path, path) to the share of the changes to either file that touched both. The paths of a pair are ascending. Pairs with too few
+    changes are left out.
 
     Args:
-        changes: the paths of each change, distinct.
+        changes: the distinct paths of each change.
     """
     alone: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()

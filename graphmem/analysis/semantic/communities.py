@@ -51,9 +51,9 @@ def communities(
 
     Args:
         paths: all files, distinct.
-        links: (path, path) -> number of edges, in either direction.
-        co_change: (path, path) -> strength in [0, 1].
-        earlier: path -> id of its former module; removed paths are ignored.
+        links: maps a pair of paths to the number of edges between them, in either direction.
+        co_change: maps a pair of paths to the strength of their co-change, in [0, 1].
+        earlier: maps a path to the id of its former module; removed paths are ignored.
         ties: weights of the ties.
 
     Returns:
@@ -123,7 +123,7 @@ def _graph(
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Tie a node to its folder, and that folder to the ones above."""
+    """Tie a node to its folder, and the folder to its parent folders."""
     while True:
         above = (_FOLDER, folder)
         known = above in graph
@@ -134,9 +134,9 @@ def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
 
 
 def modularity(groups: Iterable[Sequence[str]], links: Mapping[tuple[str, str], float]) -> float:
-    """Newman's weighted modularity of the groups over the links alone.
+    """Newman's weighted modularity of the groups, computed from links only.
 
-    In [-0.5, 1]; 0 without links.
+    The value is in [-0.5, 1]; it is 0 without links.
     """
     of = {path: number for number, group in enumerate(groups) for path in group}
     total = sum(links.values())

@@ -1,4 +1,4 @@
-"""Dependency cycles between files and between modules, and where to cut."""
+"""Dependency cycles between files and between modules, and edges to cut."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ Pair = tuple[str, str]
 
 
 class Arc(NamedTuple):
-    """A dependency between two names."""
+    """A dependency between two files or two modules."""
 
     rows: I64  # edge rows of the view
     deferred: bool  # all its imports are inside functions
 
 
 def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
-    """Imports between files, which cycles consist of."""
+    """Imports between files, by pair of paths.
+
+    Cycles between files are cycles of these imports.
+    """
     view = files.view
     imports = EDGE_KINDS.index(EdgeKind.IMPORTS)
     found: dict[Pair, Arc] = {}
@@ -43,14 +46,14 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 
 
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
-    """Strongly connected groups over the arcs, largest first.
+    """Strongly connected groups of files or modules, largest first.
 
-    Each comes with the edges to cut.
+    Each group is returned with the edges to cut.
 
     Args:
         level: files or modules; only written into the answer.
         files: graph of the files, to show the sites.
-        arcs: dependencies between names.
+        arcs: dependencies between files or modules.
     """
     weights = {pair: float(len(arc.rows)) for pair, arc in arcs.items()}
     return [_cycle(level, files, arcs, weights, group) for group in components(weights)]
@@ -85,7 +88,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Members that are no longer in a cycle without this edge."""
+    """Number of members that leave the cycle when this edge is removed."""
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph.remove_edge(*pair)

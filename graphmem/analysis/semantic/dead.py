@@ -72,7 +72,7 @@ class Mentions(NamedTuple):
 
 
 class Dead(NamedTuple):
-    """Dead definitions, and the number of excluded ones."""
+    """Dead definitions, and the number of unused public definitions."""
 
     nodes: list[int]
     reason: list[str]
@@ -80,9 +80,9 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Candidates by node number.
+    """Definitions that no root reaches, by node number.
 
-    Only the outermost are listed; they include the definitions inside.
+    Only the outermost definitions are listed; they include the definitions inside.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -108,9 +108,9 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Booleans, shape (n,): public API.
+    """Whether each node belongs to the public API; booleans of shape (n,).
 
-    Its members belong to it if all their names are public.
+    A member of a public definition belongs to the API if all names in its path are public.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -143,7 +143,7 @@ def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
 
 
 def _protocol(name: str, language: str) -> bool:
-    """Names that a runtime or a framework looks up and calls."""
+    """Whether a runtime or a framework looks up and calls this name."""
     if language in _IN_BROWSERS and name.startswith("on") and name.islower():
         return True
     return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
@@ -244,7 +244,10 @@ def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
 
 
 def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defined: Mapping[str, int]) -> tuple[float, list[str]]:
-    """Confidence from facts about the definition itself, and these facts."""
+    """Confidence that a definition is dead, and sentences that explain it.
+
+    Only facts about the definition itself count.
+    """
     view = entries.view
     name = view.name(node)
     member = int(view.parent[node]) >= 0 and view.kind[int(view.parent[node])] == _CLASS
@@ -283,18 +286,18 @@ def _has_external_base(view: GraphView, node: int) -> bool:
 
 
 def _stands_in(view: GraphView, node: int, parent: int) -> bool:
-    """Whether a method has no body, or its class has such a method.
+    """Whether the method, or another member of its class, is empty.
 
-    The class then implements an interface that other code expects.
+    Such a class is a stub for an interface that other code expects, so its methods count as used.
     """
     beside = view.dst[view.out_edges(parent, (EdgeKind.DEFINES,))].tolist() if parent >= 0 else [node]
     return any("empty" in view.modifiers(one) for one in beside)
 
 
 def _bases_written(view: GraphView, node: int) -> int:
-    """Number of bases a Python class names.
+    """Number of base classes in the header of a Python class.
 
-    A computed base (`class A(chosen()):`) has no edge.
+    A computed base (`class A(chosen()):`) is counted here, although it has no edge.
     """
     if not view.path(node).endswith((".py", ".pyi")):
         return 0
@@ -313,16 +316,19 @@ def _bases_written(view: GraphView, node: int) -> int:
 
 
 def is_made_elsewhere(path: str) -> bool:
-    """Whether a file is generated, vendored or run by its place.
+    """Whether a file is generated, vendored or run because of its location.
 
-    Its folder or name says so.
+    Its folder or name shows this.
     """
     *folders, name = path.split("/")
     return any(part in FOLDERS or part.startswith(".") for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES)
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Places in code where an edge already explains a definition's name."""
+    """Number of places in code where an edge leads to this definition.
+
+    A mention of its name at such a place is this use, and not an unknown one.
+    """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 
 

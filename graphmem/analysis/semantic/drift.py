@@ -25,19 +25,19 @@ NOTICEABLE: Final = 0.1  # smaller relative changes of a dependency's weight are
 
 
 class State(NamedTuple):
-    """One of the two states."""
+    """Modules and entry points of one of the two compared states."""
 
     modules: Modules
     entries: Entries
 
 
 def compare(base: str, head: str, old: State, new: State) -> Drift:
-    """Changes from the old to the new state.
+    """Architecture changes from the old to the new state.
 
     Args:
         base: name of the old state.
         head: name of the new state.
-        old: old state, computed with the modules of `new` as known ones.
+        old: old state; its modules are computed with those of `new` as known modules.
         new: new state.
     """
     dependencies, small = _dependencies(old.modules, new.modules)
@@ -82,7 +82,7 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Added, removed and noticeably changed dependencies, largest first.
 
-    Also returns the number of dependencies that changed less.
+    Also returns the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}
@@ -109,7 +109,7 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles that are not part of one of the others."""
+    """Cycles of the first list that are not part of a cycle in the second."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 
@@ -142,9 +142,9 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 
 
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """(path, qualname) -> node of each definition that external code may use.
+    """Nodes of the definitions that external code may use.
 
-    Of twins the first counts.
+    The key is (path, qualname). Of several definitions with one key, the first is kept.
     """
     view = entries.view
     found: dict[tuple[str, str], int] = {}

@@ -1,4 +1,4 @@
-"""Entry points: those that the parser marked, and the API of a library."""
+"""Entry points: those that the parser marked, and a library's public API."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Entries:
 
     @cached_property
     def listed(self) -> dict[int, str]:
-        """Entry points as people see them.
+        """Kinds of the entry points to show, by node.
 
         In code of tests only tests and fixtures are listed.
         """
@@ -49,7 +49,7 @@ class Entries:
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
         """Listed entry points of these kinds.
 
-        None means all but tests and fixtures.
+        `kinds=None` selects all kinds except tests and fixtures.
         """
         return [node for node, kind in self.listed.items() if (kind in kinds if kinds is not None else kind not in TEST_KINDS)]
 
@@ -107,7 +107,10 @@ class Calls:
             self.rows.setdefault(src, []).append(row)
 
     def reach(self, start: int, depth: int) -> int:
-        """Symbols reached from a node within some calls, without the node."""
+        """Number of symbols reached from a node within `depth` calls.
+
+        The node itself is not counted.
+        """
         seen = {start}
         front = [start]
         dst = self.view.dst

@@ -1,4 +1,4 @@
-"""The graph between files, from which modules and cycles are made.
+"""Graph of the files, from which modules and cycles are computed.
 
 It adds up, by kind, all edges between the symbols of two files.
 """
@@ -39,7 +39,7 @@ class FileGraph:
     """Files and the dependencies between them.
 
     Attributes (f files, l links):
-        paths: of the files, ascending.
+        paths: paths of the files, ascending.
         node: int32 (f,), node of each file in the view.
         of_path: int32 (paths of the view,), number of the file at a path; -1 if there is none.
         rows: int64, edge rows between different files, grouped by link.
@@ -82,7 +82,7 @@ class FileGraph:
 
     @cached_property
     def weight(self) -> I64:
-        """Edges of each link, shape (l,)."""
+        """Number of edges of each link, shape (l,)."""
         return np.diff(self.ptr)
 
     @cached_property
@@ -109,7 +109,7 @@ class FileGraph:
 
     @cached_property
     def functions(self) -> I64:
-        """Functions and classes in each file, shape (f,)."""
+        """Number of functions and classes in each file, shape (f,)."""
         view = self.view
         inside = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0) & (view.kind != _VARIABLE)).astype(np.int32)
         files = self.file_of(inside)
@@ -117,7 +117,10 @@ class FileGraph:
 
     @cached_property
     def symbols(self) -> I64:
-        """Definitions in each file, shape (f,), without its module symbol."""
+        """Number of definitions in each file, shape (f,).
+
+        The module symbol of the file is not counted.
+        """
         view = self.view
         inside = (view.label == SYMBOL) & (view.parent >= 0)
         files = self.file_of(np.flatnonzero(inside).astype(np.int32))
@@ -131,7 +134,7 @@ class FileGraph:
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
 
     def kinds_of(self, rows: I64) -> dict[str, int]:
-        """Edges by kind, most first, then by name."""
+        """Number of edges by kind, most frequent kind first, then by name."""
         counts = np.bincount(self.view.edge_kind[rows], minlength=len(EDGE_KINDS)).tolist()
         named = [(EDGE_KINDS[code], count) for code, count in enumerate(counts) if count]
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
@@ -139,7 +142,7 @@ class FileGraph:
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
         """Edges as evidence: imports first, because people edit those.
 
-        Then by confidence, path and line.
+        Edges of equal rank are sorted by confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)

@@ -36,9 +36,9 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows from entry points of these kinds, most modules first.
+    """Flows from entry points of these kinds, those of most modules first.
 
-    By default all kinds but tests and fixtures.
+    By default all kinds except tests and fixtures.
     """
     calls = Calls(modules.view)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, node)) is not None]

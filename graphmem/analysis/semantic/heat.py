@@ -72,9 +72,9 @@ def file_heat(files: FileGraph, churn: F64 | None) -> F64:
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """(score, dependents) of each node of the view, shapes (n,).
+    """Score and number of dependents of each node, both of shape (n,).
 
-    Only definitions with a body outside tests have a score. Churn is that of the file.
+    Only definitions with a body outside tests have a score. The churn of a definition is the churn of its file.
     """
     view = files.view
     dependents = symbol_dependents(files)

@@ -22,7 +22,7 @@ ROUNDS: Final = 8  # rounds that improve an order; most settle in three
 def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
     """Groups of two or more nodes that all reach each other.
 
-    Largest first, then by first member; members ascending.
+    The largest groups come first, then those with the lowest first member. Members are ascending.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -35,8 +35,8 @@ def components(weights: Mapping[tuple[T, T], float]) -> list[list[T]]:
 def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
     """A small, light set of edges whose removal breaks all cycles.
 
-    Lightest first. The order of the heuristic is improved node by node. Then the set is reduced: an edge that closes no cycle while
-    the others are cut is restored, heaviest first.
+    The lightest edges come first. The order of the heuristic is improved node by node. Then the set is reduced: an edge that closes no
+    cycle while the others are cut is restored, heaviest first.
     """
     cut: list[tuple[T, T]] = []
     for group in components(weights):
@@ -46,9 +46,9 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
-    """Layer of each node: 0 without dependencies.
+    """Layer of each node.
 
-    Otherwise one more than its highest dependency. `cut` edges do not count.
+    A node without dependencies has layer 0. Any other node is one layer above its highest dependency. Edges in `cut` are ignored.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -63,9 +63,9 @@ def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequen
 
 
 def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
-    """Order of nodes in which heavy edges lead forward.
+    """Order of a group's nodes in which heavy edges lead forward.
 
-    Sources first, sinks last, then the largest surplus.
+    Sources come first and sinks last; the others follow by largest surplus of outgoing weight.
     """
     out: dict[T, dict[T, float]] = defaultdict(dict)
     into: dict[T, dict[T, float]] = defaultdict(dict)
@@ -100,7 +100,7 @@ def _order(weights: Mapping[tuple[T, T], float], group: Sequence[T]) -> list[T]:
 
 
 def _sifted(weights: Mapping[tuple[T, T], float], order: list[T]) -> list[T]:
-    """Move each node to where the least weight leads back.
+    """Move each node to the position with the least backward edge weight.
 
     This is repeated until no move helps, at most `ROUNDS` times.
     """

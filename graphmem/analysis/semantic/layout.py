@@ -27,9 +27,9 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
     A layer of more than `widest` nodes takes several rows.
 
     Args:
-        layer: node -> layer, 0 at the bottom.
-        weights: (node, node) -> weight of the line between them.
-        widest: most nodes in a row.
+        layer: maps a node to its layer; layer 0 is at the bottom.
+        weights: maps a pair of nodes to the weight of the line between them.
+        widest: maximum number of nodes in a row.
     """
     rows = _rows(layer, widest)
     near: dict[str, list[tuple[str, float]]] = defaultdict(list)

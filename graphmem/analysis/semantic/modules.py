@@ -43,9 +43,9 @@ HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest fil
 
 
 def first_sentence(doc: str) -> str:
-    """First sentence of a documentation, without lines drawn under headings.
+    """First sentence of a documentation, without underlines of headings.
 
-    "" when it is a single word.
+    Returns "" if the sentence is a single word.
     """
     sentence = " ".join(_RULED.sub(" ", doc).split()).partition(". ")[0].rstrip(".: ")
     return f"{sentence}." if sentence.count(" ") >= 1 else ""
@@ -106,7 +106,7 @@ class Modules:
         self._number = number
 
     def _with_tests_joined(self, groups: list[list[str]]) -> list[list[str]]:
-        """Join small groups of tests, one group per folder above them.
+        """Join small groups of tests, one group for each common folder.
 
         A hundred test cases thus take one place on the map.
         """
@@ -122,7 +122,7 @@ class Modules:
         return sorted([*kept, *(sorted(group) for group in joined.values())])
 
     def _code(self) -> list[str]:
-        """Files that contain code; text and data have no place on the map."""
+        """Files that contain code; text and data files are not on the map."""
         view, files = self.view, self.files
         of = files.file_of(np.flatnonzero(view.label == SYMBOL).astype(np.int32))
         has = np.zeros(len(files), np.bool_)
@@ -141,7 +141,7 @@ class Modules:
     def between(self) -> dict[tuple[int, int], I64]:
         """Edge rows from one module to another, by positions in `groups`.
 
-        Dependencies of tests and façades are excluded.
+        Edges of tests and façades are excluded.
         """
         rows: dict[tuple[int, int], list[I64]] = defaultdict(list)
         files = self.files
@@ -259,7 +259,7 @@ class Modules:
     def _central(self, nodes: npt.NDArray[np.int32]) -> list[int]:
         """Top-level definitions outside tests with the most dependents.
 
-        In modules of tests only, those of the tests.
+        In a module that contains only tests, definitions of the tests are returned.
         """
         view = self.view
         top = (view.parent[nodes] >= 0) & (view.parent[np.maximum(view.parent[nodes], 0)] < 0)

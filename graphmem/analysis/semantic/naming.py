@@ -45,11 +45,11 @@ def named(
     A group that matches a known module keeps the name and id of that module.
 
     Args:
-        groups: of ascending paths.
+        groups: groups of files, each with ascending paths.
         known: earlier modules.
-        weight: path -> weight of the dependents of the file; the heaviest file distinguishes two modules of one folder.
+        weight: maps a path to the weight of the file's dependents; the heaviest file distinguishes two modules of one folder.
         tests: files of tests; if a tenth of a group or more are other files, only those name the group.
-        project: part of new ids.
+        project: name of the project, a part of new ids.
     """
     old = _matches(groups, known)
     taken = {old[i].name for i in old}
@@ -116,9 +116,9 @@ def _base(group: Sequence[str], top: str) -> str:
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
-    """Name of a group: the base, for the group with most files of that folder.
+    """Name of a group: its base folder, if it holds most files of the folder.
 
-    Others add the names of their heaviest files, because a part must not have the name of the whole.
+    Any other group also gets the names of its heaviest files, because a part must not have the name of the whole.
     """
     if most and base not in taken:
         return base
@@ -137,7 +137,7 @@ def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: 
 
 
 def _stem(path: str) -> str:
-    """Name of a file without extensions, or its folder's if that is generic."""
+    """File name without extensions; the folder's name if that is generic."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0] or name
     return folder.rpartition("/")[2] or stem if stem in {"__init__", "index", "mod", "lib", "main"} else stem
