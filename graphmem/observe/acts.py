@@ -83,7 +83,7 @@ class Paths:
     """Convert file names as agents write them to paths of the project.
 
     Args:
-        roots: folders of the project, or of a working copy of it; with '/'.
+        roots: folders of the project and of its working copies, written with '/'.
     """
 
     def __init__(self, roots: Iterable[str] = ()) -> None:
@@ -151,7 +151,7 @@ class Interpreter:
         self._answered = False  # whether results arrive at all
 
     def take(self, event: Event) -> list[Act]:
-        """Acts that are complete with this event, in order."""
+        """Process an event; return the acts that it completes, in order."""
         kind = event.kind
         if kind == "tool_call":
             self._pending.append(_Pending(event, call_of(event.tool, event.args)))
@@ -185,7 +185,7 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Remember an act without a result; its late result makes no second act."""
+        """Store an act without a result, so that its result adds no second act."""
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
@@ -197,7 +197,7 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Number for one more act that no event of the agent caused."""
+        """Count one act without an event of the agent, and return its number."""
         self.count += 1
         return self.count
 

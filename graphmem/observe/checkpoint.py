@@ -50,8 +50,8 @@ class Trail:
     """The checkpoint log of one running session.
 
     Args:
-        path: of the file; its folder must exist.
-        size: bytes of it that count; the rest is truncated.
+        path: the log file; its folder must exist.
+        size: number of valid bytes in the file; later bytes are removed.
     """
 
     def __init__(self, path: Path, size: int | None = None) -> None:
@@ -63,11 +63,11 @@ class Trail:
                 file.truncate(size)
 
     def start(self, info: SessionInfo, roots: Sequence[str]) -> None:
-        """Add the first line."""
+        """Add the log's first line: the session's information and folders."""
         self._add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 
     def act(self, act: Act, marks: Sequence[int]) -> None:
-        """Add one act, and the hashes of its events."""
+        """Add a line with one act and the hashes of its events."""
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
             if value != _DEFAULTS[name]:
@@ -77,7 +77,7 @@ class Trail:
         self._add("act", body)
 
     def fork(self, parent: Path) -> None:
-        """Copy the parent's log, so that the fork is restored without it.
+        """Copy the parent's log, so that the fork can be restored from one file.
 
         Raises:
             OSError: the copy cannot be written.
@@ -88,7 +88,7 @@ class Trail:
         self._add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Add that another session edited the same file."""
+        """Add a line that says that another session edited the same file."""
         self._add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def _add(self, kind: str, body: Mapping[str, Any]) -> None:
@@ -130,7 +130,7 @@ class Reader:
     """Reads a checkpoint log up to the first damaged line.
 
     Args:
-        path: of the file.
+        path: the log file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -18,17 +18,17 @@ TOOL: Final = "tool"
 
 
 class Detector:
-    """Detects one signal. Subclasses define wanted acts and findings.
+    """Detects one signal; subclasses define the acts they want and findings.
 
     Args:
-        pad: of the session; its tables keep the evidence.
+        pad: the session's scratchpad; its tables keep the evidence.
     """
 
     signal: ClassVar[str]
     wants: ClassVar[frozenset[str]]  # kinds of acts other than tools ("say", "step", …), and actions of tools ("read", "edit", …)
 
     def __init__(self, pad: Scratchpad) -> None:
-        """Create its tables."""
+        """Create the detector's tables in the scratchpad."""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
         """Process one act. The scratchpad has already counted it."""
@@ -39,7 +39,7 @@ class Detector:
 
 
 class Detectors:
-    """All detectors of one session, by the acts they want."""
+    """All detectors of one session, indexed by the acts they want."""
 
     def __init__(self, kinds: Sequence[type[Detector]], pad: Scratchpad) -> None:
         self.all = [kind(pad) for kind in kinds]

@@ -48,13 +48,13 @@ class FileAccess(Detector):
         self.first: dict[str, Mark] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Keep the first few files."""
+        """Record the first few files that the session opens."""
         if act.ok is not False and len(self.first) < EARLY_FILES:
             for path in act.paths[: EARLY_FILES - len(self.first)]:
                 self.first.setdefault(path, (act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each file opened early, if the session went on to work."""
+        """Yield a finding per file opened early, if the session edited files."""
         module = pad.module()
         used = sum(1 for use in pad.files.values() if use.first_n)
         if not module or used < FEWEST_FILES or not pad.edited_files:
@@ -66,7 +66,7 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """Signal 2: files used within one window of time and of other files."""
+    """Signal 2: pairs of files used within a few minutes and a few files."""
 
     signal: ClassVar = "co_access"
     wants: ClassVar = frozenset({"read", "edit"})
@@ -109,9 +109,9 @@ class CoAccessed(Detector):
             self.recent.append((path, act.at, edited, act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Pairs edited together or used together repeatedly.
+        """Yield the pairs edited together or used together repeatedly.
 
-        A session that edited very many files gives none.
+        A session that edited very many files yields none.
         """
         if len(pad.edited_files) > BULK:
             return
@@ -124,7 +124,7 @@ class CoAccessed(Detector):
             yield pad.finding(self.signal, f"{a}|{b}", facts, (a, b), [pair[5], pair[6]], memory_type=kind)
 
     def co_accesses(self) -> Iterator[CoAccess]:
-        """Pairs for a record, by path.
+        """Yield the pairs of files for the session's record, sorted by path.
 
         If there are too many, only those edited together or used together more than once.
         """
@@ -147,14 +147,14 @@ class ReadAbandon(Detector):
         self.read = pad.table(self.signal, 5_000, bytes_each=200)  # path -> mark, tokens
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Note the first read."""
+        """Record the first read of each file."""
         if act.ok is not False and len(act.paths) == 1 and act.paths[0] not in self.read:
             self.read.add(act.paths[0], ((act.n, act.step), act.tokens))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Findings by cost, highest first.
+        """Yield the unused reads, the most expensive first.
 
-        A session without edits gives none, because reading was its work.
+        A session without edits yields none, because reading was its work.
         """
         if not pad.edited_files:
             return
@@ -187,7 +187,7 @@ class GlobIgnore(Detector):
         self.folders = pad.table(self.signal, 5_000, lambda seen: float(seen[0]), 800)  # folder -> [listings, files, marks, beside]
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count folders of which a listing shows several files."""
+        """Count the folders of which one listing shows several files."""
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
         counts: dict[str, int] = {}
@@ -208,7 +208,10 @@ class GlobIgnore(Detector):
                 seen[2].append((act.n, act.step))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Folders listed at least twice and unopened, next to an opened folder."""
+        """Yield folders listed repeatedly but never opened.
+
+        A folder counts if the session opened another folder from the same listings.
+        """
         if not self.folders:
             return
         opened = {path.rpartition("/")[0] for path, use in pad.files.items() if use.first_n}
@@ -234,7 +237,7 @@ class ImportChase(Detector):
         self.found = pad.table(self.signal, 200)  # (first, last) -> chain, marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Continue the chain, or begin a new one."""
+        """Extend the current import chain with a read file, or begin a new one."""
         if act.action == "read" and act.kind == "tool":
             if act.ok is False or len(act.paths) != 1:
                 return
@@ -275,7 +278,7 @@ class ConfigTouch(Detector):
         self.found = pad.table(self.signal, 200)  # config -> {source: mark}, own marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each config file with the sources edited around it."""
+        """Pair each config file with source files edited just before or after."""
         if act.ok is False or len(act.paths) > BULK:
             return
         mark = (act.n, act.step)
@@ -295,7 +298,10 @@ class ConfigTouch(Detector):
             self.edits.append((path, mark))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Config files with two or more sources; one session is enough."""
+        """Yield config files edited along with at least two source files.
+
+        One session is enough evidence.
+        """
         if len(pad.edited_files) > BULK:
             return
         for config, (sources, own) in self.found.items():
@@ -317,7 +323,7 @@ class ContextTokenSpike(Detector):
         self.large = pad.table(self.signal, 200, lambda seen: float(seen[0]))  # path -> tokens, mark
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Keep the large reads; the usual cost is known only later."""
+        """Record the large reads; the session's usual cost is known only later."""
         if act.ok is False or len(act.paths) != 1 or not act.tokens:
             return
         self.costs.append(act.tokens)
@@ -330,7 +336,7 @@ class ContextTokenSpike(Detector):
                 self.large.add(path, entry)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Reads far above the usual cost, the most expensive first."""
+        """Yield reads far above the usual cost, the most expensive first."""
         if len(self.costs) < USUAL_READS:
             return
         usual = int(median(self.costs))

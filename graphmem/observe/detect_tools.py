@@ -41,7 +41,7 @@ class ErrorRetry(Detector):
     wants: ClassVar = frozenset()  # none: the scratchpad keeps the errors
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Errors that were fixed. A test's failing assertion does not count."""
+        """Yield the fixed errors. A test's failing assertion does not count."""
         told = [(key, use) for key, use in pad.errors.items() if not use.expected and use.message]
         early = len(told) >= EARLY_ERRORS
         for key, use in told:
@@ -61,7 +61,7 @@ class Backtrack(Detector):
     wants: ClassVar = frozenset()  # none: the scratchpad detects undone edits
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each file."""
+        """Yield one finding for each file with an undone edit."""
         by_path: dict[str, list[Mark]] = {}
         times: Counter[str] = Counter()
         for mark in pad.undone:
@@ -80,7 +80,7 @@ class Backtrack(Detector):
 
 
 class RepeatedGrep(Detector):
-    """Signal 6: the same search at least three times, and the next files."""
+    """Signal 6: a search made at least three times; the files opened next."""
 
     signal: ClassVar = "repeated_grep"
     wants: ClassVar = frozenset({"search", "read", "edit"})
@@ -90,7 +90,7 @@ class RepeatedGrep(Detector):
         self.last = ""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count a pattern and the files opened after it.
+        """Count a search pattern and the files opened after the search.
 
         If the search results are known, only files among them count.
         """
@@ -112,7 +112,7 @@ class RepeatedGrep(Detector):
                         entry[1][path] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The most repeated searches first."""
+        """Yield the repeated searches, the most frequent first."""
         often = [(pad.searches.get(pattern, len(entry[0])), pattern, entry) for pattern, entry in self.seen.items()]
         for times, pattern, (marks, opened, _) in sorted(often, key=lambda one: (-one[0], one[1])):
             if times < EARLY_GREP:
@@ -132,9 +132,9 @@ class ToolSequence(Detector):
         self.counts = pad.table(self.signal, 5_000, lambda entry: float(entry[0]), 500)  # labels -> times, marks, files, commands
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count the runs that end in a successful command.
+        """Count the sequences of tools that end in a successful command.
 
-        Repeats of one tool count once.
+        Consecutive calls of the same tool count as one.
         """
         if act.kind == "user":
             self.run.clear()
@@ -161,9 +161,9 @@ class ToolSequence(Detector):
                 entry[2][act.command] = None
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """The longest runs.
+        """Yield the longest recurring sequences of tools.
 
-        A run inside another equally frequent run, and a rotation of another run, are left out.
+        Sequences inside an equally frequent longer one, and rotations of another sequence, are left out.
         """
         found = [(key, entry) for key, entry in self.counts.items() if entry[0] >= RECURS]
         found.sort(key=lambda one: (-len(one[0]), -one[1][0], one[0]))
@@ -194,7 +194,10 @@ class TimeAnomaly(Detector):
         self.slow: list[tuple[str, Mark, float, float, tuple[str, ...]]] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Compare with earlier runs; the very first ones are the baseline."""
+        """Compare a command's duration with the median of its earlier runs.
+
+        The first few runs only set the baseline.
+        """
         if act.seconds < 0:
             return
         usual = self.usual.get(act.label)
@@ -207,16 +210,16 @@ class TimeAnomaly(Detector):
         usual.append(act.seconds)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """All slow commands; `with_others` keeps those next to another signal."""
+        """Yield all slow commands; `with_others` filters them afterwards."""
         for label, mark, seconds, usual, paths in self.slow:
             facts = {"what": label, "seconds": round(seconds, 1), "usual_s": round(usual, 1)}
             yield pad.finding(self.signal, label, facts, paths, [mark])
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop slow commands without another signal near them, one per key.
+    """Keep slow commands that occur near another signal, one per command.
 
-    The kept ones name the signals next to them.
+    Each kept finding names the signal next to it. Findings of other signals are kept unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -270,7 +273,10 @@ class TestOrder(Detector):
             self.round, self.tested, self.editing = [], False, True
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """An order without a contrary one; tests first without an exception."""
+        """Yield test orders that always hold in this session.
+
+        These are orders of tests that no round contradicts, and running tests before every edit.
+        """
         orders = Counter(self.orders)
         if len(self.round) > 1:
             orders[tuple(self.round)] += 1
@@ -294,9 +300,9 @@ class StepOverrun(Detector):
     wants: ClassVar = frozenset()  # none: the scratchpad counts the steps
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for the module of the session, over all its units.
+        """Yield one finding that sums up all overrun units of the session.
 
-        A calibration applies to a module.
+        It names the session's main module, because planning is calibrated by module.
         """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)
@@ -334,7 +340,7 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """Rotate a run to put its least label first: equal for all rotations."""
+    """Rotate a sequence to a canonical form: equal for all its rotations."""
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
 

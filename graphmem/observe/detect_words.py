@@ -37,7 +37,7 @@ class SelfCorrection(Detector):
         self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Read the words; remember files for a few acts."""
+        """Collect corrections from the agent's words, with recently used files."""
         if act.kind != "say":
             if act.paths:
                 self.recent.append((act.n, act.paths))
@@ -69,7 +69,7 @@ class Asked(Detector):
         self.found: dict[str, tuple[Act, list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Take the request that `observe.prompts` found."""
+        """Store the request that `observe.prompts` found in a person's prompt."""
         if not act.wish:
             return
         key = wish_key(act.wish)
@@ -79,9 +79,10 @@ class Asked(Detector):
             self.found[key] = (act, [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each request.
+        """Yield one finding for each request.
 
-        A person's words are not contaminated by pages the agent read before. Doubtful requests may be a stranger's.
+        A person's words do not count as contaminated by pages the agent read before. A doubtful request does: pasted external text may
+        contain it.
         """
         for key, (act, marks) in self.found.items():
             one = pad.finding(self.signal, key, {"statement": act.wish}, (), marks, memory_type=wish_type(act.wish, corrects=act.corrects))
@@ -111,7 +112,7 @@ class ExternalReference(Detector):
         self.found = pad.table(self.signal, 500, lambda marks: float(len(marks)))  # (module, url) -> marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Wait for an edit after a document."""
+        """Pair each document read with the module of the next edit."""
         if act.urls and act.ok is not False:
             for url in act.urls[:5]:
                 self.open.append((url.partition("?")[0].rstrip("/"), (act.n, act.step)))
@@ -127,9 +128,9 @@ class ExternalReference(Detector):
                 marks += [mark, (act.n, act.step)]
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each module and document.
+        """Yield one finding for each pair of module and document.
 
-        The text of a page is external.
+        The findings count as contaminated, because a page is external text.
         """
         for module, url in sorted(self.found):
             marks = self.found[module, url][:20]
@@ -140,14 +141,14 @@ class ExternalReference(Detector):
 class ParallelConflict(Detector):
     """Signal 16: another agent edited the same file during this session.
 
-    The observer knows the other sessions.
+    The observer records these conflicts, because only it knows the other sessions.
     """
 
     signal: ClassVar = "parallel_conflict"
     wants: ClassVar = frozenset()
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each file."""
+        """Yield one finding for each file that another session edited too."""
         for path in sorted(pad.rivals):
             seen = pad.rivals[path]
             facts: dict[str, Any] = {
@@ -162,7 +163,7 @@ class ParallelConflict(Detector):
 class DeadEnds(Detector):
     """Approaches abandoned in words, with their undone edits.
 
-    They are not one of the seventeen signals: they go into the record.
+    Dead ends are not one of the seventeen signals. They become part of the session's record.
     """
 
     signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
@@ -173,9 +174,9 @@ class DeadEnds(Detector):
         self.open: tuple[int, int, int] | None = None  # index in pad.dead_ends, its first act, the act that abandoned it
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Track the approach, which begins at the latest boundary.
+        """Track the current approach and detect when the agent abandons it.
 
-        Boundaries are a message of the user, the end of a unit, passed tests and the previous dead end.
+        An approach begins after a user message, the end of a unit of work, passed tests or the previous dead end.
         """
         if self.open is not None:
             self._look_back(act, pad)
@@ -208,7 +209,7 @@ class DeadEnds(Detector):
             self._fail(pad)
 
     def _fail(self, pad: Scratchpad) -> None:
-        """Mark everything seen in an approach with undone edits as failed."""
+        """Mark the acts of an abandoned approach with undone edits as failed."""
         if self.open is None:
             return
         place, first, end = self.open
@@ -216,5 +217,5 @@ class DeadEnds(Detector):
             pad.failed.append((first, end))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """None: see `Scratchpad.dead_ends`."""
+        """Return nothing: `Scratchpad.dead_ends` holds the dead ends."""
         return iter(())

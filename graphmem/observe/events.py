@@ -60,12 +60,12 @@ class Checked(NamedTuple):
 
 
 def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
-    """Check and cut one event from an agent.
+    """Validate one incoming event and cut its values to the allowed size.
 
     Args:
-        raw: a mapping with the fields of `Event`; also `sessionId` and the like.
-        now: time of this machine.
-        session_id: for events that name none.
+        raw: a mapping with the fields of `Event`; camel-case names such as `sessionId` are accepted too.
+        now: current time of this machine.
+        session_id: the session of an event that names none.
 
     Returns:
         The event with everything within bounds, or None, and the reasons. An event without a step has step -1.
@@ -114,7 +114,7 @@ def checked(raw: Any, now: datetime, session_id: str = "") -> Checked:
 def in_order(events: Iterable[Checked]) -> list[Checked]:
     """Sort the events of each session by step; keep the order of sessions.
 
-    An event without a step stays behind the one before it.
+    An event without a step keeps its place after the preceding event.
     """
     came = [one for one in events if one.event is not None]
     keyed: dict[str, list[tuple[int, int]]] = {}
@@ -141,7 +141,7 @@ def _mark(event: Event, whole: int, at: Any) -> int:
 
 
 def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
-    """Cut to TEXT_BYTES of UTF-8.
+    """Cut a text to TEXT_BYTES of UTF-8; return it and whether it was cut.
 
     Output of tools keeps both ends: its subject is usually first, its error last.
     """
@@ -161,7 +161,7 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
 
 
 def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
-    """Arguments as plain values and lists of them, and whether they were cut.
+    """Reduce arguments to plain values and lists; return whether any was cut.
 
     Values are at most two levels deep, each within bounds.
     """
@@ -203,7 +203,7 @@ def _parsed(text: str) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    """Text of a tool's response that is not a string: its texts, one a line."""
+    """Join the strings inside a structured tool response, one per line."""
     found: list[str] = []
 
     def walk(one: Any, depth: int) -> None:

@@ -101,7 +101,7 @@ _ASKED: Final = (
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
     """Tasks of a session that were not asked about before.
 
-    Empty if there are already enough extracted facts.
+    The list is empty if the memories already contain enough extracted facts.
     """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
@@ -127,7 +127,10 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 
 
 def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task]) -> Answer:
-    """Ask the model; an unusable answer gives an empty one with a note."""
+    """Ask the model for wordings and facts.
+
+    An unusable reply gives an empty answer with a note.
+    """
     data = {
         "wordings": {str(place): text for place, text in templates.items()},
         "facts": {one.trigger: redact(one.words)[0] for one in asked},
@@ -187,7 +190,7 @@ def grounded(text: str, ground: str) -> bool:
 def stands(fact: str, ground: str) -> bool:
     """Whether the session's words support a fact.
 
-    All its names and numbers and most of its words must occur in them.
+    All names and numbers and most words of the fact must occur in the session's words.
     """
     if not 15 <= len(fact) <= LONGEST or not grounded(fact, ground):
         return False
@@ -196,7 +199,7 @@ def stands(fact: str, ground: str) -> bool:
 
 
 def finding(fact: Fact, record: SessionRecord) -> Finding:
-    """Convert a fact to a finding for the other filters."""
+    """Convert an extracted fact to a finding, so that promotion can filter it."""
     from graphmem.memory.text import fingerprint
 
     return Finding(

@@ -1,8 +1,8 @@
 """Compare a finding's count with the sessions that could have made it.
 
 If three of four sessions read a file without use, that says something about the file. Three of a hundred do not. Signals that could occur
-by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of a confidence interval,
-because it is tested after every session and would otherwise pass by chance one day.
+by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of a confidence interval.
+It is tested after every session, so a plain share would sooner or later pass by chance.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The sessions to compare a signal with, and the least share."""
+    """The sessions to compare a signal with, and the least share required."""
 
     of: str
     least: float  # share of those sessions
@@ -66,7 +66,10 @@ class Share(NamedTuple):
 
     @property
     def is_refuted(self) -> bool:
-        """Whether the upper bound is below the least share: learnt too early."""
+        """Whether even the upper bound of the share is below the least share.
+
+        A memory of the finding was then learnt too early.
+        """
         return self.of > 0 and upper(self.found, self.of) < self.least
 
 
@@ -89,9 +92,9 @@ def _wilson(found: int, of: int, z: float) -> float:
 
 
 def share(one: Finding, ledger: Ledger) -> Share | None:
-    """Share of the possible sessions that made a finding.
+    """Return a finding's share of the sessions that could have made it.
 
-    None for a signal that is not measured so, and for a finding of two agents.
+    None for a signal without a row in `RATES`, and for a finding that two agents made independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -109,9 +112,9 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
-    """Share for a pair of files: how often each occurs with the other.
+    """Return the share of a pair of files: how often they occur together.
 
-    One direction alone counts if it is more frequent than in the module's other sessions.
+    If only one file usually occurs with the other, the pair counts if this is more frequent than in other sessions of the module.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
@@ -129,7 +132,10 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """The file whose change brings the other's, for a one-way pair; else ""."""
+    """Return the file that usually occurs with the other, but not vice versa.
+
+    "" if both directions hold or neither does.
+    """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"
     both = ledger.pair_sessions(a, b, edited=edited)

@@ -23,7 +23,7 @@ ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's req
 
 
 class Gate(NamedTuple):
-    """Condition for learning from sessions of one kind, and the limit."""
+    """Condition for learning from sessions of one kind, and a memory limit."""
 
     most: int
     words: str  # describes the condition
@@ -45,7 +45,7 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """A gate's decision about one session."""
+    """A gate's decision whether to learn from one session, and the reason."""
 
     is_open: bool
     most: int  # limit of memories
@@ -56,8 +56,8 @@ def opened(info: SessionInfo, outcome: str | None = None) -> Opened:
     """Decide whether a session may be learnt from.
 
     Args:
-        info: of the session.
-        outcome: of a unit of work; None for the outcome of the whole session.
+        info: the session's information.
+        outcome: the outcome of a unit of work; None for that of the whole session.
     """
     gate = GATES[info.kind]
     what = info.outcome if outcome is None else outcome
@@ -101,7 +101,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
-    """Points of a finding, by name of POINTS."""
+    """Return the points of a finding, keyed by the criterion in POINTS."""
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
     there = {
@@ -124,7 +124,7 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
     """Importance of a finding, in [0, 1].
 
-    0.6 × value of its signal + 0.25 × sessions over twice `min_sessions` + 0.15 × trust.
+    The formula is 0.6 × signal value + 0.25 × sessions / (2 × `min_sessions`) + 0.15 × trust.
     """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
@@ -133,7 +133,7 @@ def score(value: float, sessions: int, min_sessions: int, trust: float) -> float
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
     """Confidence of a finding.
 
-    0.4 + 0.3 × value, 0.05 more for each further session up to four; × 0.7 if contaminated.
+    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. A contaminated finding has 0.7 times that.
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)

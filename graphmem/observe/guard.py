@@ -31,7 +31,7 @@ _LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """Remove memory's blocks, and all items and lines with its mark."""
+    """Remove memory blocks, and list items and lines with a memory mark."""
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
     lines = _BLOCK.sub("", text).rpartition(_END)[2].split("\n")
@@ -48,7 +48,7 @@ def stripped(text: str) -> str:
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
     """Mark the lines of an item for removal.
 
-    These are lines before the mark up to the bullet, and a fence or bars after it.
+    These are the lines from the bullet to the mark, and a code fence or bars after the mark.
     """
     if not _ITEM.match(lines[number]):
         for back in range(number - 1, max(-1, number - _LINES), -1):
@@ -73,8 +73,8 @@ class Guard:
     """Knows the memories a session was shown, and all memories.
 
     Args:
-        index: the memories.
-        shown: ids of those the session was shown.
+        index: the index of all memories.
+        shown: ids of the memories that the session was shown.
     """
 
     def __init__(self, index: MemoryIndex, shown: Iterable[str] = ()) -> None:
@@ -107,7 +107,10 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """Apply `echoes` to the facts that are somebody's words."""
+        """Return the id of a memory that already says one of the named facts.
+
+        "" if there is none. `names` lists the facts that quote a person or an agent.
+        """
         for name in names:
             value = facts.get(name)
             for text in value if isinstance(value, (list, tuple)) else (value,):
@@ -121,7 +124,7 @@ class Guard:
         return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
 
     def _marked(self, text: str) -> str:
-        """The memory a mark names, else any shown memory, else a placeholder."""
+        """Return the memory that a mark names, a shown one, or a placeholder."""
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None
         return known or next(iter(sorted(self._shown)), "") or "marked"

@@ -48,9 +48,9 @@ class Ledger(LedgerCounts):
         """Store the findings of a session, replacing an earlier version.
 
         Args:
-            record: of the session.
-            summary: of the session, as JSON; see `observe.summary`.
-            findings: to count; default all.
+            record: the session's record.
+            summary: the session's summary as JSON; see `observe.summary`.
+            findings: the findings to count; by default all of the record.
         """
         info, digest = record.info, digest_of(record)
         at = (info.ended_at or info.started_at or latest(record)).timestamp()
@@ -97,12 +97,15 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Another session with an identical record; "" for none."""
+        """Return another session whose record is identical; "" for none."""
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
 
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
-        """The session that this one counts with: its fork's origin, or itself."""
+        """Return the session to count this one as.
+
+        It is the session from which a fork descends, or the session itself.
+        """
         if not parent:
             return session
         known = db.execute("SELECT lineage FROM session WHERE id = ?", (parent,)).fetchone()
@@ -116,7 +119,7 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def seen(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """How often each finding was made, by key."""
+        """Return how often each finding was made, by the finding's key."""
         found = {}
         for key in keys:
             row = self._one("SELECT count(DISTINCT lineage), count(DISTINCT nullif(agent, '')) FROM seen WHERE key = ?", key)
@@ -124,7 +127,10 @@ class Ledger(LedgerCounts):
         return found
 
     def seen_in(self, key: str, module: str) -> int:
-        """Independent sessions that made a finding, with most edits in a module."""
+        """Return how many independent sessions of a module made a finding.
+
+        A session belongs to the module in which it made most edits.
+        """
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
@@ -147,7 +153,10 @@ class Ledger(LedgerCounts):
         return int(self._one(query, a, b, int(edited), int(edited))[0])
 
     def file_share_where(self, path: str, *, beside: str, edited: bool) -> float:
-        """Share of sessions with a file, among those of another file's modules."""
+        """Return the share of sessions that used or edited a file.
+
+        The sessions compared are those of every module in which a session used the file `beside`.
+        """
         query = (
             "WITH around AS (SELECT DISTINCT m.session FROM module m WHERE m.module IN "
             "(SELECT n.module FROM module n JOIN file f ON f.session = n.session WHERE f.path = ?)) "
@@ -163,7 +172,7 @@ class Ledger(LedgerCounts):
         return str(row[0]) if row else ""
 
     def keys_of(self, memories: Iterable[str]) -> dict[str, str]:
-        """The findings that memories were made of, by id of the memory."""
+        """Return the keys of the findings that became memories, by memory id."""
         found = {}
         for one in memories:
             row = self._first("SELECT key FROM learnt WHERE memory = ?", one)
@@ -172,12 +181,12 @@ class Ledger(LedgerCounts):
         return found
 
     def put_learnt(self, session: str, memories: Mapping[str, str], at: datetime) -> None:
-        """Note which memory each finding became.
+        """Record which memory each finding became.
 
         Args:
-            session: it was learnt in.
-            memories: their ids, by key of the finding.
-            at: when.
+            session: the session in which the findings were made.
+            memories: ids of the memories, by key of the finding.
+            at: time of learning.
         """
         with self._writing() as db:
             rows = [(key, memory, session, at.timestamp()) for key, memory in memories.items()]
@@ -194,7 +203,7 @@ class Ledger(LedgerCounts):
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
 
     def bar(self, keys: Iterable[str], at: datetime) -> None:
-        """Record that a person rejected these findings: they are not learnt again."""
+        """Record findings that a person rejected and that are not learnt again."""
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
 
@@ -205,7 +214,7 @@ class Ledger(LedgerCounts):
     # ---- receipts
 
     def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
-        """Store the outcome of a session, or of one unit of work in it."""
+        """Store the receipt of a session, or of one unit of work in it."""
         with self._writing() as db:
             raw = json.dumps(body, ensure_ascii=False, sort_keys=True)
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, 0)", (session, part, digest, at.timestamp(), raw))
@@ -221,7 +230,7 @@ class Ledger(LedgerCounts):
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
     def sessions_like(self, prefix: str, most: int = 20) -> list[str]:
-        """Ids of known sessions with a prefix, sorted."""
+        """Return the ids of known sessions that begin with a prefix, sorted."""
         safe = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         rows = self._all(
             "SELECT id FROM session WHERE id LIKE ? ESCAPE '\\' UNION SELECT session FROM receipt WHERE session LIKE ? ESCAPE '\\' "
@@ -251,10 +260,10 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Claim an action for a subject: True the first time, then False."""
+        """Record an action on a subject; True only for the first claim of it."""
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Whether the action was claimed."""
+        """Whether an action on a subject was already claimed."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

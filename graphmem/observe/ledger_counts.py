@@ -9,7 +9,7 @@ from graphmem.observe.ledger_file import LedgerFile
 
 
 class ErrorStat(NamedTuple):
-    """An error across sessions."""
+    """Counts of one error across sessions."""
 
     fingerprint: str
     sessions: int
@@ -19,7 +19,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """A file across the sessions of a module."""
+    """Counts of one file across the sessions of a module."""
 
     path: str
     sessions: int  # sessions that read or edited it
@@ -27,7 +27,7 @@ class FileUse(NamedTuple):
 
 
 class ModuleStat(NamedTuple):
-    """A module across sessions."""
+    """Counts and costs of one module across sessions."""
 
     module: str
     sessions: int
@@ -51,7 +51,7 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """Costs of a module's sessions."""
+        """Return the counts and costs of a module's sessions."""
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
             "GROUP BY s.lineage ORDER BY min(s.at), s.lineage",
@@ -72,13 +72,13 @@ class LedgerCounts(LedgerFile):
         return [FileUse(str(path), int(sessions), int(edited)) for path, sessions, edited in rows]
 
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
-        """Errors of several independent sessions, the most frequent first.
+        """Return errors of several independent sessions, the most frequent first.
 
         Sessions that read external text are left out.
 
         Args:
-            least: sessions.
-            module: only its sessions.
+            least: least number of sessions with the error.
+            module: count only sessions of this module; None for all sessions.
         """
         rows = self._all(
             "SELECT e.fingerprint, count(DISTINCT s.lineage), count(DISTINCT CASE WHEN e.fixed THEN s.lineage END) "
@@ -99,9 +99,9 @@ class LedgerCounts(LedgerFile):
         return found
 
     def measures(self) -> dict[str, dict[str, Any]]:
-        """Counts of each session (`observe.measures`), oldest first.
+        """Return the counts of each session (`observe.measures`), oldest first.
 
-        `again` counts dead ends that another session met earlier.
+        The field `again` counts dead ends that an earlier session had met already.
         """
         rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first
@@ -113,7 +113,7 @@ class LedgerCounts(LedgerFile):
         return found
 
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
-        """Modules used in the same sessions, the most frequent pairs first.
+        """Return modules used in the same sessions, most frequent pairs first.
 
         Returns:
             (a, b, sessions of both, sessions of a), for each direction.

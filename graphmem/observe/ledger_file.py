@@ -47,7 +47,7 @@ class LedgerFile:
     """One SQLite file. Thread-safe.
 
     Args:
-        path: of the file; made by the first write. A damaged file is quarantined and reported in `notes`.
+        path: the file, created by the first write. A damaged file is quarantined and reported in `notes`.
 
     Raises:
         LedgerError: from every method: the file cannot be read or written, or is of a later version.
@@ -68,7 +68,10 @@ class LedgerFile:
                 seal(self.path)
 
     def sizes(self) -> dict[str, int]:
-        """Rows of each table; adding a session again must not change them."""
+        """Return the number of rows of each table.
+
+        Adding a session a second time must not change the numbers.
+        """
         tables = ("session", "seen", "file", "error", "module", "measure", "learnt", "barred", "receipt", "done")
         return {table: int(self._one(f"SELECT count(*) FROM {table}")[0]) for table in tables}  # noqa: S608 - names of this file
 
@@ -90,7 +93,7 @@ class LedgerFile:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One atomic transaction."""
+        """Open the database for one atomic transaction."""
         with self._lock:
             db = self._open()
             try:

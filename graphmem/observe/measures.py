@@ -14,12 +14,12 @@ SHOWN: Final = 500  # memories of one session
 
 
 def measured(record: SessionRecord) -> dict[str, Any]:
-    """Counts of one session, in a form for JSON.
+    """Count the events of one session, in a form for JSON.
 
     Returns:
-        calls of tools; tasks (units of work, at least one); files read and repeated reads; checks (command lines of tests) and those that
-        never failed; keys of its dead ends; ids of memories it was shown; the phase by id of those shown in a phase of work; and the ids
-        of those it used.
+        Numbers of tool calls, tasks (units of work, at least one), files read, repeated reads, checks (command lines of tests) and checks
+        that never failed. Also the keys of dead ends, the ids of memories that the session was shown, the phase of work in which each was
+        shown, and the ids of memories that the session used.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]

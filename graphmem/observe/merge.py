@@ -1,7 +1,7 @@
 """Merge records of several agents, and subtract a parent's record.
 
 Duplicates are folded and counts are added. A finding that two agents made independently needs no further session (quorum). A fork's own
-record is its record without the parent's part.
+record is what remains of its full record without the parent's work.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
-    """One record of sessions that ran side by side.
+    """Merge the records of sessions that ran in parallel into one.
 
     Args:
         records: at least one. The one that started first gives the id and the details.
@@ -72,9 +72,9 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 
 
 def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """Fold findings that say the same into one.
+    """Merge findings that say the same.
 
-    They have equal keys, or the same signal, the same files and nearly the same words.
+    Two findings say the same if they have equal keys, or the same signal, the same files and nearly the same words.
     """
     kept: list[Finding] = []
     by_key: dict[str, int] = {}
@@ -98,14 +98,14 @@ def folded(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """The most urgent first, then by key."""
+    """Sort findings by urgency, the most urgent first, then by key."""
     return sorted(findings, key=lambda one: (-one.priority, one.key))
 
 
 def _one(a: Finding, b: Finding) -> Finding:
-    """Fold two findings into one.
+    """Merge two findings into one.
 
-    If one of them is not contaminated, the result is not: the fact is known independently of the external text.
+    If one of them is not contaminated, the result is not contaminated: the fact is known independently of the external text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1
@@ -125,7 +125,7 @@ def _one(a: Finding, b: Finding) -> Finding:
 
 
 def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
-    """A fork's record without its parent's work before the fork.
+    """Return a fork's record without its parent's work before the fork.
 
     Only the fork's own counts and findings remain.
     """

@@ -61,14 +61,14 @@ class Methodology(NamedTuple):
     memory_types: tuple[MemoryType, ...] = ()  # its own, in addition to those of graphmem
 
     def phase_of(self, word: str) -> str:
-        """One of the six phases for a word; "explore" if unknown, "" for ""."""
+        """Map a word to one of the six phases: "explore" if unknown, "" for ""."""
         plain = re.sub(r"[\s_-]+", "_", word.strip().lower())
         if not plain:
             return ""
         return plain if plain in PHASES else self.phases.get(plain, "explore")
 
     def handed_over(self, source: str, target: str) -> Relay | None:
-        """The hand-over between two stages; None for none."""
+        """Return the hand-over between two stages; None if there is none."""
         return next((relay for relay in self.relays if (relay.source, relay.target) == (source, target)), None)
 
 

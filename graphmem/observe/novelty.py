@@ -1,6 +1,6 @@
-"""Decide whether a finding is new, by the memory repository's own rules.
+"""Decide whether a finding is new, with the near-duplicate rules.
 
-The rules are those for near duplicates. They are applied here before the write.
+The memory repository uses the same rules when it stores a memory. Here they are applied before the write.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Text(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A memory with the same content, live or taken back."""
+    """An existing memory with the same content, live or taken back."""
 
     row: MemoryRow
     likeness: float
@@ -47,11 +47,11 @@ class Found(NamedTuple):
 class Novelty:
     """Compares texts with known memories.
 
-    One for each end of a session: all vectors are computed in one batch.
+    One object serves one end of a session, so that all vectors are computed in one batch.
 
     Args:
         book: the memory repository.
-        texts: texts to be compared, in this order.
+        texts: the texts to compare; methods refer to them by their index.
     """
 
     def __init__(self, book: MemoryRepository, texts: Sequence[Text]) -> None:
@@ -77,7 +77,7 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """The memory with the same content as the text at an index; None if new."""
+        """Return the memory with the same content as a text; None if it is new."""
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
         for one in self._index.by_fingerprint(print_):
@@ -98,7 +98,10 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """First of some earlier indices whose text says the same."""
+        """Return the first of some earlier texts with the same content.
+
+        Texts are given and returned by index. None if no text matches.
+        """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
         for other in earlier:
@@ -113,9 +116,9 @@ class Novelty:
         return same and not opposed(one, other)
 
     def _expired(self, row: MemoryRow) -> bool:
-        """Whether age, not a person, removed it from search.
+        """Whether a memory left the search because of its age.
 
-        If so, it may be learnt again.
+        Such a memory may be learnt again. One that a person removed may not.
         """
         gone = row.deprecated_at or self._now
         idle = lifecycle.days(lifecycle.last_use(row), gone)
@@ -129,10 +132,10 @@ def _cosine(one: F32, other: F32) -> float:
 
 
 def one_line(text: str) -> str:
-    """A text without line ends and double spaces."""
+    """Return a text without line breaks and double spaces."""
     return _SPACES.sub(" ", text).strip()
 
 
 def expected(at: datetime) -> str:
-    """A time in the format of receipts."""
+    """Format a time as in receipts."""
     return at.isoformat(timespec="seconds")

@@ -38,7 +38,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Observed(NamedTuple):
-    """The outcome of a batch of events."""
+    """The outcome of accepting a batch of events."""
 
     taken: int
     ignored: Mapping[str, int]  # by reason: a key of events.REASONS; includes events that were cut but accepted
@@ -69,10 +69,10 @@ class Observer:
     """The sessions of one project.
 
     Args:
-        folder: for checkpoint logs and records; created on first use.
-        roots: folders of the project; called for each session.
-        clock: gives the current time.
-        quiet_at_start: idle time after which a starting process ends a session.
+        folder: directory of the checkpoint logs and records; created on first use.
+        roots: returns the folders of the project; called for each session.
+        clock: returns the current time.
+        quiet_at_start: idle time after which a process that starts ends a session of an earlier process.
     """
 
     def __init__(
@@ -104,8 +104,9 @@ class Observer:
         """Begin a session, or continue it.
 
         Args:
-            session_id: the agent's own.
-            told: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title, commit_sha, branch, cwd.
+            session_id: the agent's own id of the session.
+            told: fields that the agent reports: kind, agent, parent, group, work_unit, phase, methodology, planned_steps, title,
+                commit_sha, branch, cwd.
 
         Raises:
             BadInputError: the id is empty or too long, or the parent session is unknown.
@@ -151,7 +152,7 @@ class Observer:
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
-            session_id: for events that name none.
+            session_id: the session of events that name none.
         """
         now = self.clock.now()
         counts: Counter[str] = Counter()
@@ -226,8 +227,8 @@ class Observer:
             outcome: one of `model.OUTCOMES`.
 
         Returns:
-            Its record (the earlier one if it had already ended), and the records that are now ready to be learnt from. None are ready while
-            agents of its group still run.
+            The session's record (the earlier one if it had already ended), and the records that are now ready to be learnt from. No
+            record is ready while other agents of the session's group still run.
 
         Raises:
             SessionNotFoundError: unknown session.
@@ -246,7 +247,7 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions that were idle for a time; return records that are ready.
+        """End sessions idle for a given time; return the records that are ready.
 
         The records are made from the checkpoint logs.
         """
@@ -267,8 +268,8 @@ class Observer:
         """Sources of external text in a session.
 
         Args:
-            session_id: of a running or ended session.
-            others: for an unknown session, check all running sessions.
+            session_id: id of a running or ended session.
+            others: if the session is unknown, return the sources of all running sessions.
         """
         with self._lock:
             named = self._renamed.get(session_id, session_id)
@@ -310,15 +311,18 @@ class Observer:
             self._write(running.info.id)
 
     def _before(self, named: str, one: str) -> str:
-        """The last ended session of an id, or of ids derived from it; "" for none."""
+        """Return the last ended session with an id or an id derived from it.
+
+        "" if there is none.
+        """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
         return next((name for name in [*earlier, one] if self._files.has_ended(name)), "")
 
     def open_sessions(self) -> list[tuple[SessionInfo, int, datetime | None]]:
-        """Sessions that have not ended, by id.
+        """Return the sessions that have not ended, sorted by id.
 
-        Each with its information, its number of events in memory and the time of its last event.
+        Each row has the session's information, its number of events in memory and the time of its last event.
         """
         with self._lock:
             rows = [(one.info, one.events, self._heard.get(named)) for named, one in self._running.items()]
@@ -369,12 +373,15 @@ class Observer:
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
-        """Mark a record, or a merged record, as learnt from."""
+        """Record that memories were learnt from a record or a merged record."""
         for one in record.members or (record.info.id,):
             self._files.settled(one)
 
     def early(self, session_id: str) -> list[Finding]:
-        """Early findings of a running session; empty if it does not run."""
+        """Return a running session's findings that need no further session.
+
+        The list is empty if the session does not run.
+        """
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
             return running.early() if running is not None else []
@@ -426,7 +433,7 @@ class Observer:
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
         """End a session; return the records that are ready now.
 
-        These are its own record, or those of its whole group if it was the last of it.
+        These are the session's own record, or all records of its group if it was the last session of the group.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -499,7 +506,10 @@ class Observer:
         return running
 
     def _found(self) -> None:
-        """Find the logs of an earlier process; their sessions continue on demand."""
+        """Find the checkpoint logs that an earlier process left.
+
+        Their sessions continue when an event for them arrives.
+        """
         for path, info in self._files.left():
             self._resting[info.id] = info
             heard = datetime.fromtimestamp(path.stat().st_mtime, UTC)

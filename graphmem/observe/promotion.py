@@ -1,8 +1,8 @@
 """Promote findings of a session to memories: filter, then write once.
 
 guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding gets an outcome with a
-reason, and the receipt lists them all. A session that was processed before, or a copy of one, gets the existing receipt and changes
-nothing.
+reason, and the receipt lists them all. A session that was processed before, or a copy of one, only returns
+the existing receipt.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Means(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A finding on its way through the filters."""
+    """A finding that promotion examines, with its counts and its wording."""
 
     finding: Finding
     seen: Seen
@@ -68,7 +68,7 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
 
     Args:
         means: memory repository, ledger, model.
-        record: of the session.
+        record: the session's record.
         unit: label of a finished unit of work while the session continues; None at its end.
 
     Raises:
@@ -87,7 +87,7 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
 
 
 class _Promotion:
-    """One session's way through the filters."""
+    """The promotion of one session's findings."""
 
     def __init__(self, means: Means, record: SessionRecord, part: str, unit: str | None) -> None:
         self.means = means
@@ -106,7 +106,7 @@ class _Promotion:
         self.became: dict[str, str] = {}  # finding -> memory
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
-        """Run all steps; see the module."""
+        """Run all steps that the module's docstring lists; return the receipt."""
         ledger, record = self.means.ledger, self.record
         findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
         heard = [one for one in findings if not self._is_echo(one)]
@@ -142,9 +142,9 @@ class _Promotion:
     # ---- filters
 
     def _is_echo(self, one: Finding) -> bool:
-        """Whether the finding repeats a memory: in words, or by following it.
+        """Whether a finding repeats or follows from a memory.
 
-        Memories that the session was shown, and all known ones, do not count as evidence.
+        A finding is not independent evidence if it repeats a known memory or if the session followed a memory it was shown.
         """
         memory = self.guard.echoes_any(one.facts, SAID.get(one.signal, ()))
         if not memory and (known := self.means.ledger.memory_of(one.key)) and self.guard.was_shown(known):
@@ -161,9 +161,9 @@ class _Promotion:
         return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
-        """Apply validation and frequency, then make the sentence.
+        """Apply the validation and frequency filters, then make the wording.
 
-        None if the finding got an outcome.
+        None if a filter already decided the finding's outcome.
         """
         stopped = self._stopped(one, seen)
         if stopped is None:
@@ -176,20 +176,20 @@ class _Promotion:
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """The memory of a finding, if it was neither used nor vouched for."""
+        """Return a finding's memory if it is an unused, unconfirmed candidate."""
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Set the direction of a pair of files, if the sessions show one."""
+        """Set which file of a pair leads, if the sessions show a direction."""
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
         """Outcome, reason and memory of a rejected finding; None if it passes.
 
-        A person's request is only checked for being known already.
+        A person's request is rejected only if a memory of it already exists.
         """
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -218,9 +218,9 @@ class _Promotion:
         return None
 
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
-        """Apply novelty, points and the limit; return the accepted indices.
+        """Apply novelty, points and the memory limit; return accepted indices.
 
-        The most valuable come first.
+        The most valuable findings come first.
         """
         kept: list[int] = []
         preset = gates.PRESETS[self.means.preset]
@@ -251,7 +251,7 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """Whether this session has taught the memory."""
+        """Whether an observed memory was learnt from this session."""
         is_observed = row.source == SOURCE or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
@@ -272,9 +272,9 @@ class _Promotion:
     # ---- one request to the model
 
     def _with_model(self, kept: list[int], cases: Sequence[_Case]) -> tuple[list[int], list[extraction.Fact]]:
-        """Better wording and facts of tasks, from at most one call of the model.
+        """Let the model improve the wordings and extract facts, in one call.
 
-        Without a model, or if its answer is unusable, the templates' words remain.
+        Return the accepted indices and the facts. Without a model, or if its answer is unusable, the texts of the templates remain.
         """
         self.rewritten: dict[int, str] = {}
         if self.means.model is None:
@@ -364,7 +364,7 @@ class _Promotion:
             self._end(finding, outcome, result.note or gates.OUTCOMES[outcome], case, row=result.id, text=item["content"])
 
     def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
-        """Arguments of `remember`."""
+        """Build the arguments of `remember` for one accepted finding."""
         one, info = case.finding, self.record.info
         score = self._score(case)
         item: dict[str, Any] = {
@@ -390,7 +390,7 @@ class _Promotion:
         return item
 
     def _facts(self, facts: Sequence[extraction.Fact], had: int) -> list[tuple[Finding, _Case | None, dict[str, Any]]]:
-        """Facts of the model that are new and within the limit."""
+        """Return the model's facts that are new and within the memory limit."""
         room = max(0, self.gate.most - had)
         novelty = Novelty(self.book, [Text(one.text, one.type, ()) for one in facts])
         made: list[tuple[Finding, _Case | None, dict[str, Any]]] = []
@@ -444,7 +444,7 @@ class _Promotion:
 
 
 def receipt_of(body: Mapping[str, Any]) -> Receipt:
-    """Restore a receipt from its stored form."""
+    """Restore a receipt from its JSON in the ledger."""
     return Receipt(**(dict(body) | {"verdicts": [FindingVerdict(**one) for one in body["verdicts"]]}))
 
 

@@ -1,9 +1,9 @@
 """Find a person's request at the head of a prompt, and pasted text in it.
 
 People paste mails, review comments, issues and logs. Text in those is not the person's request, quoted or not. So a request is the first
-sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Marks with an
-edge (a fence, a quotation, tags) do not affect the head. Other marks (a signature, the header of a mail) do not show where the pasted text
-begins. They make a request doubtful, unless the person says first that something follows.
+sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Some marks
+show where pasted text begins and ends (a fence, a quotation, tags); they do not affect the head. Other marks (a signature, the header of a
+mail) do not show where it begins. They make a request doubtful, unless the person first announces that a text follows.
 """
 
 from __future__ import annotations
@@ -265,9 +265,9 @@ def heard_in(text: str) -> Heard:
 
 
 def _mark(text: str, *, is_head: bool = False) -> tuple[str, int, bool]:
-    """First mark of pasted text, its place, and whether all marks have edges.
+    """Find the first mark of pasted text.
 
-    The mark is "" if there is none.
+    Return its name ("" for none), its place, and whether all marks show where the pasted text begins and ends.
     """
     found: list[tuple[int, str, bool]] = []
     near = text[:LONG]
@@ -290,7 +290,10 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """A request at a place where its author is unclear."""
+    """Describe a request after the head of a prompt; "" if there is none.
+
+    Its author is unclear, because the text may be pasted.
+    """
     return next(
         (
             "a request after its beginning"
@@ -314,7 +317,7 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """The request in the first sentence, or in the one before "Remember that"."""
+    """Find the request in the first sentence, or before "Remember that"."""
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False
     while place < len(sentences) and place < 2:

@@ -1,4 +1,4 @@
-"""Facts of a whole record: its modules, and a digest equal for its copies."""
+"""Facts of a whole record: its modules, and a digest to detect copies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # field
 
 
 def main_module(record: SessionRecord) -> str:
-    """Module with most edited files, as findings name it; "" without edits."""
+    """Return the module with most edited files; "" for a record without edits."""
     counts = Counter(module_of(one.path) for one in record.files if one.edits)
     return min(counts, key=lambda name: (-counts[name], name), default="")
 
@@ -25,7 +25,8 @@ def main_module(record: SessionRecord) -> str:
 def modules_of(record: SessionRecord) -> dict[str, int]:
     """The modules that a session belongs to.
 
-    Those with two fifths of its edits, or of its uses if it edited nothing. Test folders do not count.
+    A module counts if it has two fifths of the session's edits, or of its uses if the session edited nothing. Test folders do not
+    count.
     """
     counts: Counter[str] = Counter()
     for one in record.files:
@@ -38,7 +39,7 @@ def modules_of(record: SessionRecord) -> dict[str, int]:
 
 
 def digest_of(record: SessionRecord) -> str:
-    """Digest of a record without its ids: equal for copies of a session."""
+    """Return a digest of a record without ids; equal for copies of a session."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -50,6 +51,6 @@ def digest_of(record: SessionRecord) -> str:
 
 
 def latest(record: SessionRecord) -> datetime:
-    """Time of the latest file use; 1970 for a record without one."""
+    """Return the time of a record's last file use; 1970 without a use."""
     times = [one.last_at for one in record.files if one.last_at is not None]
     return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
-    """Uses of each file, by path."""
+    """Yield the uses of each file, sorted by path."""
     for path in sorted(pad.files):
         use = pad.files[path]
         yield FileStat(
@@ -33,13 +33,13 @@ def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
 
 
 def command_runs(pad: Scratchpad) -> Iterator[CommandRun]:
-    """Each command line, in the order of its first run."""
+    """Yield the runs of each command line, in the order of the first runs."""
     for line, use in pad.commands.items():
         yield CommandRun(line, use.action, use.runs, use.failures, use.last_exit, round(use.seconds, 3), use.last_step)
 
 
 def errors_seen(pad: Scratchpad) -> Iterator[ErrorSeen]:
-    """Each error, in the order of first occurrence."""
+    """Yield the errors, in the order of their first occurrence."""
     for key, use in pad.errors.items():
         steps = tuple(step for _, step in use.marks)
         yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)

@@ -18,7 +18,7 @@ _MEETINGS: Final = 20  # of one session for one file
 
 
 class _Edit(NamedTuple):
-    """The session and time of an edit."""
+    """An edit of a file: its session and its time."""
 
     session: str
     at: float
@@ -26,7 +26,7 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A conflict, as one of the two sessions sees it."""
+    """A conflict of two sessions over a file, from one session's view."""
 
     session: str  # the session that is informed
     path: str
@@ -36,7 +36,10 @@ class Meeting(NamedTuple):
 
 
 class Rivals:
-    """The last editors of each file. The caller holds the observer's lock."""
+    """The sessions that last edited each file.
+
+    Not thread-safe: the caller must hold the observer's lock.
+    """
 
     def __init__(self) -> None:
         self._edited: OrderedDict[str, deque[_Edit]] = OrderedDict()
@@ -47,9 +50,9 @@ class Rivals:
         Both scratchpads record the conflict, once for each edit.
 
         Args:
-            running: the session.
-            path: of the file.
-            act: the edit.
+            running: the session that made the edit.
+            path: the edited file.
+            act: the act that is the edit.
             others: sessions that run, by name.
         """
         own = running.info

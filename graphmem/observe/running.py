@@ -77,7 +77,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Taken(NamedTuple):
-    """The outcome of one event."""
+    """The outcome of processing one event."""
 
     taken: bool
     reasons: tuple[str, ...]
@@ -91,7 +91,7 @@ class Running:
     The observer gives it one event at a time.
 
     Args:
-        info: the information known about it.
+        info: the information known about the session.
         roots: folders of the project.
     """
 
@@ -166,7 +166,7 @@ class Running:
             )
 
     def apply(self, act: Act) -> None:
-        """Count one act and pass it to the detectors; also used for restoring."""
+        """Count one act and pass it to the detectors; also used for replaying."""
         pad = self.pad
         if act.kind in ("start", "step", "end") and act.info:
             self._told(act)
@@ -181,7 +181,10 @@ class Running:
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
 
     def _told(self, act: Act) -> None:
-        """Apply a session's description of itself, read by its methodology."""
+        """Apply what a session reports about itself: kind, unit, phase, outcome.
+
+        The session's methodology interprets the words.
+        """
         info = act.info
         if isinstance(info.get("methodology"), str) and act.kind == "start":
             self.pad.info = self.info._replace(methodology=methodologies().of(info["methodology"]).name)
@@ -202,7 +205,7 @@ class Running:
         return methodologies().of(self.info.methodology)
 
     def fork(self, info: SessionInfo) -> Running:
-        """Begin a session from all this one knows.
+        """Begin a fork: a session with a copy of this session's state.
 
         The fork's record will contain only its own work.
         """
@@ -216,11 +219,11 @@ class Running:
         return child
 
     def findings(self) -> list[Finding]:
-        """Findings so far, most urgent first."""
+        """Return the findings so far, the most urgent first."""
         return ranked(with_others(folded(list(self.detectors.findings(self.pad)))))
 
     def early(self) -> list[Finding]:
-        """Findings that need no further session."""
+        """Return the findings that need no further session as evidence."""
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:

@@ -29,7 +29,7 @@ LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
 
 
 class Scratchpad:
-    """The counts of one session. `take` receives the acts in order of arrival.
+    """The counts of one session, updated by each act in order of arrival.
 
     Args:
         info: the session's description of itself.
@@ -133,7 +133,7 @@ class Scratchpad:
                 self.web_sources[source] = None
 
     def _memories(self, info: Mapping[str, Any]) -> None:
-        """Record shown memories, each with its first phase, and used memories."""
+        """Record the memories that were shown, with the first phase, or used."""
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
         for one in _listed(info, "injected"):
@@ -225,7 +225,7 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Keep the leading module: most edited files, then most uses, then name."""
+        """Update the module with most edited files, then most uses, then name."""
         own = (module, self._edited_in.get(module, 0), self.modules[module])
         if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
             self._most = own
@@ -291,7 +291,7 @@ class Scratchpad:
     def _succeeded(self, act: Act) -> None:
         """Mark earlier errors of a succeeding command or tool as fixed.
 
-        Something must have been changed since.
+        An error counts as fixed only if a file was changed after it.
         """
         if not self.errors or act.action not in ("run", "test", "other", "web"):
             return
@@ -302,7 +302,7 @@ class Scratchpad:
                 use.fix_files = tuple(sorted({mark.path for mark in self.recent_edits if mark.n > since and mark.undone is None}))[:20]
 
     def _told(self, act: Act) -> None:
-        """Apply information from a start, a step or an end."""
+        """Apply the information that a start, step or end event reports."""
         info = act.info
         told = {
             name: info[name] for name in ("branch", "commit_sha", "title", "agent", "group", "parent") if isinstance(info.get(name), str)
@@ -321,7 +321,7 @@ class Scratchpad:
             self.info = self.info._replace(planned_steps=planned)
 
     def end_unit(self, outcome: str, act: Act) -> None:
-        """End the unit of work, or the attempt at it."""
+        """End the current unit of work, or one attempt at it."""
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
             return
@@ -348,7 +348,7 @@ class Scratchpad:
         return own + [table for tables in self.tables.values() for table in tables]
 
     def keep_bounds(self, most: int = MAX_BYTES) -> None:
-        """Drop evidence until the size is within the limit.
+        """Drop evidence until the scratchpad's size is within the limit.
 
         Evidence of the least valuable signals is dropped first, the counts themselves last.
         """
@@ -369,7 +369,10 @@ class Scratchpad:
     # ---- parts of findings
 
     def module(self) -> str:
-        """Module with most work: by edited files, then by uses; "" without uses."""
+        """Return the session's main module: by edited files, then by uses.
+
+        "" if no file was used.
+        """
         return self._most[0]
 
     def finding(
@@ -388,7 +391,7 @@ class Scratchpad:
     ) -> Finding:
         """Make a finding, with the facts that follow from its evidence.
 
-        These are its steps, contamination and whether its approach failed.
+        The derived facts are the steps, the contamination, and whether the approach failed.
         """
         row = row_of(signal)
         places = sorted(set(marks))
@@ -418,7 +421,7 @@ class Scratchpad:
         )
 
     def _unit_at(self, n: int) -> tuple[str, str]:
-        """Label and phase of the unit of work of an act."""
+        """Return the label and the phase of the unit of work that an act is in."""
         for first, last, label, phase in reversed(self._spans):
             if first <= n <= last:
                 return label, phase

@@ -18,7 +18,9 @@ log = logging.getLogger("graphmem.observe")
 
 
 class SessionFiles:
-    """The folder of session files. The caller holds the observer's lock.
+    """The folder of session files.
+
+    Not thread-safe: the caller must hold the observer's lock.
 
     Args:
         folder: created on first use.
@@ -36,7 +38,7 @@ class SessionFiles:
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
-        """Checkpoint logs of an earlier process, by name.
+        """Return the checkpoint logs of an earlier process, sorted by file name.
 
         A file that is not a checkpoint log is quarantined.
         """
@@ -68,7 +70,7 @@ class SessionFiles:
         self._disk.submit(_forced, trail)
 
     def refused(self, error: OSError) -> None:
-        """Report a failing disk, once. Sessions continue in memory."""
+        """Log, once, that the disk refused a write; sessions continue in memory."""
         if not self._fails:
             log.warning("sessions cannot be written to %s: %s; they continue in memory until this process ends", self.folder, error)
         self._fails = True
@@ -76,7 +78,7 @@ class SessionFiles:
     def idle(self) -> ThreadPoolExecutor | None:
         """Detach the thread that forces logs, so that it ends without the lock.
 
-        A new one is started when needed.
+        The caller shuts it down. A new thread is started when needed.
         """
         disk, self._disk = self._disk, None
         return disk
@@ -91,7 +93,7 @@ class SessionFiles:
         """Replace the checkpoint log of an ended session by its record.
 
         Returns:
-            False if the disk refused.
+            False if the disk refused the write.
         """
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -103,11 +105,11 @@ class SessionFiles:
         return True
 
     def record(self, named: str) -> SessionRecord | None:
-        """The record of a session that has ended."""
+        """Return the record of an ended session; None if there is none."""
         return read_record(self.folder / (file_name(named) + RECORD))
 
     def records(self) -> list[SessionRecord]:
-        """Records of ended sessions, newest first.
+        """Return the records of ended sessions, newest first.
 
         Records beyond KEPT_RECORDS are removed, oldest first.
         """
@@ -115,12 +117,12 @@ class SessionFiles:
         return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Records that were not learnt from yet, by name."""
+        """Return the records not yet learnt from, sorted by file name."""
         names = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
 
     def settled(self, named: str) -> None:
-        """Mark a record as learnt from."""
+        """Record that memories were learnt from a session's record."""
         (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
 
     def _record_paths(self) -> list[Path]:

@@ -121,9 +121,9 @@ def command_of(line: str) -> Command:
 
 
 def program_of(line: str) -> str:
-    """The programs of a command line and their subcommands.
+    """Return the names of a line's programs and their subcommands.
 
-    These are names only, without free text.
+    The result contains no free text.
     """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
@@ -148,7 +148,7 @@ def _masked(line: str) -> str:
 
 
 def _part(text: str) -> Command:
-    """One simple command."""
+    """Classify one simple command."""
     written = [unquoted(name.translate(_UNMASKED)) for name in _REDIRECT.findall(text)] if ">" in text else []
     line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
     words = [unquoted(word.translate(_UNMASKED)) for word in WORD.findall(line)]
@@ -255,9 +255,9 @@ def own_command(words: Sequence[str]) -> bool:
 
 
 def _searched(words: Sequence[str]) -> tuple[str, tuple[str, ...], tuple[str, ...], bool, tuple[str, ...]]:
-    """Fields of a `Command` for a search: its pattern and folders.
+    """Return the fields of a `Command` for a search: pattern and folders.
 
-    Addresses and reverted files are empty, and `web` is False.
+    The fields for addresses and reverted files are empty, and `web` is False.
     """
     takes_value = {"-A", "-B", "-C", "-m", "-g", "-t", "--glob", "--type", "--include", "--exclude", "--exclude-dir", "-f", "--max-count"}
     pattern, folders, skip = "", [], False

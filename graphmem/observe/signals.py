@@ -16,7 +16,7 @@ UNTRUSTED_CONFIDENCE: Final = 0.7  # factor for contaminated findings
 
 
 class Signal(NamedTuple):
-    """One kind of event pattern that is detected."""
+    """A kind of event pattern that detectors look for."""
 
     number: int  # number in the specification, 5.3
     name: str
@@ -30,9 +30,9 @@ class Signal(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Value of the signal, from its three ratings.
+        """Return the signal's value, computed from its three ratings.
 
-        0.5 diagnostic + 0.3 cross-session + 0.2 (1 - false positives); source: specification, 5.3.
+        The formula is 0.5 diagnostic + 0.3 cross-session + 0.2 (1 - false positives); source: specification, 5.3.
         """
         return round(0.5 * self.diagnostic + 0.3 * self.cross_session + 0.2 * (1 - self.false_positives), 4)
 
@@ -76,7 +76,7 @@ BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, n
 
 
 def row_of(name: str) -> Signal:
-    """The row of a signal, or of a person's request.
+    """Return the table row of a signal, or of a person's request.
 
     Raises:
         KeyError: unknown name.

@@ -86,7 +86,7 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Facts of a command line that do not depend on the project's folder."""
+    """Facts about a command line that hold in any folder of the project."""
 
     stranger: str = ""  # the part that is not local
     reads: tuple[str, ...] = ()  # files and folders whose texts it prints
@@ -95,13 +95,13 @@ class Looked(NamedTuple):
 
 
 class Judge:
-    """Names the sources of external text in one session's calls.
+    """Finds the sources of external text among the calls of one session.
 
-    Not thread-safe; a session has one.
+    Not thread-safe. Each session has its own judge.
 
     Args:
-        within: maps a name as an agent writes it to the path in the project; "" for outside.
-        roots: known folders of the project.
+        within: maps a file name as an agent writes it to a path in the project, or to "" for a file outside.
+        roots: the known folders of the project.
     """
 
     def __init__(self, within: Callable[[str], str], roots: Callable[[], Sequence[str]]) -> None:
@@ -110,15 +110,15 @@ class Judge:
         self._written: dict[str, None] = {}
 
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
-        """Source of external text in a call: page, tool, command or file.
+        """Name a call's source of external text: page, tool, command or file.
 
         Returns:
             "" for a local call.
 
         Args:
-            tool: the agent's name of it.
-            args: as the agent gave them.
-            call: their interpretation.
+            tool: the agent's name of the tool.
+            args: arguments as the agent gave them.
+            call: the interpretation of tool and arguments.
             listed: names of files in a search's results.
         """
         plain = PLAIN.sub("", tool).lower()
@@ -173,8 +173,8 @@ class Judge:
         """Source of external text in a file or folder that is read; "" if local.
 
         Args:
-            path: as the agent writes it.
-            is_moved: the command changed to another folder of the project first.
+            path: the path as the agent writes it.
+            is_moved: whether the command first changed to another folder of the project.
         """
         plain = path.strip().replace("\\", "/").removeprefix("file://")
         if "://" in plain:
@@ -205,7 +205,7 @@ def _named(kind: str, name: str) -> str:
 
 
 def _folder(path: str) -> str | None:
-    """The folder with external files in a path; None if there is none."""
+    """Return the folder in a path that holds external files, or None."""
     parts = [part.lower() for part in path.split("/")]
     if found := next((part for part in parts if part in local.FOLDERS), None):
         return found
@@ -215,7 +215,7 @@ def _folder(path: str) -> str | None:
 def _is_package(path: str) -> bool:
     """Whether a folder is below a folder with external files.
 
-    Names there are external. Names of the packages are the project's choice.
+    File names inside a package are external text. The names of the packages are the project's choice.
     """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
@@ -249,9 +249,9 @@ def _looked(line: str, depth: int) -> Looked:
 
 
 def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Words, output files and input files of each simple command.
+    """Yield words, output files and input files of each simple command.
 
-    The files are the targets of redirections.
+    Redirections name the files.
     """
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -414,7 +414,7 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 
 
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
-    """Names that a printing program is given, without options and patterns."""
+    """Yield the operands of a printing program, without options and patterns."""
     skip = False
     is_pattern = program in _PATTERN_FIRST and not any(word in ("-e", "-f", "--regexp", "--file", "--expression") for word in rest)
     for word in rest:
@@ -429,7 +429,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """Sources of a copy, a move or an archive, and the target of a copy."""
+    """Judge a copy, a move or an archive: its sources and the copy's target."""
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [
@@ -448,7 +448,7 @@ def _carried(program: str, rest: Sequence[str]) -> Looked:
 
 
 def _first(rest: Sequence[str]) -> str:
-    """The subcommand: the first word that is neither an option nor its value."""
+    """Return the subcommand: the first word not an option or an option value."""
     skip = False
     for word in rest:
         if skip:

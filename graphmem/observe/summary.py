@@ -39,9 +39,9 @@ _STATUS: Final = {
 
 
 def summarised(record: SessionRecord) -> dict[str, Any]:
-    """The summary of a session for JSON.
+    """Return the summary of a session, in a form for JSON.
 
-    Every list has at most twelve entries and its total number. Text of tools is left out; an error is named by its kind. If external text
+    Every list has at most twelve entries and its total number. Text of tools is left out; an error appears by its kind. If external text
     was read, the words of the agent and of its command lines are left out too, because they may repeat it.
     """
     info = record.info
@@ -108,7 +108,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
 
 
 def short(summary: Mapping[str, Any]) -> str:
-    """Format a summary as one line, for the next session."""
+    """Format a summary as one line of text for the next session."""
     parts = [_headline(summary)]
     if summary["files"]:
         names = [_file(one) for one in summary["files"][:_SHORT]]
@@ -134,8 +134,8 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
     Only the newest 500 files are kept.
 
     Args:
-        folder: created if missing.
-        summary: of the session.
+        folder: directory of the summaries; created if missing.
+        summary: the session's summary.
 
     Raises:
         OSError: the file cannot be written.
@@ -158,7 +158,7 @@ def title_of(info: SessionInfo) -> str:
 def _name(summary: Mapping[str, Any]) -> str:
     """File name `2026-03-01T120000-<id>.md`, which sorts by time.
 
-    No id can lead out of the folder.
+    Other characters than letters, digits, `_` and `-` are replaced, so that no id can name a file outside the folder.
     """
     from hashlib import blake2b
 
@@ -205,7 +205,10 @@ def _and(items: Iterable[str]) -> str:
 
 
 def _kind(one: ErrorSeen) -> str:
-    """An error's class or code and its command; the message may be external."""
+    """Return an error's class or code and its command, without its message.
+
+    The message may be external text.
+    """
     found = _ERROR_KIND.match(one.message)
     label = program_of(one.command) or re.sub(r"[^\w:.-]", "", one.tool)[:40]
     return f"{found.group(1) if found else 'an error'}{f' of {label}' if label else ''}"

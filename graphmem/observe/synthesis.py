@@ -1,4 +1,4 @@
-"""Memories from counts of many sessions of a module, or of two modules.
+"""Memories made from counts of many sessions of one or two modules.
 
 They are made at 5, 10, 20, 50 and 100 sessions of a module, and weekly for pairs of modules. Templates make the text from the ledger's
 counts. A language model may reword it with the same names and numbers. A later milestone updates the memory, and the old text stays as its
@@ -75,7 +75,7 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 
 
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
-    """Memories for a module, by the share of its sessions; at most five."""
+    """Return memories about a module, by share of its sessions; at most five."""
     stat = ledger.module(module)
     files = ledger.module_files(module)
     errors = ledger.errors(max(2, round(RECURRING * stat.sessions)), module)
@@ -90,7 +90,10 @@ def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
 
 
 def of_pairs(book: MemoryRepository, ledger: Ledger) -> list[Synthesis]:
-    """Modules almost always used with another, without a memory that says so."""
+    """Return memories about modules that are almost always used together.
+
+    Pairs that an existing memory already describes are left out.
+    """
     import json
 
     said = {
@@ -183,7 +186,7 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 
 
 def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
-    """Write new memories at once and update known ones."""
+    """Store new memories and update changed ones; return their ids."""
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}
     if model is not None and texts:
@@ -227,7 +230,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 
 
 def _differs(details: str | None, one: Synthesis) -> bool:
-    """Whether the counts differ in more than the number of sessions."""
+    """Whether anything but the number of sessions differs from a memory."""
     import json
 
     before = json.loads(details) if details else {}

@@ -1,4 +1,4 @@
-"""Tables of a scratchpad: bounded, measured in bytes, and their entries."""
+"""Bounded tables of a scratchpad, measured in bytes, and their entries."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Table(dict[K, V], Generic[K, V]):
     """A mapping with a limit of entries and an estimate of its size.
 
     Args:
-        limit: of entries; beyond it, the half with the lower rank is removed.
-        rank: significance of a value; of equals the older is removed first. None: by age.
+        limit: greatest number of entries; beyond it, the half with the lower rank is removed.
+        rank: returns the significance of a value; among equal ones the older is removed first. None ranks by age.
         bytes_each: estimated size of an entry without its key.
     """
 
@@ -33,7 +33,7 @@ class Table(dict[K, V], Generic[K, V]):
         self.let_go = 0
 
     def add(self, key: K, value: V) -> V:
-        """Add an entry."""
+        """Store a value under a key and return it; halve a full table first."""
         if len(self) >= self.limit:
             self.halve()
         self[key] = value
@@ -41,7 +41,7 @@ class Table(dict[K, V], Generic[K, V]):
         return value
 
     def halve(self) -> None:
-        """Remove the half with the lower rank."""
+        """Remove the half of the entries with the lower rank."""
         rank = self.rank
         keys = list(self) if rank is None else sorted(self, key=lambda key: rank(self[key]))
         going = keys[: (len(keys) + 1) // 2]
@@ -66,7 +66,7 @@ class FileUse:
         self.first_n = self.last_n = 0  # acts that read or edited it; 0: only listed
 
     def used(self, act: Act) -> None:
-        """Count a read or an edit."""
+        """Count a read or an edit of the file."""
         self.first_at, self.last_at = min(self.first_at, act.at), max(self.last_at, act.at)
         if not self.first_n:
             self.first_n, self.first_step, self.first_at = act.n, act.step, act.at

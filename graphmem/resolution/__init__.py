@@ -1,1 +1,1 @@
-"""Facts to edges, with the rule that found them."""
+"""Convert parsed facts to graph edges, each with the rule that found it."""

@@ -101,7 +101,7 @@ class Classes:
         return frozenset(c for c in self.mro(symbol) if isinstance(c, Symbol))
 
     def is_enum(self, symbol: Symbol) -> bool:
-        """True for an enumeration: the members are instances of the class."""
+        """Whether a class is an enumeration, whose members are its instances."""
         return symbol.kind == "enum" or any(
             not isinstance(c, Symbol) and c[2].rpartition(".")[2] in ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "Choices")
             for c in self.mro(symbol)
@@ -113,9 +113,9 @@ class Classes:
         The first `EXT` base if no class of the project defines it. None if there is none.
 
         Args:
-            symbol: where the look-up begins.
-            name: the attribute.
-            after: search only the classes behind this one, as `super()` does.
+            symbol: the class at which the look-up begins.
+            name: name of the attribute.
+            after: search only the classes after this one in the resolution order, as `super()` does.
         """
         if after is None:
             memo = self.project.files[symbol.path].memo
@@ -135,7 +135,7 @@ class Classes:
         return outside
 
     def has(self, symbol: Symbol, name: str) -> bool:
-        """True when the class itself assigns an informative value to the name."""
+        """Whether the class itself gives a name a value other than a placeholder."""
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
         if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
@@ -148,7 +148,7 @@ class Classes:
         return bool(is_reserved and rules_of(entry).attributes_are_set_anywhere and self.project.call_sites(f"={name}")[0])
 
     def attribute(self, value: Type, name: str) -> Type:
-        """Return the union of an attribute over all atoms of a type."""
+        """Return the union of an attribute's types over all atoms of a type."""
         if value is TOP:
             return TOP
         found = EMPTY
@@ -196,7 +196,7 @@ class Classes:
         return self._bind(value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """True when a class defines the hook for missing attributes.
+        """Whether a class defines a hook for missing attributes.
 
         In Python the hook is `__getattr__`.
         """
@@ -226,7 +226,7 @@ class Classes:
         return found
 
     def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
-        """Return what other code assigns to an attribute that a class leaves open."""
+        """Return the values that code outside a class assigns to its attribute."""
         found = EMPTY
         sites, _ = self.project.call_sites(f"={name}")
         for site in sites:
@@ -294,7 +294,7 @@ class Classes:
     def methods_beginning(self, value: Type, prefix: str) -> Type:
         """Return the methods whose names begin with a prefix.
 
-        Methods of subclasses are included. Many methods of one object are one atom.
+        Methods of subclasses are included. If one object has many such methods, one atom represents them.
         """
         found = bottom_for(value)
         for atom in value:
@@ -354,7 +354,7 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """False for a binding that only reserves a name: `x = None`."""
+    """Whether a binding tells a type; `x = None` only reserves the name."""
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
 

@@ -1,6 +1,6 @@
 """Definitions that a name refers to, followed through re-exports.
 
-Inference returns the type of a name and loses aliases on the way. This module keeps them: an alias is a result.
+Inference returns the type of a name, without the aliases it passed. This module also returns aliases.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -
 
 
 def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """Return the definitions that a file exports by a name."""
+    """Return the definitions that a file exports under a name."""
     names, imports = rules_of(target).given(inference, target, name)
     symbols = _NONE
     for one in names:

@@ -22,8 +22,8 @@ class Reverse:
     """Map from a member's number to the numbers of its owners.
 
     Args:
-        members: numbers of the members of all owners, concatenated.
-        owners: the owner of each member.
+        members: the numbers of all members of all owners, in one list.
+        owners: the owner of the member at the same position.
     """
 
     def __init__(self, members: npt.NDArray[np.int32], owners: npt.NDArray[np.int32]) -> None:
@@ -59,11 +59,11 @@ class GroupsOf:
         self._reverse, self._covered = None, 0
 
     def spread(self, members: Sequence[tuple[int, ...] | None], number_of: Callable[[int], int], stale: set[int]) -> None:
-        """Add to a set of numbers every group that contains one of them.
+        """Extend a set of numbers by all groups that contain one of them.
 
         Args:
-            members: the members of each group, in order of creation. Members exist before their group. None: the group was removed.
-            number_of: from the position of a group to its number.
+            members: the members of each group, or None for a removed group. Groups are in order of creation, after their members.
+            number_of: returns the number of the group at a position.
             stale: the set of numbers, extended in place.
         """
         if not stale:
@@ -90,11 +90,11 @@ class AnswersOf:
         self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
-        """Return every file with an answer made from the numbers, and some others.
+        """Return at least every file with a cached answer made from the numbers.
 
         Args:
             memos: by path, the answers that the solver caches for a file; each answer is (value, number).
-            stale: the numbers.
+            stale: numbers of the inputs and groups that changed.
         """
         seen = self._seen
         later = [path for path, memo in memos.items() if (known := seen.get(path)) is None or known[0] is not memo or known[1] != len(memo)]
@@ -109,7 +109,7 @@ class AnswersOf:
     def changed(self, path: str) -> None:
         """Drop a file from the index after its answers were removed.
 
-        The file is scanned from then on.
+        Later look-ups scan this file instead.
         """
         self._seen.pop(path, None)
 

@@ -1,6 +1,7 @@
-"""Resolution rules for C and C++: what a file includes is what it sees.
+"""Resolution rules for C and C++: a file sees the files it includes.
 
-All files of a project share their names, for a linker joins them. A name that several files define is that of an included file.
+All files of a project share their names, because a linker joins them. If several files define a name, the definition in an
+included file is meant.
 """
 
 from __future__ import annotations
@@ -28,14 +29,15 @@ ELSEWHERE: Final = "windows"
 
 
 class CFamilyRules(ScopedRules):
-    """Includes, methods outside of their class."""
+    """Rules for C and C++: includes, and methods defined outside their class."""
 
     # names
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Return what a name means that the file does not bind itself.
+        """Return the definitions of a name that the file itself does not define.
 
-        Included files come first, with their static functions. Of several other files those count whose header is included.
+        Definitions in included files come first, including static functions. If several other files define the name, the file whose
+        header is included counts.
         """
         places = self.package_places(inference, self._group, name, entry)
         places = [place for place in places if self.visible_apart(entry, place)]
@@ -69,13 +71,19 @@ class CFamilyRules(ScopedRules):
         return frozenset(found)
 
     def visible_apart(self, entry: FileEntry, place: Place) -> bool:
-        """Return whether a definition is one of a build that contains a file."""
+        """Return whether a definition can be in the same build as a file.
+
+        Definitions for Windows are visible only to files for Windows.
+        """
         return is_for_windows(entry.path, ()) or not is_for_windows(place.entry.path, _modifiers(place))
 
     # calls
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
-        """Return the path of a method: its declarations stand in several files."""
+        """Return the key that all overloads of a method share.
+
+        It is the method's path, because its declarations may be in several files.
+        """
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
@@ -85,7 +93,7 @@ class CFamilyRules(ScopedRules):
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether one program can contain two files.
 
-        Code for Windows only and code of another program are left out.
+        Code for Windows only and code of another program cannot.
 
         A source file with a function `main` is a program of its own.
         """
@@ -94,9 +102,9 @@ class CFamilyRules(ScopedRules):
         return not _is_program(other) and (is_for_windows(entry.path, ()) or not is_for_windows(other.path, ()))
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
-        """Return the functions that an operator runs.
+        """Return the functions that an overloaded operator may call.
 
-        They are members of the left operand's class, or take both operands.
+        These are members of the left operand's class, and functions that take both operands.
         """
         found = entry.terms[reference.term]
         if reference.kind != "implicit" or found[0] != OPERATOR or found[3] < 0:
@@ -123,20 +131,23 @@ class CFamilyRules(ScopedRules):
         return [(function, len(chosen)) for function in chosen]
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return what an operator gives: of an assignment the object itself."""
+        """Return the result type of an operator; for an assignment, the object."""
         if sign == "=":
             return frozenset((receiver,))
         return inference.method_result(receiver, f"operator{sign}") if inference.project.knows_name(f"operator{sign}") else EMPTY
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Return what `object[i]` gives; of a pointer an object of the class."""
+        """Return the type of `object[i]`; for a pointer, an object of the class."""
         owner = inference.owner(receiver[1], "operator[]")
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
             return frozenset((receiver,))
         return inference.method_result(receiver, "operator[]")
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return False for an object where another class or a number is declared."""
+        """Return whether a value can be passed for a parameter of these types.
+
+        An object does not fit where another class or a number is declared.
+        """
         if given[0] != INST:
             return True
         return not classes and not all(dotted in self._types for _, dotted in outside)
@@ -144,15 +155,16 @@ class CFamilyRules(ScopedRules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the slot of a definition.
+        """Return the scope and the name under which a definition is found.
 
-        A method outside of its class has the last part of what stands before its name: the rest may be namespaces.
+        For a method outside its class, the name contains only the last part of the written prefix, such as `Class` of
+        `a::b::Class::method`. The other parts may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         return scope, ".".join(slot.split(".")[-2:])
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Return methods of a class that stand outside of it, in any file."""
+        """Return the methods of a class that are defined outside it, in any file."""
         entry = inference.project.entry(owner)
         slot = f"{owner.name}.{name}"
         places = self.package_places(inference, self._group, slot, entry)
@@ -168,7 +180,7 @@ class CFamilyRules(ScopedRules):
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
         """Return whether a written path names a class.
 
-        Namespaces may begin the path.
+        The path may begin with namespaces.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:
@@ -219,7 +231,7 @@ def _is_program(entry: FileEntry) -> bool:
 
 
 def _fitness(inference: Inference, function: Symbol, left: Collection[Symbol], right: Collection[Symbol], *, is_kept: bool) -> int:
-    """Return how well an operator fits its operands; -1 when it does not."""
+    """Return a score for how well operands fit an operator; -1 if they do not."""
     entry = inference.project.entry(function)
     definition = entry.definitions[function.index]
     declared = [inference.declared(entry, definition.parent, parameter.annotation) for parameter in definition.parameters]
@@ -237,7 +249,7 @@ def _fitness(inference: Inference, function: Symbol, left: Collection[Symbol], r
 def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:
     """Return whether a variable or a field is a pointer.
 
-    True also without a declaration.
+    True also if the declaration is not found.
     """
     found = entry.terms[term]
     if found[0] == NAME:

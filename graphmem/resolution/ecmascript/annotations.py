@@ -58,7 +58,7 @@ class EcmascriptTypes(EcmascriptNames):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type of an annotation.
 
-        Parts that the annotation leaves open contribute an untyped atom.
+        An annotation such as `any` leaves the type open, in whole or in part. The result then contains an untyped atom.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
@@ -88,9 +88,9 @@ class EcmascriptTypes(EcmascriptNames):
         return one((UNTYPED,)) if found[0] == UNKNOWN else EMPTY
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """Return the value before a dot in an annotation.
+        """Return the type of the value before a dot in an annotation.
 
-        In `import("module").Type`, it is the module and not a promise of it.
+        For `import("module").Type`, the result is the module and not a promise of the module.
         """
         return inference.awaited(value) if found[0] == CALL else value
 
@@ -112,7 +112,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _asked(self, inference: Inference, entry: FileEntry, scope: int, term: int, callee: int, arguments: Sequence[int]) -> Type:
         """Return the type of an annotation that the parser represents as a call.
 
-        These are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
+        Examples are `typeof value`, `import("module")`, `Type["member"]` and `(parameter: Type) => Result`.
         """
         if not arguments:
             return EMPTY
@@ -135,7 +135,7 @@ class EcmascriptTypes(EcmascriptNames):
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the objects that a name in a type refers to.
 
-        These are classes, modules and externals. An alias is replaced by the types it stands for.
+        The objects are classes, modules and externals. An alias is replaced by the types it stands for.
         """
         found = entry.terms[term]
         if found[0] == INDEX:
@@ -160,7 +160,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the type of a name that no scope and no import defines.
 
-        It is a type parameter, or a type that is visible in every file.
+        Such a name is a type parameter, or a type that is visible in every file.
         """
         parameters = list(_type_parameters(entry, scope, name))
         if parameters:
@@ -218,7 +218,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
         """Return the type of a generic alias with its parameters replaced.
 
-        Empty for anything else.
+        The result is empty if the name is not a generic alias.
         """
         name = entry.terms[base]
         places = (inference.lookup(entry, scope, name[1], _NEVER) or ()) if name[0] == NAME else ()
@@ -249,7 +249,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
         """Return an external generic type with its arguments applied.
 
-        It belongs to the language or to a library.
+        The type belongs to the language or to a library.
         """
         _, package, dotted, _ = atom
         known = GENERICS.get((package, dotted))
@@ -269,7 +269,7 @@ class EcmascriptTypes(EcmascriptNames):
     def cast(self, inference: Inference, call: Call) -> Type:
         """Return the type of `value as Type`.
 
-        If the type leaves something open, the type of the value is added.
+        If `Type` leaves a part open, the type of the value is added.
         """
         said = inference.declared(call.entry, call.scope, call.args[0])
         value = call.argument(1) or EMPTY

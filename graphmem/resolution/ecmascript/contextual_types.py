@@ -1,6 +1,6 @@
 """Contextual types: types of unannotated parameters of functions.
 
-They come from the function type that is expected where the function is written, as in the TypeScript compiler. Examples:
+The type of a parameter comes from the function type that is expected where the function is written, as in TypeScript. Examples:
 `names.sort((a, b) => …)`, `register({ run: (app) => … })`, `const visit: Visitor = (node) => …`, `<List onPick={(item) => …} />`.
 """
 
@@ -49,7 +49,7 @@ def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
 def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: int, call: int, index: int) -> Type:
     """Return the type that a call expects for an argument.
 
-    It is the declared type. Type variables in it are inferred from the other arguments.
+    This is the declared type of the parameter. Its type variables are inferred from the other arguments.
     """
     term = entry.terms[call]
     if term[0] not in (CALL, NEW):
@@ -72,7 +72,7 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 def callback(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a callback in a call.
 
-    The parser writes it as `<parameter>(call, argument, parameter)`, where the last two are positions.
+    The parser represents the parameter as `<parameter>(call, argument, parameter)`, where the last two are positions.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -90,7 +90,7 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function in a JSX attribute.
 
-    The parser writes it as `<attribute>(component, name, parameter)`, where the last is a position.
+    The parser represents the parameter as `<attribute>(component, name, parameter)`, where the last is a position.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -103,7 +103,7 @@ def handler(inference: Inference, call: Call) -> Type:
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the contextual type of a parameter of a named function.
 
-    It comes from the declared type of the variable or member that holds the function.
+    The type comes from the declared type of the variable or member that holds the function.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
@@ -143,7 +143,7 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
 
 
 def literals(entry: FileEntry) -> Mapping[int, int]:
-    """Return start byte of a function -> term of its object literal.
+    """Map the start byte of each function to the term of its object literal.
 
     The result covers a whole file and is cached in its entry.
     """
@@ -164,7 +164,7 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Return object literal -> its uses, where a type may be expected.
+    """Map each object literal to its uses, where a type may be expected.
 
     Only literals that contain functions are included, directly or in a nested literal. A use is (kind, position, index).
     """
@@ -198,7 +198,7 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
 
 
 def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
-    """Return (scope, line) of a function variable -> its declared types.
+    """Map (scope, line) of each function variable to its declared types.
 
     Each declared type is (scope, term).
     """

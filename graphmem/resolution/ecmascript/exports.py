@@ -81,7 +81,7 @@ def _twins(module: FileEntry, whole: Sequence[int]) -> list[int]:
 def _assigned_name(module: FileEntry, binding: Binding) -> str | None:
     """Return the name that an assignment exports.
 
-    It is `name` for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None.
+    The name is `name` for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None.
     """
     terms = module.terms
     target = terms[binding.target]

@@ -1,6 +1,6 @@
 """Imports and exports of JavaScript and TypeScript.
 
-Files are found by specifier, and values and types by name.
+An import finds a file by its specifier, and values and types by their names.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 def type_slot(name: str) -> str:
     """Return the name under which a scope stores a type that is not a value.
 
-    It distinguishes the type from a value of the same name.
+    This name distinguishes the type from a value of the same name.
     """
     return TYPE_SLOT + name
 
@@ -43,9 +43,9 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return the kind of script of a file that a package.json names.
+        """Return the kind of script if a package.json names the file.
 
-        The file is a command or an export. The key is "", because the whole file is meant.
+        The kinds are command and export. The key in the result is "", which means the whole file.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}
@@ -92,7 +92,7 @@ class EcmascriptNames(Rules):
         return (type_slot(name), name)
 
     def passes_on(self, entry: FileEntry, found: Import) -> bool:
-        """Return whether an import also exports the imported name.
+        """Return whether an import also re-exports the imported name.
 
         Examples are `export { a } from` and `export { a }` of an imported name. `declare module "b" { interface a {…} }` counts too:
         it augments the interface.
@@ -100,9 +100,9 @@ class EcmascriptNames(Rules):
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the file's own names and the imports behind an exported name.
+        """Return the own names and the imports that may define an exported name.
 
-        Tried in this order: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not
+        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not
         export a default.
         """
         inference.project.touch("top", entry.path, "*")
@@ -124,7 +124,7 @@ class EcmascriptNames(Rules):
     def exported(self, entry: FileEntry, name: str) -> bool:
         """Return False: `export *` binds no names in the file's own scope.
 
-        `module_value` follows it instead.
+        `module_value` resolves names through `export *` instead.
         """
         return False
 
@@ -144,7 +144,7 @@ class EcmascriptNames(Rules):
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
         """Return a name of a module, as a value or as a type.
 
-        None if it is the value of the module's own name.
+        None if the name is exported under its own name, so that the value is that of the name in the module.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
@@ -254,7 +254,7 @@ class EcmascriptNames(Rules):
 def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
     """Return whether a binding is a type alias.
 
-    It is declared with `type`, or in a documentation comment.
+    An alias is declared with `type`, or in a documentation comment.
     """
     binding = entry.facts.bindings[position]
     target = entry.terms[binding.target]

@@ -269,9 +269,9 @@ def callback_parameter(inference: Inference, container: Container, name: str, ar
     """Return the type that a container's method passes to a callback.
 
     Args:
-        inference: evaluates types.
-        container: array, set, map or promise.
-        name: of the method.
+        inference: evaluates the types of terms.
+        container: the array, set, map or promise whose method is called.
+        name: name of the method.
         argument: position of the callback among the method's arguments.
         index: position of the parameter of the callback.
     """

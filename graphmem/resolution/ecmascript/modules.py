@@ -1,7 +1,7 @@
 """Candidate files for JavaScript and TypeScript imports.
 
-They follow the rules of Node, TypeScript and bundlers. The best candidate comes first. The caller checks which one exists; it asks
-the project, which records the question as a dependency.
+The candidates follow the rules of Node, TypeScript and bundlers. The best one comes first. The caller checks which one exists by a
+look-up in the project, which records the look-up as a dependency.
 """
 
 # ruff: noqa: SIM905
@@ -153,7 +153,7 @@ class ModulePaths:
     def _extended(self, folder: str, name: str) -> str:
         """Return the path of the configuration that `extends` names.
 
-        It may be in another package of this repository.
+        The configuration may be in another package of this repository.
         """
         if name.startswith("."):
             place = joined(folder, name) or ""
@@ -166,7 +166,7 @@ class ModulePaths:
     def _private(self, folder: str, specifier: str) -> Iterator[str]:
         """Return candidate paths for `#name`.
 
-        They come from `imports` in the nearest package.json.
+        The candidates come from `imports` in the nearest package.json.
         """
         for above in _folders(folder):
             document = self._documents.get(f"{above}/package.json" if above else "package.json")
@@ -265,7 +265,7 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 def candidates(place: str, importer: str) -> Iterator[str]:
     """Return the files that a path in an import can mean.
 
-    These are the path with a suffix, the source of a compiled file, and the index file of a folder.
+    The candidates are the path with a suffix, the source of a compiled file, and the index file of a folder.
     """
     endings = (*_TYPESCRIPT, *_JAVASCRIPT) if importer.endswith(_TYPESCRIPT) else (*_JAVASCRIPT, *_TYPESCRIPT)
     if place.endswith(_KNOWN):

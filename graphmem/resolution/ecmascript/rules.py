@@ -1,6 +1,6 @@
 """Resolution rules for JavaScript and TypeScript.
 
-They cover scopes, `this`, prototypes, object literals and promises.
+The rules cover scopes, `this`, prototypes, object literals and promises.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class EcmascriptRules(EcmascriptTypes):
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """Return whether inner scopes see a scope's names without a prefix.
 
-        They see the names of namespaces, but not the members of classes.
+        Names of a namespace are visible inside it, but members of a class are not.
         """
         return super().is_visible(entry, scope) or "namespace" in entry.definitions[scope].modifiers
 
@@ -125,7 +125,7 @@ class EcmascriptRules(EcmascriptTypes):
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
         """Return the type of `this` in a scope.
 
-        It is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
+        The value is the receiver of the enclosing method, or an instance of the enclosing class or constructor function.
         """
         here = _owner_of_this(entry, scope)
         definition = entry.definitions[here]
@@ -136,7 +136,7 @@ class EcmascriptRules(EcmascriptTypes):
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
         """Return the receiver of a method.
 
-        It is an instance, the class for static methods, or the object literal that contains the method.
+        The receiver is an instance, the class for static methods, or the object literal that contains the method.
         """
         entry = inference.project.entry(symbol)
         definition = entry.definitions[symbol.index]
@@ -172,7 +172,7 @@ class EcmascriptRules(EcmascriptTypes):
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
         """Return the bases of a constructor function.
 
-        They come from `util.inherits`, `Object.create(Base.prototype)` and similar code.
+        The bases come from `util.inherits`, `Object.create(Base.prototype)` and similar code.
         """
         if symbol.kind != "function":
             return EMPTY
@@ -188,7 +188,7 @@ class EcmascriptRules(EcmascriptTypes):
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Return whether a receiver has a member that its class defines.
 
-        Only the class has static members, and only instances have the others. A namespace does not distinguish them.
+        Only the class has static members, and only instances have the others. For a namespace the difference does not matter.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -206,7 +206,7 @@ class EcmascriptRules(EcmascriptTypes):
         return one((INST, function, True)) if function.kind == "function" else EMPTY
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
-        """Return the value of a variable, with members assigned to it later.
+        """Return the type of a variable, with members assigned to it later.
 
         For example, `app.use = function …` adds the member `use` to `app`.
         """
@@ -217,7 +217,7 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Return (scope, name) → definition of variables that get members later.
+        """Map (scope, name) of variables that get members later to definitions.
 
         The result covers a whole file and is cached in its entry.
         """
@@ -233,7 +233,7 @@ class EcmascriptRules(EcmascriptTypes):
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
         """Return an attribute of a function.
 
-        It is assigned (`Name.create = …`), or is one of `call`, `apply` and `bind`.
+        The attribute is assigned (`Name.create = …`), or is one of `call`, `apply` and `bind`.
         """
         _, symbol, _ = function
         entry = inference.project.entry(symbol)
@@ -306,7 +306,7 @@ class EcmascriptRules(EcmascriptTypes):
     def is_common_name(self, name: str) -> bool:
         """Return whether a name is a common method name.
 
-        These are methods of arrays, strings, promises, DOM elements and event emitters.
+        Common names are those of the methods of arrays, strings, promises, DOM elements and event emitters.
         """
         return name in COMMON_METHODS
 

@@ -39,7 +39,7 @@ _CONTEXT: Final = "<context>"
 
 
 def type_arguments(inference: Inference, call: Call) -> list[Type]:
-    """Return the type arguments of a call, without their open parts."""
+    """Return the type arguments of a call, without untyped atoms."""
     for name, term in call.keywords:
         if name == TYPE_ARGUMENTS:
             said = call.entry.terms[term]

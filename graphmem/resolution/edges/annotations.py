@@ -24,10 +24,10 @@ class NamedSites(ReadSites):
         """Add edges to the types that an annotation means and names.
 
         Args:
-            src: the symbol with the annotation.
-            scope: scope of its names.
-            term: the annotation; -1 for none.
-            line: its line.
+            src: the symbol that has the annotation.
+            scope: the scope in which the names of the annotation are looked up.
+            term: index of the annotation's term; -1 for none.
+            line: line of the annotation.
         """
         if term < 0:
             return
@@ -62,7 +62,7 @@ class NamedSites(ReadSites):
                     self.type_use(symbol, definition.parent, binding.value, definition.name_line)
 
     def pass_on(self, found: Import) -> None:
-        """Add edges of an import that re-exports a name."""
+        """Add edges from an import that re-exports a name to its definitions."""
         module = self.entry.symbols[0]
         for symbol in definitions.imported(self.inference, self.entry, found, anything=True):
             if symbol.path != self.entry.path:
@@ -91,7 +91,7 @@ class NamedSites(ReadSites):
         return symbols
 
     def _is_parameter(self, scope: int, name: str, line: int) -> bool:
-        """Whether a type parameter shadows this name."""
+        """Whether a name refers to a type parameter and not to a definition."""
         while scope >= 0:
             for position in self.entry.locals.get((scope, name), ()):
                 binding = self.entry.facts.bindings[position]
@@ -102,7 +102,7 @@ class NamedSites(ReadSites):
 
 
 def _flat(value: Type) -> Iterator[Atom]:
-    """Atoms of a type and of the containers in it, in a stable order."""
+    """Yield the atoms of a type and of its containers, in a stable order."""
     for atom in ordered(value):
         yield atom
         for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ():

@@ -1,6 +1,6 @@
 """Edges for calls and implicit calls.
 
-Each site gets its possible targets with a rule, or a reason why they are unknown.
+Each call site gets its possible targets, each with a rule, or a reason why the targets are unknown.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ MANY_VALUES: Final = 0.45
 
 
 class CallSites:
-    """A file being resolved: its calls."""
+    """The part of resolving a file that adds the edges of calls."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -84,7 +84,7 @@ class CallSites:
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
-        """The value of a term at a site."""
+        """Return the type of a term at a call site."""
         key = (reference.scope, term)
         found = self.steady.get(key)
         if found is None:
@@ -95,7 +95,7 @@ class CallSites:
         return found
 
     def call(self, reference: Reference) -> None:
-        """`callee(…)`, `new callee(…)`."""
+        """Add the edges of a call `callee(…)` or `new callee(…)`."""
         self.evidence.call_sites += 1
         rules = rules_of(self.entry)
         call = call_at(self.terms, reference.term)
@@ -127,9 +127,9 @@ class CallSites:
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
-        """The callee without type arguments in brackets.
+        """Return the callee of a call without type arguments in brackets.
 
-        `handlers[i](…)` calls an element, and is returned unchanged.
+        In `handlers[i](…)`, the brackets contain an index: the callee is returned unchanged.
         """
         found = self.terms[callee]
         if found[0] != INDEX or not rules_of(self.entry).functions_take_types:
@@ -139,7 +139,7 @@ class CallSites:
         return base if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
-        """Targets of a call of a bare name."""
+        """Return the targets of a call of a bare name."""
         entry = self.entry
         value = self.value(reference, index)
         places = self.inference.lookup(entry, reference.scope, name, reference.line)
@@ -156,7 +156,7 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Targets of an unprefixed call of a member.
+        """Return the targets of a call of a member without a receiver.
 
         The member belongs to a class around the site, or to one of its bases.
         """
@@ -170,7 +170,7 @@ class CallSites:
         return []
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Targets of `receiver.name()`."""
+        """Return the targets of a call `receiver.name()`."""
         base = self.value(reference, receiver)
         elsewhere = self.handing.run_by(reference, receiver, name)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
@@ -193,7 +193,7 @@ class CallSites:
         )
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
-        """`Targets.receiver_rule`, cached if the line does not matter."""
+        """Return `Targets.receiver_rule`, cached if the line does not matter."""
         key = (reference.scope, receiver)
         if key not in self.steady:
             return self.targets.receiver_rule(reference, receiver)
@@ -203,7 +203,7 @@ class CallSites:
         return how
 
     def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Targets of a method call on any of these receivers."""
+        """Return the targets of a method call on any of several receivers."""
         key = (base, name, how)
         found = self.methods.get(key)
         if found is None:
@@ -217,9 +217,9 @@ class CallSites:
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
-        """Whether a star import must bring this name.
+        """Whether a receiver's name can only come from a star import.
 
-        This needs a language with declared names, and a name that the project does not bind.
+        This holds in languages with declared types, for a name that nothing in the project binds.
         """
         term = self.terms[receiver]
         if not rules_of(self.entry).types_are_declared or term[0] != NAME:
@@ -264,13 +264,13 @@ class CallSites:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
     def decorate(self, reference: Reference) -> None:
-        """Add the call of a decorator with the decorated definition."""
+        """Add the call of a decorator, with the decorated definition as argument."""
         value = self.value(reference, reference.term)
         rule = "scope" if self.terms[reference.term][0] in (NAME, ATTR) else "function_value"
         self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
 
     def rendered(self, reference: Reference) -> None:
-        """Add the framework's call of a component: `<Name …>`."""
+        """Add the call of a component that the framework makes for `<Name …>`."""
         value = self.value(reference, reference.term)
         term = self.terms[reference.term]
         places = self.inference.lookup(self.entry, reference.scope, term[1], reference.line) if term[0] == NAME else None
@@ -286,9 +286,9 @@ class CallSites:
                 self.refer(reference, frozenset((atom,)), "external")
 
     def operation(self, reference: Reference) -> None:
-        """Add the calls of an operator, a subscript, a loop or a block.
+        """Add the methods that an operator, subscript, loop or block calls.
 
-        The classes of the operands decide.
+        The classes of the operands determine the methods.
         """
         for operand, names in rules_of(self.entry).operations(self.entry, reference.term):
             self.run_first(reference, operand, names)
@@ -297,13 +297,16 @@ class CallSites:
     def add_implied(self, reference: Reference) -> None:
         """Add calls that the language's rules imply.
 
-        If only one of several targets is meant, they share the confidence.
+        If only one of several targets can run, the confidence is divided among them.
         """
         for symbol, count in rules_of(self.entry).implied(self.inference, self.entry, reference):
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
-        """Add what a function outside the project calls of its arguments."""
+        """Add the functions that an external function calls through arguments.
+
+        Examples are callbacks, and methods of the arguments.
+        """
         _, _, positional, keywords = call
         for through in found:
             given = [*positional[through.first : through.last], *(value for name, value in keywords if name == through.keyword)]
@@ -315,9 +318,9 @@ class CallSites:
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add the call of the first of these methods that a term's class has.
+        """Add the call of the first of several methods that a term's class has.
 
-        For an iteration the next step is added too.
+        For a method that creates an iterator, the iterator's method for the next element is added too.
         """
         value = self.value(reference, operand)
         for atom in ordered(value):
@@ -330,7 +333,10 @@ class CallSites:
                     break
 
     def step(self, reference: Reference, receiver: Instance, name: str) -> None:
-        """Add the method that fetches elements of what a method of an object gave."""
+        """Add the call of the iterator's method for the next element.
+
+        `name` is the method of `receiver` that creates the iterator. Other methods add nothing.
+        """
         following = rules_of(self.entry).next_step(name)
         if following:
             for iterator in ordered(self.inference.method_result(receiver, name)):
@@ -338,7 +344,7 @@ class CallSites:
                     self.special(reference, iterator, following)
 
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
-        """Add the implicit call of one method of one object."""
+        """Add the implicit call of a special method of one object."""
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
@@ -357,16 +363,16 @@ class CallSites:
 def shared_among(value: Type) -> float:
     """Return the confidence in an implicit call on one of several classes.
 
-    It is 0, the confidence of the rule, for a single class.
+    For a single class the result is 0, which means the confidence of the rule.
     """
     classes = sum(atom[0] == INST for atom in value)
     return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
 
 
 def settled(inference: Inference, value: Type) -> Type:
-    """Return a type that keeps to the exact classes it names.
+    """Mark classes as exact if the type names an exact subclass of them.
 
-    Beside an exact class, an object of a base class is not of any other subclass.
+    If the type contains an exact class and its base class, an object of the base class is not of any other subclass.
     """
     if len(value) < 2:
         return value
@@ -380,7 +386,7 @@ def settled(inference: Inference, value: Type) -> Type:
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:
-    """Name of a site's callee, "()" if it has none."""
+    """Return the name of a site's callee; "()" if the callee has no name."""
     term = terms[index]
     callee = terms[term[1]] if term[0] in (CALL, NEW) else term
     return last_name(callee) or "()"

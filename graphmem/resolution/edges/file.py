@@ -1,6 +1,6 @@
 """Resolve the uses of a file to edges.
 
-Each site is resolved, or counted with the reason why it is not.
+Each use is resolved, or counted as unresolved with the reason.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from graphmem.resolution.types import CLASS, EXT, MODULE, NAMESPACE, Atom, order
 
 
 def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> FileResolution:
-    """All edges that begin in a file, and all of its unresolved calls."""
+    """Return the edges that begin in a file, and its unresolved calls."""
     return _Resolving(inference, hierarchy, entry).run()
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """Result for a file that could not be resolved: only its definitions."""
+    """Return only the definitions of a file that could not be resolved."""
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
     return resolving.evidence.rows()._replace(fault=fault)
@@ -38,7 +38,7 @@ class _Resolving(NamedSites):
     """A file being resolved: definitions, imports, bases, types, then sites."""
 
     def run(self) -> FileResolution:
-        """Definitions, imports, classes, types, then every site."""
+        """Add definitions, imports, classes and types, then resolve every site."""
         self.definitions()
         self.imports()
         for symbol in self.entry.symbols:
@@ -101,7 +101,7 @@ class _Resolving(NamedSites):
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
-        """Record what the names in an import mean."""
+        """Record the definitions that the names in an import refer to."""
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
         for atom in atoms:
@@ -124,7 +124,7 @@ class _Resolving(NamedSites):
                 written(spot, EdgeKind.IMPORTS, symbol.id, 1.0)
 
     def module_ids(self, atom: Atom, name: str) -> set[str]:
-        """Ids of what a target of an import is, or of a name in an external one."""
+        """Return the ids of an import's target, or of a name in an external one."""
         if atom[0] == EXT:
             return {external_id(self.project.name, atom[1], ".".join(part for part in (atom[2], name) if part))}
         if atom[0] == CLASS:
@@ -133,7 +133,7 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record the types that a header or a declaration names."""
+        """Record types that a header or a declaration names without using them."""
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
         for symbol in self._named_in(reference.scope, reference.term, reference.line):
@@ -152,7 +152,7 @@ class _Resolving(NamedSites):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
-        """Add the types before a definition."""
+        """Add edges to the types that are written before a definition."""
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:
             term = self.entry.terms[decorator]
@@ -180,9 +180,9 @@ class _Resolving(NamedSites):
 
 
 def _name_spot(found: Import) -> Spot:
-    """Position of the imported name in an import.
+    """Return the position of the imported name in an import.
 
-    Some languages write it as the end of the module.
+    Some languages write the name as the end of the module.
     """
     line, column, length = found.module_spot
     if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):

@@ -32,12 +32,12 @@ By default it is the first argument.
 
 
 def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
-    """Key under which a call registers functions; "" for none."""
+    """Return the key under which a call registers functions; "" for none."""
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 
 
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
-    """(kind, key, framework) of each key that decorators give a function."""
+    """Yield (kind, key, framework) of the keys that decorators give a function."""
     terms = entry.terms
     definition = entry.definitions[symbol.index]
     spec = language_spec(entry.facts.language)
@@ -57,7 +57,7 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
-    """Framework of a decorator that connects an event."""
+    """Return the framework of a decorator that connects to an event."""
     name = last_name(entry.terms[decorator[1]] if decorator[0] == CALL else decorator)
     event = entry.frameworks.decorating.get(name) or entry.frameworks.connecting.get(name)
     return event.framework if event is not None else ""
