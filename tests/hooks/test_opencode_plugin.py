@@ -100,7 +100,9 @@ def play(tmp_path: Path):
         hook = tmp_path / "hook.py"
         hook.write_text(HOOK, encoding="utf-8")
         (content,) = [
-            one.content for one in targets("opencode", "project", tmp_path, tmp_path, command or [sys.executable, str(hook)]) if one.content
+            one.content
+            for one in targets("opencode", "project", tmp_path, tmp_path, command or [sys.executable, str(hook)])
+            if one.content and one.path.suffix in (".js", ".ts")
         ]
         (tmp_path / "plugin.mjs").write_text(content, encoding="utf-8")
         log = tmp_path / "calls.jsonl"

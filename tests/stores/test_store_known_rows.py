@@ -8,7 +8,7 @@ from graphmem.model import Before, HandlesRow
 
 
 def known(state) -> Before:
-    files, symbols, _, chunks, edges, _ = state
+    files, symbols, _, chunks, edges, *_ = state
     by_path: dict[str, list] = {}
     for row in edges.values():
         if row.src in symbols:

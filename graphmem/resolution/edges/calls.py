@@ -54,7 +54,7 @@ MANY: Final = 4
 FEW_CLASSES: Final = 0.65
 """Confidence in an implicit call if the operand may be of two or three classes."""
 
-MANY_CLASSES: Final = 0.45
+MANY_CLASSES: Final = 0.4
 """Confidence in an implicit call if the operand may be of more classes."""
 
 
