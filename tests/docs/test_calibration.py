@@ -15,7 +15,7 @@ ENOUGH = 20  # edges; shares of fewer stand in brackets
 
 
 # What the data says against the rule, until more of it decides. Impact shows edges from 0.3.
-OPEN = {("ambiguous_name", 0.125): "eight methods of one name each ran where the rule expects one; 20 edges of few sites, below what impact shows"}
+OPEN = {("ambiguous_name", 0.125): "several methods of one name ran where the rule expects one; few sites, below what impact shows"}
 
 
 def rows() -> list[tuple[str, float, int, str]]:

@@ -213,7 +213,7 @@ def test_every_door_tells_the_same_and_decides_the_same(lived, served):
     assert json.loads(told("--json")) == to_json(accepted)
     assert "1.96" in told()
     assert json.loads(told("--reset", "--json")) == to_json(here)
-    assert "--accept` puts what is proposed in force" in told()
+    assert "--accept` applies the proposed weights" in told()
 
 
 def test_a_use_that_names_no_session_counts_for_those_that_were_shown_the_memory(tmp_path):
