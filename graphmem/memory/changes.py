@@ -30,7 +30,7 @@ def _one(
 ) -> MemoryInfo:
     """Change one memory.
 
-    The audit gets an entry even if nothing changed.
+    The audit log gets an entry even if nothing changed.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -53,7 +53,7 @@ def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memory
 
 
 def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Make a memory ordinary again."""
+    """Remove the pin of a memory, so that it can fade and expire again."""
     return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
@@ -139,7 +139,7 @@ def resolve(repository: MemoryRepository, winner: str, loser: str | None = None,
 def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used", session: str | None = None, actor: str = "") -> None:
     """Count a use of each memory.
 
-    Being shown does not make a memory more likely to be true.
+    A memory that was only shown does not become more likely to be true.
     """
     choice("use", use, tuple(USES))
     name = text("session", session or "", 1_000, least=0, lines=False)
@@ -160,7 +160,7 @@ def note_use(repository: MemoryRepository, ids: Sequence[str], use: str = "used"
 
 
 def forget(repository: MemoryRepository, memory_id: str, hard: bool = False, actor: str = "") -> Forgotten:
-    """Take a memory out of search, or remove it for good."""
+    """Exclude a memory from search, or remove it for good with `hard`."""
     row = repository.row(memory_id)
     return forget_many(repository, [row.id], hard=hard, actor=actor, op="remove")
 
@@ -188,14 +188,14 @@ def forget_many(repository: MemoryRepository, ids: Sequence[str], *, hard: bool,
 
 
 def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> dict[str, list[str]]:
-    """Validate aliases; return them by term in lower case, without secrets.
+    """Validate aliases; return them by lower-case term, without secrets.
 
     Args:
-        table: the extra search terms of each term.
+        table: maps a term to the extra words that a search for the term also uses.
         known: terms that have aliases already.
 
     Raises:
-        BadInputError: a term or a meaning is invalid, or there are too many in all.
+        BadInputError: a term or one of its extra words is invalid, or there are too many aliases in total.
     """
     found: dict[str, list[str]] = {}
     for term, means in table.items():
@@ -236,7 +236,11 @@ def aliases(repository: MemoryRepository) -> list[TermAlias]:
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Refuse to restore a memory if a live one now has the same text."""
+    """Refuse to restore a memory if another live memory has the same text.
+
+    Raises:
+        BadInputError: there is such a memory in the same scope with the same visibility.
+    """
     index = repository.index()
     same = [one for one in index.rows(index.by_fingerprint(row.fingerprint)).values() if one.status in LIVE_STATUSES]
     twin = next((one for one in same if (one.scope, one.visibility) == (row.scope, row.visibility)), None)

@@ -1,6 +1,6 @@
-"""Clocks as a parameter, so that a test can let ten years pass.
+"""Clocks as a parameter, so that a test can skip ten years.
 
-Everything that fades, expires or is dated asks a clock.
+Everything that fades, expires or is dated gets the time from a clock.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Source of the current time."""
+    """Interface of a source of the current time."""
 
     def now(self) -> datetime:
         """Return the current time, aware, in UTC."""
@@ -25,7 +25,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that moves only when it is advanced.
+    """A clock whose time changes only when `advance` is called.
 
     Args:
         start: an aware time.

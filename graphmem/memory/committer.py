@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Vectors(NamedTuple):
-    """Vectors that belong to a write."""
+    """Vectors that are stored together with a write of memories."""
 
     model: str
     rows: pa.Table  # (text_hash, vector)
@@ -92,7 +92,10 @@ class Committer:
                 self._jobs.task_done()
 
     def _do(self, job: _Job) -> None:
-        """Commit a write, or report the failure; the write is in the journal."""
+        """Commit a write to the graph, or report the failure.
+
+        A failed write is not lost, because it is in the journal.
+        """
         try:
             if not self._stuck:  # writes after a failed one are in the journal and are replayed with it
                 self._commit(*job)

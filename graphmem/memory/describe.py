@@ -1,4 +1,7 @@
-"""Build the reader's view of a memory: row, links, age and other ids."""
+"""Build the description of a memory for readers.
+
+It contains the row, the links, the age and the ids of related memories.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Describer:
-    """Build descriptions of memories at one point in time.
+    """Builds descriptions of memories at one point in time.
 
     Args:
         index: the memories.
@@ -33,7 +36,7 @@ class Describer:
         self._paths = paths
 
     def info(self, row: MemoryRow) -> MemoryInfo:
-        """Return everything about one memory."""
+        """Return the full description of a memory."""
         about = self._index.about(row.id)
         relations = self._relations(row)
         vector = self._index.vector(row.id) is not None

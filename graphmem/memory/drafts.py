@@ -18,10 +18,10 @@ _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 
 def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """Return the items of one bulk write.
+    """Return the items of one bulk write as a list.
 
     Raises:
-        BadInputError: it is not a list, or has too many items.
+        BadInputError: the items are not a list, or there are too many.
     """
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         raise refuse("items", f"of type {type(items).__name__}", "must be a list of objects", "Pass a list.")
@@ -38,12 +38,12 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
 
     Args:
         item: the caller's input.
-        root: of the project; "" when it is unknown.
-        source: default for items without a source.
+        root: root directory of the project; "" when it is unknown.
+        source: source of an item that names none.
         dim: required length of a vector; None if unknown.
 
     Raises:
-        BadInputError, SecretError: the item cannot be kept; the message names the field, the limit and the input.
+        BadInputError, SecretError: the item is rejected; the message names the field, the limit and the input.
     """
     if not isinstance(item, Mapping):
         raise refuse("item", f"of type {type(item).__name__}", "must be an object with a content", "Pass a mapping.")
@@ -74,7 +74,7 @@ def dim_of(model: Any, embedder: Embedder | None) -> int | None:
 
 
 def model_of(model: str | None, drafts: Sequence[Draft], embedder: Embedder | None) -> str:
-    """Return the model of the drafts' vectors."""
+    """Return the name of the model that computed the drafts' vectors."""
     sizes = {one.vector.size for one in drafts if one.vector is not None}
     if not sizes:
         return ""

@@ -103,19 +103,19 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
 
 
 def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -> ImportAnswer:
-    """Import such a document in one write.
+    """Import an exported document in one write.
 
-    A memory whose id exists here is kept, unless the document's version is newer. The others are counted as `older`. A memory with exactly
-    the same text as another here confirms nothing and is left out. Links follow the code by path and name if they come from another
-    project.
+    A memory whose id exists in this index is kept, unless the document has a newer version. Memories that were kept are counted as `older`.
+    A memory with exactly the text of another one in this index is left out and does not confirm the other one. If the document comes from
+    another project, links are matched to the code by path and name.
 
     Args:
         repository: receives the memories.
         data: the document.
-        actor: who imports, for the audit.
+        actor: name of the importing person or program, for the audit log.
 
     Raises:
-        BadInputError: it is too large, not such a document, of a newer version, or has an invalid value; nothing is kept.
+        BadInputError: the document is too large, not an export, of a newer version, or has an invalid value; nothing is imported.
     """
     document = parsed(data)
     rows = [_checked_row(repository, place, one) for place, one in enumerate(document["memories"])]
@@ -163,7 +163,7 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
 
 
 def parsed(data: bytes | str) -> dict[str, Any]:
-    """Parse the document and check its outline.
+    """Parse an exported document and check its top-level structure.
 
     Raises:
         BadInputError: it is not an export of memories.
@@ -210,7 +210,7 @@ def _checked_row(repository: MemoryRepository, place: int, item: Any) -> MemoryR
 
 
 def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
-    """Return a row after every field was checked."""
+    """Validate every field of an exported memory and return its row."""
     if not isinstance(item, Mapping):
         raise refuse("memory", f"of type {type(item).__name__}", "must be an object", "Export again.")
     clean = dict(item)
@@ -267,7 +267,10 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 
 
 def _short(row: MemoryRow, taken: Taken) -> str:
-    """Return the document's short id if it is valid and unused here."""
+    """Return the memory's short id from the document.
+
+    If that is invalid or already in use, a new one is returned.
+    """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
         return digits
@@ -294,9 +297,9 @@ def _same(one: MemoryRow, other: MemoryRow) -> bool:
 def _links(
     repository: MemoryRepository, document: Mapping[str, Any], kept: Sequence[MemoryRow], same: Mapping[str, str]
 ) -> tuple[KnowledgeDelta, int]:
-    """Return the edges of imported memories and the count of dropped links.
+    """Return edges of imported memories and the number of dropped links.
 
-    A link is dropped if its target does not exist here.
+    A link is dropped if its target does not exist in this index.
     """
     wanted = {row.id for row in kept}
     about: list[AboutRow] = []
@@ -348,9 +351,10 @@ def _links(
 def _about(
     repository: MemoryRepository, memory_id: str, links: Sequence[Mapping[str, Any]], elsewhere: bool
 ) -> tuple[list[AboutRow], list[NamedFile], int]:
-    """Return links as they apply here.
+    """Resolve a memory's links to code in this index.
 
-    By id in the project they come from, else by path and name.
+    Links of the same project are resolved by id, links from another project by path and name. Returns the links, the files that they name,
+    and the number of dropped links.
     """
     view, project = repository.view(), repository.project()
     found: dict[tuple[str, str], AboutRow] = {}
@@ -387,7 +391,7 @@ def _about(
 
 
 def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
-    """Add the key of each memory's vector.
+    """Add to each memory the key of its vector.
 
     The key depends on the code that the memory is about.
     """

@@ -39,7 +39,7 @@ class MemoryQuery:
         """Build a filter from a mapping of its field names.
 
         Raises:
-            BadInputError: a name or a value is unknown.
+            BadInputError: a field name or a value is unknown.
         """
         if isinstance(value, MemoryQuery):
             return value
@@ -60,9 +60,9 @@ class MemoryQuery:
         return replace(query, types=tuple(type_of(one, "") for one in query.types))
 
     def accepts(self, row: MemoryRow) -> bool:
-        """Return whether a row passes the filters that need only the row.
+        """Return whether a row passes the filters that read only the row.
 
-        These are all but files, symbols, session and `as_of`.
+        These are all filters except files, symbols, session and `as_of`.
         """
         return (
             (not self.types or row.type in self.types)

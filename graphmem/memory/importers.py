@@ -44,7 +44,7 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class Reading(NamedTuple):
-    """The content of an imported file."""
+    """Items of an imported file, and the lines that were left out."""
 
     items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
     short: list[int]  # lines that are too short to be items
@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A file format: its detection and its reader."""
+    """A file format with its detection and its reader."""
 
     name: str
     fits: Callable[[str], bool]  # takes a path in lower case
@@ -87,7 +87,7 @@ def _facts(text: str) -> Reading:
 
 
 def _own(text: str) -> Reading:
-    """Read graphmem's own Markdown, including the data in its comments."""
+    """Read graphmem's own Markdown, with the data in its comments."""
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
 
@@ -105,7 +105,7 @@ NAMES: Final = (JSON, *(one.name for one in FORMATS))
 
 
 def format_of(path: str, text: str) -> str:
-    """Detect the format of a file from its name and its first text.
+    """Detect the format of a file from its name and the start of its text.
 
     Raises:
         BadInputError: the format is unknown.
@@ -119,7 +119,7 @@ def format_of(path: str, text: str) -> str:
 
 
 def read(text: str, name: str) -> Reading:
-    """Read a file of a format; return its items and the lines left out.
+    """Read a file of a named format; return its items and the lines left out.
 
     Raises:
         BadInputError: the file is too large, or the format is unknown.
@@ -133,7 +133,7 @@ def read(text: str, name: str) -> Reading:
 
 
 def _item(one: Item) -> dict[str, Any]:
-    """Return the item of one line."""
+    """Convert a line of a file to the input of a memory."""
     item: dict[str, Any] = {"content": unfolded(one.text)}
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:

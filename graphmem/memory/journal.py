@@ -51,7 +51,7 @@ class Journal:
     `MemoryRepository` ensures that there is one writer.
 
     Args:
-        folder: of the segments; created by the first write.
+        folder: directory of the segments; created by the first write.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,7 +59,10 @@ class Journal:
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
-        """Read the current files: `every` segment, or those not compressed."""
+        """Read the current segments.
+
+        With `every` all segments are read, otherwise only those that are not compressed.
+        """
         self.notes: list[str] = []  # what was quarantined, one sentence each
         self.damaged = False  # entries of complete batches were lost
         self.head = Head(0, START)
@@ -73,7 +76,7 @@ class Journal:
     # ---- reading
 
     def entries(self, after: int = 0) -> Iterator[Entry]:
-        """Return intact entries after a number, oldest first."""
+        """Return the intact entries with a number above `after`, oldest first."""
         last = after
         for path in self._segments():
             if (following := self._first_of_next(path)) is not None and following <= after + 1:
@@ -107,14 +110,14 @@ class Journal:
         return None
 
     def verify(self) -> list[str]:
-        """Read everything again; return one sentence for each damaged place.
+        """Read the whole journal again; return a sentence for each damaged place.
 
         The list is empty if the journal is intact.
         """
         return self.examine().open
 
     def examine(self) -> Examined:
-        """Read everything again and return all damage."""
+        """Read the whole journal again and return all damage."""
         findings: list[str] = []
         gaps: dict[tuple[int, int], str] = {}
         made_up: set[tuple[int, int]] = set()
@@ -145,7 +148,7 @@ class Journal:
         """Append one batch and return once it is on disk.
 
         Raises:
-            DiskFullError, JournalError: nothing of it was written.
+            DiskFullError, JournalError: no part of the batch was written.
         """
         if not bodies:
             return self.head
@@ -170,10 +173,9 @@ class Journal:
         return head
 
     def rewrite(self, change: Callable[[Line], Line | None], note: Line) -> int:
-        """Change or remove past entries; return how many changed.
+        """Change or remove past entries; return the number of changed entries.
 
-        An added entry records the change. All hashes are computed again. The new journal replaces the old one in one step, directory for
-        directory.
+        An added entry records the change. All hashes are computed again. The new journal replaces the old directory in one step.
 
         Args:
             change: returns the new body of an entry, the same body, or None to keep only its number and time.
@@ -202,7 +204,7 @@ class Journal:
         The old content is deleted.
 
         Args:
-            new: on the same disk, without a writer.
+            new: directory on the same disk that no process writes to.
         """
         self.close()
         old = self._folder.with_name(self._folder.name + ".old")
@@ -215,7 +217,7 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """Describe in a sentence the entries that are missing at the end.
+        """Return a sentence on the entries that are missing at the journal's end.
 
         Args:
             known: number of the last entry in the database, higher than `head`.
@@ -229,12 +231,12 @@ class Journal:
         return f"the memories' journal {how}: its {known} entries, which were acknowledged, are missing"
 
     def mend(self) -> None:
-        """Check every segment as at open, and quarantine damage.
+        """Check every segment as when the journal is opened; quarantine damage.
 
-        `notes` and `damaged` report it.
+        `notes` and `damaged` report the damage.
 
         Raises:
-            JournalError: the disk refuses.
+            JournalError: the system cannot read or write a file.
         """
         self.close()
         self._begin(every=True)
@@ -242,7 +244,7 @@ class Journal:
     def compress(self) -> None:
         """Compress segments older than the youngest five.
 
-        Cheap when there are none.
+        The call is cheap when there is nothing to compress.
         """
         plain = [path for path in self._segments() if path.suffix == ".jsonl"]
         for path in plain[: max(0, len(plain) - OPEN_SEGMENTS)]:
@@ -275,7 +277,7 @@ class Journal:
     def _open(self, *, every: bool) -> None:
         """Read segments, quarantine damage, and move to the end.
 
-        `every` includes the compressed ones.
+        `every` includes the compressed segments.
         """
         try:
             self._recover_swap()
@@ -360,7 +362,10 @@ class Journal:
             raise
 
     def _put_aside(self, path: Path, scan: Scan, *, is_whole: bool) -> None:
-        """Copy damaged lines to a quarantine file; keep the intact ones."""
+        """Copy the damaged lines of a segment to a quarantine file.
+
+        The intact lines remain in the segment.
+        """
         data = _read(path)
         quarantine = self._folder / f"quarantine-{path.name.removesuffix('.gz')}"
         if not is_whole:
@@ -394,7 +399,10 @@ class Journal:
 
 
 def _first_of(path: Path) -> int | None:
-    """Return the number of a segment's first entry, or None for another file."""
+    """Return the number of a segment's first entry, or None.
+
+    None means that the file is not a segment.
+    """
     match = _NAME.match(path.name)
     return int(match[1]) if match else None
 
@@ -409,7 +417,7 @@ def _unpacked(path: Path) -> tuple[bytes, bool]:
     Intact means that each compressed byte is the byte that was written.
 
     Raises:
-        JournalError: the disk refuses.
+        JournalError: the system cannot read the file.
     """
     try:
         data = path.read_bytes()

@@ -24,7 +24,7 @@ Line = dict[str, Any]
 
 
 class Entry(NamedTuple):
-    """An intact line."""
+    """An intact line of the journal, decoded."""
 
     number: int  # from 1
     batch: int  # number of the first entry of its batch
@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 
 class Head(NamedTuple):
-    """The newest entry."""
+    """Number and hash of the newest entry."""
 
     number: int
     sum: str
@@ -50,7 +50,7 @@ class Scan(NamedTuple):
 
 
 def encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
-    """Encode one batch; return its bytes and the newest entry after it."""
+    """Encode one batch; return its bytes and the new head of the journal."""
     bodies = list(bodies)
     number, prev = head
     batch = number + 1
@@ -64,7 +64,7 @@ def encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
 
 
 def hash_of(start: bytes) -> str:
-    """Return the hash of a line without its `sum`."""
+    """Return the hash of a line from the bytes before its `sum` field."""
     return hashlib.blake2b(start, digest_size=_HASH_BYTES).hexdigest()
 
 

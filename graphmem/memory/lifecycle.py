@@ -33,14 +33,17 @@ def days(since: datetime, now: datetime) -> float:
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """Return a memory's own half-life, else its type's; None: it never fades."""
+    """Return a memory's own half-life, else the one of its type.
+
+    None means that the memory never fades.
+    """
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 
 
 def last_use(row: MemoryRow) -> datetime:
     """Return when a memory was last opened, cited, acted on or confirmed.
 
-    Without such a use: when it was learnt. Being shown does not count as a use.
+    A memory without such a use has the time at which it was learnt. A memory that was only shown was not used.
 
     Knowledge may be older than its memory (a record of another tool, an old commit). It could not be used before it was written, so the
     write path sets that time as its last access.
@@ -51,7 +54,7 @@ def last_use(row: MemoryRow) -> datetime:
 def faded(row: MemoryRow, now: datetime) -> float:
     """Return confidence × 0.5^(days since last use / half-life).
 
-    Pinned and never-fading memories keep theirs.
+    Pinned memories and memories that never fade keep their confidence.
     """
     half_life = half_life_of(row)
     if half_life is None or row.status == "pinned":
@@ -62,7 +65,7 @@ def faded(row: MemoryRow, now: datetime) -> float:
 def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] = ()) -> float:
     """Return the confidence used for ranking.
 
-    Faded, lower if disputed, lower if the code that the memory is about has changed or is gone.
+    It fades with time. It is lower if the memory is disputed, and lower if the code that the memory is about has changed or is gone.
     """
     anchors = [ANCHOR_FACTORS[str(link.anchor)] for link in about if link.body_hash]
     return faded(row, now) * (DISPUTED if row.disputed else 1.0) * min(anchors, default=1.0)
@@ -71,7 +74,7 @@ def confidence_in_use(row: MemoryRow, now: datetime, about: Iterable[AboutRow] =
 def importance_now(row: MemoryRow, now: datetime) -> float:
     """Return the current importance.
 
-    Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its own.
+    Importance × 0.95^(days/7) × (0.9 for a candidate) × min(1, 0.5 + 0.05 × used_count). A pinned memory keeps its importance.
     """
     if row.status == "pinned":
         return row.importance
@@ -80,9 +83,9 @@ def importance_now(row: MemoryRow, now: datetime) -> float:
 
 
 def ttl_days(row: MemoryRow) -> float | None:
-    """Return the days without use until expiry; None: never.
+    """Return the days without use after which a memory expires.
 
-    A longer half-life of the memory's own extends it.
+    None means that it never expires. If the memory has its own half-life, a long one extends the time.
     """
     kind = TYPES[row.type]
     if row.status == "pinned" or row.user_verified:
@@ -94,8 +97,8 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row after one use.
 
-    It is counted and no longer stale. Confidence rises after every fifth use without a correction. Ten uses end the need for a review,
-    unless the memory is contaminated.
+    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. After ten uses the
+    memory needs no review, unless it is contaminated.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
@@ -116,7 +119,7 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
     """Return the row after the same text was written again.
 
-    It is surer and no longer stale. It also counts as confirmed if a person or another session wrote it.
+    Its confidence rises, and it is no longer stale. It also counts as confirmed if a person or another session wrote the text.
     """
     return row._replace(strength=row.strength + 1, confirmed_count=row.confirmed_count + independent, last_accessed_at=now, updated_at=now)
 
@@ -130,9 +133,9 @@ def shown(row: MemoryRow) -> MemoryRow:
 
 
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
-    """Return whether a stale mark is due.
+    """Return whether a memory must be marked as stale.
 
-    That is after 30 days without use, for a kind that fades.
+    That is after 30 days without use, if the memory can fade and is not pinned.
     """
     return half_life_of(row) is not None and row.status != "pinned" and days(last_use(row), now) > STALE_DAYS
 
@@ -156,13 +159,13 @@ class Policy(NamedTuple):
 def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: Collection[str] = ()) -> list[Retired]:
     """Return the memories to retire now.
 
-    Faded ones first, then expired ones, then the least important above the limits. Ties by id.
+    Faded memories come first, then expired ones, then the least important ones above the limits. Ties are sorted by id.
 
     Args:
         rows: all memories.
         now: the time.
-        policy: limits, and whether anything is ever removed.
-        active: ids of memories of active sessions; never retired to meet a limit.
+        policy: limits, and whether memories may be removed.
+        active: ids of memories of active sessions; they are never retired to meet a limit.
     """
     found: list[Retired] = []
     live: list[MemoryRow] = []
@@ -200,7 +203,7 @@ def to_prune(rows: Sequence[MemoryRow], now: datetime, policy: Policy, active: C
 def _is_protected(row: MemoryRow, now: datetime, active: Collection[str]) -> bool:
     """Return whether a memory is never retired to meet a limit.
 
-    Pinned, verified, a decision, used within a day, or of an active session.
+    Such a memory is pinned, verified, a decision, used within a day, or part of an active session.
     """
     was_used = bool(row.used_count or row.confirmed_count or row.strength > 1)  # and not only written
     recent = was_used and row.last_accessed_at is not None and now - row.last_accessed_at < timedelta(days=1)

@@ -53,14 +53,14 @@ class Links(NamedTuple):
 def link(
     content: str, given_files: Iterable[str], given_symbols: Iterable[str], view: GraphView | None, project: str, commit_sha: str
 ) -> Links:
-    """Resolve the code that a content and its caller name.
+    """Resolve the code that a memory's content and its caller name.
 
     Args:
-        content: of the memory.
+        content: content of the memory.
         given_files: paths from the caller; linked even if they are not indexed.
         given_symbols: references from the caller: ids, `path:qualname`, qualified names.
         view: the code graph; None when nothing is indexed.
-        project: part of a file's identity.
+        project: name of the project, a part of a file's identity.
         commit_sha: the commit at which the memory was learnt, "" if unknown.
     """
     found: dict[tuple[str, str], AboutRow] = {}
@@ -137,7 +137,7 @@ _HEADER: Final = re.compile(r"(?:diff --git(?: a/\S+)?|---|\+\+\+)\s+$")  # of a
 
 
 def _path_of(content: str, match: re.Match[str]) -> str:
-    """Return the named path without `a/` or `b/` of a diff's header."""
+    """Return a matched path without the `a/` or `b/` prefix of a diff."""
     path = match["path"]
     side, _, rest = path.partition("/")
     if side not in ("a", "b") or not rest:
@@ -156,10 +156,10 @@ def _is_of_tree(path: str) -> bool:
 
 
 def resolve(view: GraphView, ref: str) -> list[int]:
-    """Return the nodes that a reference fits, ascending; [] for none.
+    """Return the nodes that match a reference, ascending; [] for none.
 
-    A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables count only if nothing else
-    has a bare name.
+    A reference is an id, `path:qualname`, a dotted name or the end of one, or a bare name. Tests and variables match a bare name only if
+    nothing else does.
     """
     if ref in view.index_of:
         return [view.index_of[ref]]
@@ -186,9 +186,9 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
-    """Return the names in a content with the confidence of a link, in order.
+    """Return the distinct names in a content, in order.
 
-    Each name occurs once.
+    Each name comes with the confidence of its link.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
@@ -203,7 +203,7 @@ def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, fl
 
 
 def _file(view: GraphView, path: str) -> int | None:
-    """Return the file with a path, or the only one whose path ends so."""
+    """Return the file with a path, or the only file whose path ends with it."""
     path = path.removeprefix("./")
     exact = view.file_node(path)
     if exact is not None or "." not in path:
@@ -226,7 +226,7 @@ def _by_last_part(view: GraphView) -> dict[str, list[str]]:
 
 
 def _around(view: GraphView, file: int, line: int) -> int | None:
-    """Return the innermost definition around a line."""
+    """Return the innermost definition that contains a line."""
     around = [
         int(node)
         for node in view.by_path(view.path(file))
@@ -242,7 +242,7 @@ def _full(view: GraphView, node: int) -> str:
 
 
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Return definitions that share path and name.
+    """Return whether all nodes share one path and qualified name.
 
     For example overloads, or a property and its setter.
     """

@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
 
 
 def unfolded(text: str) -> str:
-    """Return the content of a line."""
+    """Return the content that `one_line` wrote on one line."""
     return "\n".join(part.strip() for part in text.split(_BREAK.strip())).strip()
 
 
@@ -81,7 +81,10 @@ def skeleton(project: str) -> str:
 
 
 def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
-    """Return all memories by type, with the data for an import in comments."""
+    """Return all memories as Markdown, grouped by type.
+
+    Comments contain the data for an import.
+    """
     lines = [f"# Memories of {inert(project)}"]
     by_type: dict[str, list[MemoryInfo]] = {}
     for one in memories:
@@ -101,9 +104,9 @@ def markdown(memories: Iterable[MemoryInfo], project: str) -> str:
 
 
 def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
-    """Return the form that agents read as instructions.
+    """Return memories in the form that agents read as instructions.
 
-    Bare lines under the sections, without data for a sync.
+    It has plain lines under section headings, without data for a sync.
     """
     lines = [f"# {inert(project)}"]
     for name in SECTIONS:
@@ -128,8 +131,8 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
     Numbers count from 1.
 
-    Code between fences, comments, private blocks of several lines and the front matter are not text. The second value is the line at which
-    a block begins that never ends, or 0. Everything after that line is part of the block.
+    Code between fences, comments, private blocks of several lines and the front matter are not text. The second value is the first line of
+    a block that is never closed, or 0. Everything after that line is part of the block.
     """
     found: set[int] = set()
     begun = 0
@@ -157,7 +160,7 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
 
 
 def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the lines of private blocks of several lines, and of an open one."""
+    """Return the lines of multi-line private blocks, and of an unclosed one."""
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]
     for start, end in private_spans(text):
@@ -173,7 +176,7 @@ def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
 def items(text: str) -> list[Item]:
     """Return list items outside of code and comments.
 
-    A nested or continued item has its parent's text before it.
+    The text of a nested or continued item begins with the text of its parent.
     """
     found: list[Item] = []
     heading = ""
@@ -198,9 +201,9 @@ def with_id(line: str, short: str, text: str | None = None) -> str:
     """Return the first line of an item with another id, otherwise unchanged.
 
     Args:
-        line: with its end.
-        short: "" removes the id.
-        text: the item's new text; None leaves it as it is.
+        line: the line with its line end.
+        short: the new short id; "" removes the id.
+        text: the item's new text; None leaves it unchanged.
     """
     said = line.rstrip("\r\n")
     at = _LINE.match(said)

@@ -37,8 +37,8 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
     Args:
         text: the document.
-        fates: outcome by the first line of an item; other items stay as they are.
-        rows: all memories that end up with a line.
+        fates: outcome of each changed item, by its first line; other items are left unchanged.
+        rows: all memories that have a line in the result.
         movable: short ids of lines that no person wrote. Neighbours among them are ordered by use, the most used first.
     """
     lines = lines_of(text)
@@ -103,9 +103,9 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Join each line with the text inserted after it.
+    """Insert the new lines after the lines they follow.
 
-    A line without an end gets one if something follows.
+    A line without a line end gets one if something follows.
     """
     found = list(behind.get(0, ()))
     for number, piece in enumerate(pieces, 1):
@@ -134,5 +134,5 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
 
 
 def said_by(text: str) -> dict[str, Item]:
-    """Return the items of a document that have an id, by id."""
+    """Return the items of a document that have an id, by that id."""
     return {item.id: item for item in items(text) if item.id}

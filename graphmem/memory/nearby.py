@@ -1,8 +1,8 @@
 """Rank memories about the code of an answer, without a store query.
 
 A question about code collects places: nodes of its answer with their nearness to the target. `nearby` ranks the memories about them by
-nearness × trust × confidence in use. Confidence in use fades with time and falls when the code has changed, so it stands for freshness.
-A trap counts `TRAP` times and is listed first, because it can still prevent a mistake.
+nearness × trust × confidence in use. Confidence in use measures freshness: it fades with time and falls when the code has changed. The
+score of a trap is multiplied by `TRAP`, and traps are listed first, because they can still prevent a mistake.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """The place of a node in an answer."""
+    """Nearness, role and distance of a node in an answer."""
 
     nearness: float  # 1 for a target, down to 0
     role: str
@@ -41,7 +41,7 @@ class Places:
     """Nodes of one answer, each with its nearest place.
 
     Args:
-        anchored: ids of the nodes that any memory is about. Other nodes are ignored, so a large answer costs one look-up a node.
+        anchored: ids of all nodes that a memory is about. Other nodes are ignored, so a large answer costs one look-up for each node.
     """
 
     def __init__(self, anchored: Container[str]) -> None:
@@ -49,7 +49,10 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Add a node; the nearest of its places counts."""
+        """Add a node of the answer at a place.
+
+        If the node was added before, the nearest place is kept.
+        """
         if node_id in self._anchored:
             known = self.found.get(node_id)
             if known is None or known.nearness < nearness:
@@ -63,12 +66,14 @@ class _Candidate(NamedTuple):
 
 
 def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, limit: int = SHOWN) -> NearbyMemories:
-    """The best memories about places; each counts at its nearest place.
+    """Return the best memories about the nodes of an answer.
+
+    A memory about several nodes is ranked by the nearest one.
 
     Args:
-        index: of all memories; it hides those that the caller may not see.
+        index: index of all memories; it hides those that the caller may not see.
         view: the code graph.
-        now: the time for confidence.
+        now: the time for which confidence is computed.
         places: nodes of the answer.
         limit: maximum number of memories.
     """

@@ -29,7 +29,7 @@ def obeyed(parts: Sequence[str]) -> str:
     """Return why an agent could obey a file; "" if no known agent does.
 
     Args:
-        parts: of its path from the project's root.
+        parts: parts of the file's path from the project's root.
     """
     for part in parts:
         if part.startswith(".") or not part.isprintable() or part != part.strip(" ."):

@@ -23,7 +23,7 @@ NAMED: Final = 3  # in a note
 def page_row(page: str, at: datetime) -> SessionRow:
     """Return the session row for an outside page, tool or file.
 
-    `retract` takes back everything that came from it.
+    With this row, `retract` can remove everything that came from the page.
     """
     return SessionRow(page, "", PAGE, page, at, None, "", "", None)
 
@@ -32,8 +32,8 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
     """Add the sources of outside text to a plan's new memories.
 
     Args:
-        plan: of a write.
-        brought: the sources, by position among the plan's results.
+        plan: plan of a write.
+        brought: the sources of each memory, by position among the plan's results.
         at: the current time.
     """
     sessions = {one.id: one for one in plan.delta.sessions}
@@ -49,7 +49,10 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
 
 def said(brought: Sequence[str]) -> str:
-    """Return the note for the caller who wanted to keep such a memory."""
+    """Return the caller's note that the memory is contaminated.
+
+    It names the first sources of outside text.
+    """
     more = f" and {len(brought) - NAMED} more" if len(brought) > NAMED else ""
     return (
         f"the session contains text from outside ({', '.join(brought[:NAMED])}{more}): no agent sees the memory until a person reviews it"

@@ -26,7 +26,7 @@ REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated",
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     """Return one memory.
 
-    The id of a merged memory leads to the one that was kept.
+    For the id of a memory that was merged into another one, the other one is returned.
     """
     row = repository.row(memory_id)
     if row.status == "superseded":
@@ -49,7 +49,10 @@ def memories(repository: MemoryRepository, query: MemoryQuery | Mapping[str, Any
 
 
 def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
-    """Return a memory and the live ones learnt before and after it."""
+    """Return a memory and the live ones learnt before and after it.
+
+    At most `n` memories are returned on each side.
+    """
     if not 0 <= n <= MAX_NEIGHBOURS:
         raise refuse("n", n, f"must be 0 to {MAX_NEIGHBOURS}", "Ask for fewer.")
     row = repository.row(memory_id)
@@ -65,7 +68,7 @@ def timeline(repository: MemoryRepository, memory_id: str, n: int) -> Timeline:
 def review_queue(repository: MemoryRepository, limit: int, offset: int) -> ReviewQueue:
     """Return memories that need review.
 
-    Most pressing reason first, then by importance.
+    They are sorted by the most pressing reason first, then by importance.
     """
     _check_page(limit, offset)
     now, index = repository.clock.now(), repository.index()
@@ -80,7 +83,7 @@ def review_queue(repository: MemoryRepository, limit: int, offset: int) -> Revie
 
 
 def reasons_of(repository: MemoryRepository, row: MemoryRow) -> list[str]:
-    """Return why a memory needs review, most pressing first, or []."""
+    """Return the reasons to review a memory, most pressing first, or []."""
     index = repository.index()
     anchors = {str(link.anchor) for link in index.about(row.id) if link.body_hash}
     conflict = any(

@@ -46,17 +46,17 @@ class Event(NamedTuple):
 def bodies_of(
     delta: KnowledgeDelta, events: Sequence[Event], before: Mapping[str, MemoryRow], at: datetime, actor: str, **extra: Any
 ) -> list[Line]:
-    """Return the entries of one write.
+    """Return the journal entries of one write.
 
-    One entry per event, in order, then one per memory that changed without an event.
+    There is one entry for each event, in order, then one for each memory that changed without an event.
 
     Args:
         delta: the changes of the write.
-        events: operations, by the caller who asked for them.
+        events: the operations to record for the audit.
         before: previous rows of those memories of `delta` that existed.
         at: the time.
-        actor: who wrote.
-        **extra: parts of the first entry.
+        actor: name of the writing person or program.
+        **extra: additional parts of the first entry.
     """
     rows = {row.id: row for row in delta.memories}
     removed = set(delta.removed_memories)
@@ -100,7 +100,7 @@ def bodies_of(
 
 
 class Replay:
-    """Rows after the replay of entries.
+    """Memories computed by applying journal entries.
 
     Args:
         known: the rows to start from: a database's content, or nothing for a full replay.
@@ -198,7 +198,10 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """Return the parts of an entry that contains a whole memory and its links."""
+    """Return the parts of a journal entry that hold a whole memory.
+
+    They include its links to code.
+    """
     return {"row": _encoded(row, None), "about": [list(link[1:]) for link in knowledge.get(row.id, ())]}
 
 

@@ -27,7 +27,7 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return the value of `META` for a graph that has all up to an entry."""
+    """Return the value of `META` for a graph that is up to date with an entry."""
     return f"{head.number}:{head.sum}"
 
 
@@ -52,7 +52,7 @@ class Recovery:
         self._replaced = replaced
 
     def level(self) -> list[str]:
-        """Reconcile graph and journal; return one sentence per repair.
+        """Reconcile graph and journal; return one sentence for each repair.
 
         It compares the graph's last entry with the journal's last one, then the number of memories with the count in the journal.
         """
@@ -83,7 +83,7 @@ class Recovery:
         """Rebuild all memories from the journal alone.
 
         Returns:
-            The number of memories, of missing or different ones, and of those unknown to the journal.
+            The number of memories, the number that were missing or different, and the number that the journal did not contain.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
@@ -102,7 +102,7 @@ class Recovery:
     def compare(self) -> tuple[int, int, int]:
         """Compare graph and journal.
 
-        It returns memories that are missing, that differ, and that the journal does not know.
+        Returns the number of memories that are missing in the graph, that differ, and that the journal does not contain.
         """
         self._committer.flush()
         truth = Replay().take(self._journal.entries())
@@ -114,7 +114,7 @@ class Recovery:
     def erase(self, ids: set[str], actor: str) -> None:
         """Erase all words of these memories from the journal for good.
 
-        Their entries stay, empty.
+        Their entries remain without content.
         """
 
         def change(line: Line) -> Line | None:
@@ -136,7 +136,7 @@ class Recovery:
     def begin_again(self, deleted: int, actor: str) -> list[str]:
         """Begin a new journal after all memories were deleted.
 
-        It returns the names of deleted files. The deleted journal must already record the deletion, so that no memory returns after a
+        Returns the names of the deleted files. The deleted journal must already record the deletion, so that no memory returns after a
         crash.
         """
         self._committer.flush()
@@ -147,12 +147,12 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append lost entries again, as far as the graph has their content.
+        """Append lost journal entries again from the content of the graph.
 
-        Afterwards the journal alone is sufficient.
+        Content that the graph lacks cannot be restored. Afterwards the journal alone is sufficient.
 
         Args:
-            number: of the last entry in the graph.
+            number: number of the last entry in the graph.
         """
         self._committer.flush()
         gaps = self._journal.examine().gaps
@@ -202,18 +202,18 @@ class Recovery:
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Return the number of memories according to the last entry with a count."""
+        """Return the number of memories that the newest entry with a count states."""
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return an entry of another memory without its links to these."""
+    """Return another memory's journal entry without links to these memories."""
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Add sessions and links between memories to the restating entries."""
+    """Add sessions and links between memories to the appended entries."""
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
         if link.src in lost:
@@ -225,7 +225,7 @@ def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
 
 
 def _with_vector(row: MemoryRow, stored: MemoryRow | None) -> MemoryRow:
-    """Return a journal row with the graph's vector for the same text."""
+    """Return a journal row with the graph's vector, if the text is the same."""
     same = stored is not None and stored.text_hash == row.text_hash
     return row._replace(embedding_model=stored.embedding_model if same and stored is not None else "")
 

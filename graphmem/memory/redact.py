@@ -116,7 +116,7 @@ def redact(text: str) -> tuple[str, list[str]]:
 def redact_all(value: Any, kinds: list[str]) -> Any:
     """Redact every string inside mappings and sequences.
 
-    Kinds are appended. Numbers and keys stay.
+    The kinds of the found secrets are appended to `kinds`. Numbers and keys are unchanged.
     """
     if isinstance(value, str):
         clean, found = redact(value)
@@ -130,9 +130,9 @@ def redact_all(value: Any, kinds: list[str]) -> Any:
 
 
 def is_mostly_secret(text: str, found: list[Found]) -> bool:
-    """True when little is left of a text without its secrets.
+    """Return whether little is left of a text without its secrets.
 
-    Personal data do not count.
+    Personal data do not count as secrets here.
     """
     secret = [one for one in found if one.kind not in personal_kinds() and one.kind != PRIVATE]
     if not secret:
@@ -151,7 +151,7 @@ def entropy(text: str) -> float:
 
 
 def _under(key: Any, value: Any, kinds: list[str]) -> Any:
-    """Judge a value under a key that means a secret as an assignment.
+    """Redact a value whose key means a secret, as in an assignment.
 
     Example: `{"password": "…"}`.
     """
@@ -166,21 +166,24 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Kinds by the name of their shape's group."""
+    """Kind of secret by the name of the pattern group of its shape."""
     return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
 
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Words to search first.
+    """Words that a text must contain for a shape to match.
 
-    Each has the place of its shape and the pattern that must match at the word.
+    Each comes with the index of its shape, and with the pattern that must match at the word, if there is one.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Shapes that could match, by a cheap test that rejects most texts."""
+    """Indices of the shapes that could match, by a cheap test.
+
+    The test rejects most texts.
+    """
     lower = text.lower()
     found: dict[int, None] = {}
     for need, i, near in _needs():
@@ -202,7 +205,7 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 @lru_cache(maxsize=128)
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
-    """These shapes as one pattern; where two match, the first one counts."""
+    """One pattern for all these shapes; if two match, the first one counts."""
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
 
@@ -237,10 +240,7 @@ def _shaped(text: str) -> Iterator[Found]:
 
 
 def _is_value(value: str, *, quoted: bool) -> bool:
-    """Return whether a person could type this as a password.
-
-    False for a placeholder.
-    """
+    """Return whether a value looks like a password and not a placeholder."""
     if len(value) < (4 if quoted else 6) or _STAND_IN.match(value):
         return False
     if quoted and " " in value:
@@ -251,9 +251,9 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """Return whether a word after a secret's name is not a usual word.
+    """Return whether the word after a secret's name looks like a secret.
 
-    True for letters with digits, or words with hyphens.
+    Usual words do not. Letters with digits do; words with hyphens do after a word for a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False
@@ -292,7 +292,7 @@ def _random_parts(run: str, at: int) -> Iterator[Found]:
 def _is_random(text: str, *, bits: float) -> bool:
     """Return whether characters look random.
 
-    High entropy, and classes that alternate as only chance makes them.
+    They do if their entropy is high and letters, digits and case alternate as in random text.
     """
     if entropy(text) <= bits:
         return False
@@ -330,12 +330,15 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether a flag's value is not a variable, port or placeholder."""
+    """Return whether a flag's value is literal text.
+
+    Variables, ports and placeholders are not.
+    """
     return _STAND_IN.match(value.text) is None and not re.fullmatch(r"\d{1,5}|-.*", value.text)
 
 
 def _is_argument(value: Value) -> bool:
-    """Return whether a long flag's value is not a usual word or a file."""
+    """Return whether a long flag's value is neither a usual word nor a file."""
     text = value.text
     if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):
         return False
@@ -350,7 +353,7 @@ def _is_argument(value: Value) -> bool:
 def _is_wallet(value: Value) -> bool:
     """Return whether 64 hexadecimal digits are a private key.
 
-    That needs words that mean a key before it; otherwise they are mostly a hash.
+    They are only if a word that means a key precedes them. Other strings of this length are mostly hashes.
     """
     line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
     return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None

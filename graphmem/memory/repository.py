@@ -111,9 +111,9 @@ class MemoryRepository:
     # ---- writing
 
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
-        """Keep one memory; see `MemoryOperations.remember`.
+        """Store one memory; see `MemoryOperations.remember`.
 
-        `finish` may add to the plan other changes of the same write.
+        `finish` receives the plan and may add other changes to the same write.
         """
         model = item.get("embedding_model")
         with self.writing():
@@ -136,10 +136,10 @@ class MemoryRepository:
         op: str = "",
         finish: Callable[[Plan], Plan] | None = None,
     ) -> RememberManyAnswer:
-        """Keep many memories in one write.
+        """Store many memories in one write.
 
-        See `MemoryOperations.remember_many`. `op` is the audit's word for an addition. `finish` may add to the plan other changes of the
-        same transaction.
+        See `MemoryOperations.remember_many`. `op` is the operation that the audit log gets for an added memory. `finish` receives the plan
+        and may add other changes to the same transaction.
         """
         begun = perf_counter()
         given = listed(items)
@@ -173,12 +173,12 @@ class MemoryRepository:
         """Return the results of `remember_many` without writing.
 
         Args:
-            items: without vectors.
+            items: the memories, without vectors.
             source: see `remember_many`.
-            assumed: memories that will have changed by then.
+            assumed: future rows of memories, which replace the current ones.
 
         Raises:
-            BadInputError, SecretError: an item cannot be kept.
+            BadInputError, SecretError: an item is rejected.
         """
         return Planner(self._around(), assumed).plan([self.draft(one, source) for one in items], "")
 
@@ -197,7 +197,7 @@ class MemoryRepository:
         The caller holds `writing`.
 
         Raises:
-            JournalError, DiskFullError: nothing was kept.
+            JournalError, DiskFullError: nothing was written.
         """
         if delta.is_empty and not events:
             return
@@ -208,7 +208,7 @@ class MemoryRepository:
             self.on_change(delta)
 
     def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
-        """Write data that derives from the journal, without an entry.
+        """Write data that derives from the journal, without a journal entry.
 
         The caller holds `writing`.
         """
@@ -282,7 +282,7 @@ class MemoryRepository:
         return Describer(self.index(), self.view(), self.clock.now(), self.paths())
 
     def row(self, memory_id: str) -> MemoryRow:
-        """Return a memory by id, short id or a unique beginning of a short id.
+        """Return a memory by id, short id or a unique prefix of a short id.
 
         Raises:
             MemoryNotFoundError, AmbiguousMemoryError: nothing matches, or several memories do.
@@ -307,7 +307,7 @@ class MemoryRepository:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Return names of linked code that is not in the graph (any more), by id."""
+        """Return the names of linked code that is not in the graph, by id."""
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
@@ -333,7 +333,7 @@ class MemoryRepository:
         self.catch_up()
 
     def _replaced(self, generation: int) -> None:
-        """Reload the memories after a large difference was written to the graph."""
+        """Reload all memories after a large change of the graph."""
         self.projections.refresh_knowledge(generation, None)
         self._paths = None
         self.tables += 1
@@ -342,9 +342,9 @@ class MemoryRepository:
         """Return the contextual text of a memory, which is embedded.
 
         Args:
-            row: of the memory.
-            about: its links; default: the current ones.
-            files: files that the links name and that are not known yet.
+            row: row of the memory.
+            about: links of the memory; default: the current ones.
+            files: files that the links name and that are not in the graph yet.
         """
         view, describer = self.view(), self.describer()
         named = {file.id: file.path for file in files}
@@ -358,9 +358,9 @@ class MemoryRepository:
         self._vectors.wake()
 
     def _keep_vectors(self, vectors: Vectors, ids: list[str]) -> None:
-        """Write vectors with their rows.
+        """Store vectors with the rows of their memories.
 
-        The journal gets no entry, because the texts give the vectors again.
+        The journal gets no entry, because vectors can be computed from the texts again.
         """
         with self.writing():
             rows = [row._replace(embedding_model=vectors.model) for row in self.index().rows(ids).values()]
@@ -368,20 +368,23 @@ class MemoryRepository:
         self._reconsider(ids)
 
     def embed_again(self) -> bool:
-        """Restart the embedding if it has stopped; return whether it restarted."""
+        """Restart the embedding thread if it has stopped.
+
+        Returns whether it was restarted.
+        """
         stopped = bool(self._vectors.note)
         if stopped:
             self._vectors.wake()
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that got vectors again, now by meaning."""
+        """Compare memories that now have vectors with the others, by meaning."""
         with self.writing():
             plan = Planner(self._around()).reconsider(ids)
             self.commit(plan.delta, plan.events, plan.before, "graphmem")
 
     def embed_now(self) -> int:
-        """Embed memories without a vector, synchronously; return how many.
+        """Embed memories without a vector, synchronously; return their number.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -389,18 +392,18 @@ class MemoryRepository:
         return self._vectors.run()
 
     def unembedded(self, have: Collection[str], limit: int) -> dict[str, str]:
-        """Return texts of live memories whose hash is not in `have`, by hash.
+        """Return texts of at most `limit` live memories without a vector, by hash.
 
-        The number is limited.
+        These are memories whose hash is not in `have`.
         """
         index = self.index()
         rows = index.rows(list(index.without_vector_in(have).values())[:limit])
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Mark all rows that have a vector of this model.
+        """Record this model for all memories that have a vector of it.
 
-        The projections use the model already. Memories without an earlier vector are compared once more, now by meaning.
+        The projections use the model already. Memories without an earlier vector are compared with the others once more, by meaning.
         """
         index = self.index()
         ids = [row.id for row in index.all_rows() if row.embedding_model != model]
@@ -412,7 +415,7 @@ class MemoryRepository:
         self.flush()
 
     def status(self) -> dict[str, Any]:
-        """Return counts, the journal's end and repairs, for `doctor`."""
+        """Return counts, the journal's last entry and repairs, for `doctor`."""
         index = self.index()
         embedded, live = index.covered()
         return {
@@ -432,9 +435,9 @@ class MemoryRepository:
     # ---- inside
 
     def draft(self, item: Any, source: str, dim: int | None = None) -> Draft:
-        """Redact, then validate; see `drafts.drafted`.
+        """Redact an item, then validate it; see `drafts.drafted`.
 
-        Knowledge taught or learnt now is dated by the commit of the project's working tree.
+        Knowledge learnt now gets the commit of the project's working tree.
         """
         root = self.store.meta().get("root", "")
         found = drafted(item, root, source, dim)
@@ -470,7 +473,7 @@ class MemoryRepository:
     def project(self) -> str:
         """Return the project's name.
 
-        Without an index it is decided now, because identities of files depend on it.
+        Before the first index run the name is chosen now, because identities of files depend on it.
         """
         name = self.store.meta().get("project", "")
         if not name:

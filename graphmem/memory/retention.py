@@ -32,8 +32,8 @@ NOT_AGAIN: Final = timedelta(days=1)  # minimum time until a process that opens 
 def prune_when_due(repository: MemoryRepository) -> PruneAnswer | None:
     """Retire faded and expired memories when due; None if not due.
 
-    Due after every fifty uses, and once after loading when a day has passed. The limits are not applied here: a person applies them, after
-    a dry run.
+    Pruning is due after every fifty uses, and once after loading when a day has passed. It does not apply the limits: a person applies
+    them, after a dry run.
     """
     due = repository.uses >= USES_TO_PRUNE
     if repository.just_loaded:
@@ -79,10 +79,10 @@ def prune(repository: MemoryRepository, *, dry_run: bool = False, actor: str = "
 
 
 def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dry_run: bool = False, actor: str = "") -> Forgotten:
-    """Take back everything from a session, a page or a kind of origin.
+    """Retract all memories from a session, a page or a kind of origin.
 
-    A page is named by its address. Memories derived from it are taken back as well. A memory that another session agreed with stays,
-    without this session.
+    A page is named by its address. Memories derived from a retracted one are retracted as well. A memory that also comes from another
+    session stays.
     """
     name = text("origin", origin, 1_000, lines=False)
     with repository.writing():
@@ -126,9 +126,9 @@ def retract(repository: MemoryRepository, origin: str, *, hard: bool = False, dr
 
 
 def _is_version(child: MemoryRow | None, parent: MemoryRow | None) -> bool:
-    """Return whether a parent is only an older wording.
+    """Return whether the parent is an older version of the child's text.
 
-    It was taken over by another author's memory: its words are the child's own.
+    Then the child does not depend on the parent's origin, because the child's words come from another author.
     """
     return child is not None and parent is not None and parent.status == "superseded" and not child.contaminated
 
@@ -209,7 +209,7 @@ def delete_all(repository: MemoryRepository, confirm: str, *, actor: str = "") -
 
 
 def _active(repository: MemoryRepository) -> set[str]:
-    """Return memories of sessions that have begun and not ended."""
+    """Return ids of memories from agents' sessions that have not ended."""
     index = repository.index()
     return {
         row.id

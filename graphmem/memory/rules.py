@@ -27,14 +27,13 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
     """Return the applicable rules, and a sentence for each unreadable file.
 
     Args:
-        root: of the project; None when it is unknown.
-        home: of the user.
-        files: those worked on, as paths from the root; None for all rules of any scope.
+        root: root directory of the project; None when it is unknown.
+        home: home directory of the user.
+        files: files that are worked on, as paths from the root; None for all rules of any scope.
 
     Returns:
-        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific and
-            win over
-        earlier ones.
+        The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific
+        and win over earlier ones.
     """
     found: list[Rule] = []
     notes: list[str] = []
@@ -67,9 +66,9 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
 
 
 def _matches(glob: str, path: str) -> bool:
-    """Return whether a path fits a glob.
+    """Return whether a path matches a glob.
 
-    `*` stays in a directory, `**` does not, a bare name fits anywhere.
+    `*` matches within one directory, `**` across directories. A bare name matches in any directory.
     """
     plain = path.replace(os.sep, "/")
     return any(_fits(one.strip(), plain) for one in glob.split(",") if one.strip())
@@ -82,9 +81,9 @@ def _fits(glob: str, path: str) -> bool:
 
 
 def _fit_parts(glob: list[str], path: list[str]) -> bool:
-    """Match part by part with dynamic programming.
+    """Match a path with a glob part by part.
 
-    As for a longest common subsequence, so that many `**` do not take exponential time.
+    Dynamic programming prevents exponential time for a glob with many `**`.
     """
     reach = {0}
     for part in glob:

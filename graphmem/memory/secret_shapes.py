@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """One kind of secret, by the form its issuer or its author gives it."""
+    """One kind of secret, described by its format."""
 
     kind: str
     pattern: str  # the secret is the group `v…`, else the whole match

@@ -1,9 +1,10 @@
 """Decide whether two texts say the same, or the opposite.
 
-The same: word for word (`wording`), so that one may replace both. Probably the same: in other words, with a cosine above the model's
-measured threshold, and without a fact that the other lacks. Such texts are only linked. Texts that share most words and are not the same
-differ in a word or in the order of words, so they are two statements of one form. The opposite: sentences about the same things, of which
-one affirms what the other denies.
+* The same: one text says word for word all that the other says (`wording`), so one may replace both.
+* Probably the same: the cosine is above the model's measured threshold, and at most one text has facts that the other lacks. Such texts
+  are only linked. Texts that share most words and are not the same are never linked this way: they differ in a word or in the order of
+  words, so they are two statements of one form.
+* The opposite: one sentence affirms what a sentence about the same things in the other text denies.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def thresholds() -> dict[str, Thresholds]:
 def thresholds_of(model_id: str) -> Thresholds:
     """Return the thresholds of a model.
 
-    The specification's values for a model that was not measured.
+    A model that was not measured has the default thresholds of the specification.
     """
     table = thresholds()
     return table.get(name_of(model_id), table["default"])
@@ -96,7 +97,7 @@ _FACT: Final = re.compile(
 def facts_of(text: str) -> frozenset[str]:
     """Return the facts of a text.
 
-    Numbers, names in the form of code, paths, quotations, abbreviations.
+    These are numbers, names in the form of code, paths, quotations and abbreviations.
     """
     return frozenset(found.strip("`\"'.,").casefold() for found in _FACT.findall(text))
 
@@ -104,7 +105,7 @@ def facts_of(text: str) -> frozenset[str]:
 def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether one text may replace both.
 
-    One says all that the other says, in its words and their order.
+    It may if one says all that the other says, in the same words and order.
     """
     by_words = near.overlap > OVERLAP and min(len(words_of(one)), len(words_of(other))) >= _FEWEST_WORDS
     if not by_words and (near.cosine is None or near.cosine <= model.duplicate):
@@ -115,7 +116,7 @@ def says_the_same(one: str, other: str, near: Similarity, model: Thresholds) -> 
 def says_it_in_other_words(one: str, other: str, near: Similarity, model: Thresholds) -> bool:
     """Return whether two texts probably say the same in different words.
 
-    Decided by the cosine, and only if neither has a fact that the other lacks.
+    The cosine decides. The answer is False if each text has a fact that the other lacks.
     """
     if near.cosine is None or near.cosine <= model.duplicate or near.overlap > OVERLAP:
         return False
@@ -214,10 +215,10 @@ def _claims(text: str) -> tuple[_Claim, ...]:
 
 
 def near_words(sets: Sequence[frozenset[str]], known: int) -> list[list[int]]:
-    """Return the earlier sets that each set from `known` on overlaps with.
+    """Return for each new set the earlier sets with enough shared words.
 
-    Results are numbers, ascending, of sets above the threshold. Finds all such pairs without comparing all: two sets with enough overlap
-    share one of their rarest words.
+    Sets from number `known` on are new. Results are ascending numbers of the sets whose overlap is above the threshold. The pairs are found
+    without comparing all sets, because two sets with enough overlap share one of their rarest words.
 
     Source: Bayardo, Ma, Srikant 2007 (prefix filtering, size filtering).
     """
@@ -252,8 +253,8 @@ def _signature(bits: Iterable[int]) -> int:
 def near_rows(new: F32, known: F32, least: float, keep: int) -> list[list[tuple[int, float]]]:
     """Return the nearest earlier rows of each row of `new`, with the cosine.
 
-    Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new` after them. Exact,
-    in blocks.
+    Earlier rows are those of `known` and the preceding ones of `new`. Rows of `known` are numbered first, those of `new` after them. The
+    result is exact; it is computed in blocks.
 
     Args:
         new: float32 (n, dim), unit length.

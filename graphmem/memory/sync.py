@@ -56,9 +56,9 @@ class Conflict(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Changes of a sync to the graph.
+    """Changes that a sync makes to the graph.
 
-    Texts are without secrets. `raw` has the file's texts, for the drafts alone.
+    Its texts are without secrets. Only `raw` has the file's own texts, from which drafts are made.
     """
 
     new: list[Item]
@@ -138,7 +138,7 @@ def sync(
 def listed(repository: MemoryRepository) -> list[MemoryInfo]:
     """Return the memories that belong in the file.
 
-    Confirmed ones of the project or a module, without personal ones.
+    These are confirmed memories of the project or a module, without personal ones.
     """
     describer = repository.describer()
     return [describer.info(row) for row in _rows(repository)]
@@ -150,7 +150,7 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
     Args:
         repository: the memories.
         instead: future rows that replace the current ones.
-        personal: include personal ones.
+        personal: include personal memories.
     """
     rows = {row.id: row for row in repository.index().all_rows()} | {row.id: row for row in instead}
     return [
@@ -164,7 +164,7 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
 
 
 def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw: Mapping[int, str]) -> Plan:
-    """Compare the file, the graph and their common state."""
+    """Plan a sync from the file's items, the graph and their common state."""
     plan = Plan([], [], {}, [], [], {}, set(), [], dict(raw))
     by_text = {fingerprint(row.content): short for short, row in shown.items()}
     lines = _lines_of(found, base.in_file, shown)
@@ -204,7 +204,7 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
     """Return the line of each id.
 
-    If an id occurs twice: the first line with the memory's words, else the first one.
+    If an id occurs several times, the first line with the memory's words is returned, else the first line.
     """
     lines: dict[str, int] = {}
     exact: set[str] = set()
@@ -242,7 +242,10 @@ def _compare(plan: Plan, item: Item, base: Common, here: MemoryRow | None, short
 
 
 def _drafts(repository: MemoryRepository, plan: Plan) -> list[dict[str, Any]]:
-    """Return validated drafts, and report the text that will be left out."""
+    """Return validated drafts of the file's new texts.
+
+    Text that will be left out is reported in the plan's notes.
+    """
     for memory_id, content in plan.changed.items():
         line = next(line for line, short in plan.claims.items() if short == repository.row(memory_id).short_id)
         _look(repository, plan, {"content": content}, f"line {line}")
@@ -260,9 +263,9 @@ def _remembered(item: Item) -> dict[str, Any]:
 
 
 def _without_secrets(text: str) -> str:
-    """Return an item's text as a memory would have it.
+    """Return an item's text with secrets redacted, as a memory stores it.
 
-    It is unchanged if it contains nothing secret.
+    A text without secrets is returned unchanged.
     """
     clean, kinds = redact(unfolded(text))
     return one_line(clean) if kinds else text
@@ -327,7 +330,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return fingerprints of items that stay in the file without an id.
 
-    Their words are known, so they are not imported again.
+    They are stored, so that the next sync does not import the items again.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
@@ -346,7 +349,7 @@ def _answer(path: Path, plan: Plan, outcome: Outcome, *, dry_run: bool) -> SyncA
 
 
 def _expect_writable(path: Path) -> None:
-    """Refuse a file that a rename would replace against a person's intent."""
+    """Refuse to replace a symbolic link or a read-only file."""
     if path.is_symlink():
         raise refuse(path.name, f"a link to {path.readlink()}", "a sync would replace the link by a file", "Use the link's target.")
     if path.exists() and (not path.stat().st_mode & 0o222 or not os.access(path, os.W_OK)):
@@ -372,7 +375,7 @@ _NOTHING: Final = Common({}, {})
 
 
 def _name(path: Path, state: Path) -> str:
-    """Return a file's key in the state: its path from the index.
+    """Return a file's key in the state: its path relative to the index.
 
     The index may move together with the project.
     """
@@ -380,9 +383,9 @@ def _name(path: Path, state: Path) -> str:
 
 
 def _state(path: Path) -> dict[str, Common]:
-    """Return the stored state by file.
+    """Return the stored state of each file.
 
-    Earlier versions knew only MEMORY.md, with one text for both sides.
+    Earlier versions stored only MEMORY.md, with one text for both sides.
     """
     try:
         return _read_state(path)

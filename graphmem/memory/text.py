@@ -48,7 +48,7 @@ def fingerprint(content: str) -> str:
 def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
     """Return the shortest unused prefix of sha256(content).
 
-    At least four digits.
+    It has at least four digits.
     """
     digest = hashlib.sha256(content.encode()).hexdigest()
     digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts, if both are kept
@@ -76,7 +76,7 @@ def title_of(content: str) -> str:
 def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
     """Return the text of an inline citation, at most 40 characters.
 
-    It is the file and the day, else the beginning of the title.
+    It is the first file and the day. Without files it is the beginning of the title.
     """
     if files:
         day = f" · {created_at:%Y-%m-%d}"
@@ -85,7 +85,7 @@ def citation_of(title: str, files: Sequence[str], created_at: datetime) -> str:
 
 
 def contextual_text(content: str, type_: str, files: Iterable[str], modules: Iterable[str]) -> str:
-    """Return the text that is embedded.
+    """Return the text of a memory that is embedded.
 
     It is `Files: … | Module: … | Type: …` and then the content. Empty parts are left out.
     """

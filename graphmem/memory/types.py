@@ -1,7 +1,7 @@
 """Tables of memory types and sources.
 
-Differences between designs are rows here, not modules. A type decides how fast a memory fades and how long it is kept. A source decides how
-far it is trusted and which status it starts with.
+A type decides how fast a memory fades and how long it is kept. A source decides how far it is trusted and which status it starts with. Each
+type and each source is a row here, so that a new one needs no new module.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ TAUGHT_HALF_LIFE_DAYS: Final = TYPES["fact"].half_life_days
 
 
 def classify(content: str) -> str:
-    """Return the type that a text's words suggest, else `observation`."""
+    """Return the type that the words of a text suggest, else `observation`."""
     return next((name for pattern, name in _CLASSIFIER if pattern.search(content)), UNTYPED)
 
 
@@ -226,5 +226,5 @@ def more_tainted(one: str, other: str) -> str:
 
 
 def way_back(status: str, short_id: str) -> str:
-    """Return how to restore an inactive memory, as the end of a sentence."""
+    """Return what to do about an inactive memory, as the end of a message."""
     return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."

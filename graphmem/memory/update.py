@@ -1,6 +1,6 @@
 """Change the text or the properties of a memory.
 
-Its text is never overwritten: a new content is a new version.
+The text is never overwritten: a new content creates a new version.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ FIELDS: Final = (
 def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, Any], actor: str = "") -> MemoryInfo:
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
-    The memory keeps its id with the new content. The old content gets an id of its own, superseded and linked by `supersedes`. So the
-    belief at an earlier time stays known. An automatically found contradiction ends if the new text no longer denies the other memory.
+    The memory keeps its id with the new content. The old content gets an id of its own, is superseded and linked by `supersedes`. So the
+    content at an earlier time remains known. A contradiction that was found automatically ends if the new text no longer denies the other
+    memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
@@ -127,7 +128,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:
-    """Return found contradictions that no longer apply to this content."""
+    """Return automatic contradictions that the new content no longer causes."""
     ends = [(link, index.row(link.dst if link.src == memory_id else link.src)) for link in index.relates(memory_id) if link.auto]
     return [
         (link.src, link.dst, link.kind)
@@ -137,8 +138,8 @@ def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str
 
 
 def _is_untyped(row: MemoryRow) -> bool:
-    """Return whether nobody chose the type.
+    """Return whether the memory has the default type with its half-life.
 
-    Then the half-life came from the type, and a new type brings its own.
+    Then nobody chose the type. The half-life came from the type, so a new type brings its own half-life.
     """
     return row.type == UNTYPED and row.half_life_days == TAUGHT_HALF_LIFE_DAYS

@@ -84,7 +84,7 @@ class Draft(NamedTuple):
 
 
 def refuse(field: str, came: Any, limit: str, hint: str) -> BadInputError:
-    """Return the error of a field: its value, the limit and a hint."""
+    """Return the error for an invalid field: its value, the limit and a hint."""
     return BadInputError(f"{field} is {came}; {limit}. {hint}", argument=field, field=field, limit=limit, value=came)
 
 
@@ -130,7 +130,7 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
 def type_of(value: Any, content: str) -> str:
     """Return a type by its name or its name in another tool.
 
-    Without a name the content's words decide.
+    Without a name, the words of the content decide.
     """
     if value is None or value == "":
         return classify(content)
@@ -229,7 +229,7 @@ EXTRA_KINDS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
 def details_of(value: Any, type_: str) -> str | None:
     """Return typed extras as JSON, by the schema of their type.
 
-    If the schema has names, others are refused.
+    If the schema lists names, other names are refused.
     """
     if value is None:
         return None
@@ -292,17 +292,17 @@ RENAMED: Final = {"related_files": "files"}
 def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_source: str, redacted: Sequence[str] = ()) -> Draft:
     """Validate one item without secrets; return its draft.
 
-    Names are as in `GraphMem.remember`.
+    The fields are named as the parameters of `GraphMem.remember`.
 
     Args:
         item: the caller's input.
         root: the project's root, "" when it is unknown.
-        dim: dimension of the model of its vector; None for any.
-        default_source: for items without a source.
+        dim: required dimension of the item's vector; None for any.
+        default_source: source of an item that names none.
         redacted: kinds of the secrets that were removed.
 
     Raises:
-        BadInputError: the first invalid field.
+        BadInputError: a field is invalid; the error is about the first one.
     """
     item = renamed(item)
     if unknown := sorted(set(item) - _KNOWN):
@@ -352,7 +352,7 @@ def checked(item: Mapping[str, Any], *, root: str, dim: int | None, default_sour
 
 
 def renamed(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return fields by their current names."""
+    """Return the item with old field names replaced by the current ones."""
     if not RENAMED.keys() & item.keys():
         return item
     for old, new in RENAMED.items():

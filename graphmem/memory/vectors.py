@@ -1,7 +1,7 @@
 """Embed memories in the background, newest first.
 
-When a memory gets its vector, it is compared with others again, now by meaning. Only the cosine finds the same statement in other words.
-The rules are the same as at the time of writing.
+When a memory gets its vector, it is compared with the others again, because only the cosine finds the same statement in other words. The
+rules are the same as at the time of writing.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class MemoryVectors:
 
     Args:
         projections: hold the memories.
-        embedder: returns the model, or None; called when one is needed.
+        embedder: returns the model, or None; called when a model is needed.
         text_of: returns the text of a memory that is embedded.
-        keep: stores vectors with the ids of the memories whose texts they represent.
+        keep: stores vectors, each with the ids of the memories that have its text.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class MemoryVectors:
         self.note = ""  # one sentence when no vectors will be computed
 
     def wake(self) -> None:
-        """Begin or continue, because there are memories without a vector."""
+        """Start or continue the computation of missing vectors in the background."""
         if self._closing.is_set() or self._embedder() is None:
             return
         if self._thread is None:
@@ -64,7 +64,7 @@ class MemoryVectors:
         self._wake.set()
 
     def run(self) -> int:
-        """Compute now, synchronously; return the number of new vectors.
+        """Compute missing vectors synchronously; return the number of new vectors.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -94,7 +94,7 @@ class MemoryVectors:
                 self.note = f"memories get no vectors: {unraised(error, 'filling the vectors of memories')}"
 
     def _fill(self) -> int:
-        """Compute window by window until nothing is missing."""
+        """Compute vectors in windows of memories until none is missing."""
         self._projections.wait()  # the model for queries is known once the projections are loaded
         embedder = self._embedder()
         if embedder is None:

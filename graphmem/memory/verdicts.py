@@ -25,7 +25,7 @@ ON_TOPIC: Final = 0.5  # overlap of words above which two texts have the same to
 
 
 class Met(NamedTuple):
-    """A memory that another one resembles."""
+    """A memory that resembles the new one, with their similarity."""
 
     row: MemoryRow
     near: Similarity
@@ -46,11 +46,11 @@ class Verdict(NamedTuple):
 
 
 class Judge:
-    """Decides by the rules above.
+    """Decides the outcome for a memory by the rules of this module.
 
     Args:
         now: the time of the decision.
-        limits: thresholds of the model of the cosines.
+        limits: similarity thresholds of the model that computed the vectors.
         links_of: returns a memory's links to code, by id.
     """
 
@@ -63,10 +63,10 @@ class Judge:
         """Return the outcome for a memory.
 
         Args:
-            row: of the memory.
-            met: those it resembles, nearest first.
-            targets: ids of the code it is about.
-            is_own: a caller gave its id: somebody's own note.
+            row: row of the memory.
+            met: memories that it resembles, nearest first.
+            targets: ids of the code that the memory is about.
+            is_own: whether a caller gave the id of the memory; then it is somebody's own note.
         """
         verdict = Verdict(row, row.id, "added", [], [], [], [])
         linked = 0
@@ -99,18 +99,21 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the new one of two equivalent texts keeps its words."""
+        """Return whether the text of the new memory replaces the equivalent other."""
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return False if joining would lose a longer text kept on purpose."""
+        """Return whether two memories may be replaced by one.
+
+        They may not if this would lose a longer text that was kept on purpose.
+        """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
 
     def _consolidate(self, verdict: Verdict, other: MemoryRow, likeness: float) -> Verdict:
-        """Replace two texts that say nearly the same by one of them."""
+        """Replace two memories that say nearly the same by one of them."""
         now, row = self._now, verdict.row
         new_wins = self._new_wins(row, other)
         winner, loser = (row, other) if new_wins else (other, row)
@@ -145,7 +148,7 @@ class Judge:
         )
 
     def _contradict(self, verdict: Verdict, other: MemoryRow, near: Similarity, *, is_own: bool) -> Verdict:
-        """Decide between two texts that cannot both be true."""
+        """Decide between two memories that cannot both be true."""
         now, row = self._now, verdict.row
         likeness = _likeness(near)
         wins = None if is_own else self._winner(row, other)

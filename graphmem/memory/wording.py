@@ -75,9 +75,9 @@ class _Word(NamedTuple):
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """Return whether a text has all words of another in their order.
+    """Return whether a text has all words of another one, in their order.
 
-    More words are allowed only as a clause at its end that limits nothing.
+    It may have more words only as a final clause that does not limit the statement.
     """
     mine, theirs = _words(one), _words(other)
     if not theirs or len(mine) < len(theirs) or not all(map(_equal, mine, theirs)):
@@ -94,7 +94,10 @@ def _equal(one: _Word, other: _Word) -> bool:
 
 
 def _is_gerund(one: str, other: str) -> bool:
-    """Return True for "caching" of "cache", "running" of "run"."""
+    """Return whether the first word is the gerund of the second.
+
+    Examples are "caching" of "cache" and "running" of "run".
+    """
     if not one.endswith("ing") or len(one) < 6:
         return False
     base = one[:-3]
@@ -129,9 +132,9 @@ def _words(text: str) -> tuple[_Word, ...]:
 
 
 def _compared(word: str, *, first: bool) -> str:
-    """Return a word in its compared form.
+    """Return the form of a word that is used for comparisons.
 
-    It is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their letters.
+    It is "" for an insignificant word, and two words for a contraction. Names in the form of code keep their case.
     """
     if not word.replace("'", "").isalpha():  # with digits, dots, underscores, signs: a fact
         plain = not any(sign.isupper() for sign in word[1:])

@@ -62,7 +62,7 @@ class Planner:
     """Plans one write of one or many drafts; changes nothing itself.
 
     Args:
-        around: memories, graph, time.
+        around: memories, graph and time at the start of the write.
         assumed: future rows that replace those of the index.
     """
 
@@ -88,12 +88,12 @@ class Planner:
         self._judge = Judge(around.now, around.thresholds, self._links_of)
 
     def plan(self, drafts: Sequence[Draft], model: str, op: str = "add") -> Plan:
-        """Return the outcomes of drafts, taken one after the other.
+        """Return the outcomes of drafts, planned one after the other.
 
         Args:
             drafts: validated and without secrets.
-            model: of their vectors.
-            op: the audit's word for an added memory.
+            model: model that computed their vectors.
+            op: operation that the audit log gets for an added memory.
         """
         self._model = model
         found = self._near_many(drafts) if len(drafts) >= MANY else None
@@ -135,7 +135,7 @@ class Planner:
         return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Apply a verdict's changes to other memories."""
+        """Add a verdict's changes of other memories to the plan."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -149,9 +149,9 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """Compare memories that got a vector, each with the earlier ones.
+        """Compare memories that got a vector with the memories before them.
 
-        Records whose ids a caller gave are left unchanged.
+        Memories whose ids a caller gave are left unchanged.
         """
         for one in ids:
             row, vector = self._row(one), self._index.vector(one)
@@ -177,7 +177,10 @@ class Planner:
         return self._finish([])
 
     def _tainted(self, draft: Draft) -> Draft:
-        """Return the taint of the most tainted ancestor."""
+        """Return the draft with the origin of its most tainted ancestor.
+
+        It is contaminated if an ancestor is.
+        """
         origin, contaminated = draft.origin, draft.contaminated
         for one in draft.derived_from:
             parent = self._row(one)
@@ -201,7 +204,7 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Record that the same text was written again."""
+        """Record that the same text was written again, and return the outcome."""
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:
@@ -263,9 +266,9 @@ class Planner:
     # ---- many drafts
 
     def _near_many(self, drafts: Sequence[Draft]) -> list[dict[str | int, float | None]]:
-        """Return memories (by id) and earlier drafts (by place) near each draft.
+        """Return stored memories and earlier drafts that resemble each draft.
 
-        The cosine is included if it found the pair.
+        Memories are identified by id, drafts by position. The value is the cosine if the vectors found the pair, else None.
         """
         stored = {one: self._rows.get(one, row) for one, row in self._index.rows(self._index.ids()).items()}
         known: list[str | int] = list(stored)
@@ -285,7 +288,10 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the draft's vector, if its model is the others' model."""
+        """Return the draft's vector, or None.
+
+        None means that the draft has no vector, or one of another model than the index.
+        """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
     # ---- rows
@@ -376,12 +382,12 @@ class Planner:
             self._files.update((file.id, file) for file in links.files)
 
     def _is_new_session(self, memory_id: str, draft: Draft) -> bool:
-        """Return whether a draft's session has not stated this before."""
+        """Return whether a draft's session is not yet a source of this memory."""
         known = {one.session_id for one in self._index.learnt(memory_id)} | {key[1] for key in self._learnt if key[0] == memory_id}
         return bool(draft.session) and draft.session not in known
 
     def _learn(self, memory_id: str, draft: Draft) -> None:
-        """Record the session a memory comes from."""
+        """Record the session of a draft as a source of the memory."""
         if not draft.session:
             return
         if draft.session not in self._sessions and self._index.session(draft.session) is None:
@@ -427,7 +433,7 @@ class Planner:
 
 
 class Taken:
-    """Short ids in use."""
+    """Short ids in use, in the index and in the current write."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index
@@ -438,7 +444,7 @@ class Taken:
 
 
 def _united(known: Sequence[AboutRow], more: Sequence[AboutRow]) -> list[AboutRow]:
-    """Merge links by target and role; the surer one wins."""
+    """Merge links with the same target and role; keep the most confident one."""
     links: dict[tuple[str, str], AboutRow] = {}
     for one in [*known, *more]:
         key = one.target_id, one.role
