@@ -1,9 +1,9 @@
 """Background agent that prepares memories for the next turn of a session.
 
-`update` returns at once. A thread embeds the context, compares it with the previous one and looks for memories.
-A similarity below 0.3 starts a new topic, and memories shown before may be shown again. So do 50 turns and a new session.
-Within a topic no memory is shown twice. An optional check by a language model runs in threads of its own, so that a slow
-model does not delay the contexts of other sessions.
+`update` returns at once. A thread embeds the context, compares it with the previous one and looks for memories. A new topic starts if the
+similarity is below 0.3, after 50 turns, and with a new session. Memories shown before may then be shown again. Within a topic no memory is
+shown twice. An optional check by a language model runs in threads of its own, so that a slow model does not delay the contexts of other
+sessions.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Ready(NamedTuple):
 
 
 class Looking(Protocol):
-    """The lookups that the agent needs from a project."""
+    """Interface to the lookups of a project that the agent needs."""
 
     def vector(self, text: str) -> Sequence[float] | None:
         """Vector of unit length; None without a model."""
@@ -98,7 +98,8 @@ class ContextAgent:
     Args:
         looking: finds memories.
         on_ready: called with the session and the number of candidates after each processed context.
-        check: drops irrelevant candidates with a language model. If it fails or is late, all candidates are ready and `take` reports it.
+        check: drops irrelevant candidates with a language model. If it fails or exceeds its time limit, all candidates are kept and `take`
+            reports this.
         check_s: time limit of the check in seconds.
     """
 
@@ -130,7 +131,7 @@ class ContextAgent:
             self._state(session)
 
     def end(self, session: str) -> int:
-        """End a session; return how many memories it was shown."""
+        """End a session; return the number of memories that it was shown."""
         with self._lock:
             self._waiting.pop(session, None)
             state = self._sessions.pop(session, None)
@@ -172,17 +173,17 @@ class ContextAgent:
             state.shown_ever.update(ids)
 
     def was_shown(self, memory_id: str) -> list[str]:
-        """Open sessions that were shown a memory, ascending."""
+        """Names of open sessions that were shown a memory, ascending."""
         with self._lock:
             return sorted(name for name, state in self._sessions.items() if memory_id in state.shown_ever)
 
     def phase(self, session: str) -> str:
-        """The last reported phase of work."""
+        """Last phase of work that the session reported."""
         with self._lock:
             return self._state(session).phase
 
     def topics(self, session: str) -> int:
-        """Number of topics so far, from 1."""
+        """Number of the session's topics so far, starting at 1."""
         with self._lock:
             return self._state(session).topics
 

@@ -38,7 +38,7 @@ def check(ask: Ask) -> None:
     """Validate a request.
 
     Raises:
-        BadInputError: an invalid format, phase, name or number.
+        BadInputError: a format, phase, name or number is invalid.
     """
     format_named(ask.form)
     if ask.phase and ask.phase not in PHASES:
@@ -57,5 +57,5 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """A budget that any section may use up."""
+    """A budget in which each section may use all tokens."""
     return Budget(tokens, tokens, tokens, tokens, tokens)

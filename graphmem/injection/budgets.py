@@ -48,10 +48,10 @@ def budget_for(remaining: int | None = None) -> Budget:
     """The budget for a number of remaining tokens of context.
 
     Args:
-        remaining: tokens. None means that the agent does not report them; 100,000 are assumed.
+        remaining: number of tokens. None means that the agent does not report it; then 100,000 are assumed.
 
     Raises:
-        BadInputError: negative, or not a number of tokens.
+        BadInputError: the number is negative or not a number of tokens.
     """
     left = USUAL_REMAINING if remaining is None else remaining
     if isinstance(left, bool) or not isinstance(left, int) or not 0 <= left <= MAX_REMAINING:
@@ -96,12 +96,14 @@ PHASE_SHARES: Final[Mapping[str, PhaseShares]] = MappingProxyType(
 
 
 def shares_of(phase: str, leaning: Mapping[str, float]) -> Mapping[str, float] | None:
-    """Shares of the retrieval tokens in a phase; None if it has none.
+    """Shares of the retrieval tokens by type of memory in a phase of work.
+
+    None means that the phase has no shares.
 
     Args:
-        phase: of work.
-        leaning: weight of each type in this phase, relative to its own weight (`search.phases`). Shares are scaled by it and
-            normalised to the same sum as before. A type without its own share stays in OTHER.
+        phase: name of the phase of work.
+        leaning: weight of each type in this phase, relative to the type's general weight (`search.phases`). Each share is multiplied by
+            this weight, and all are normalised to the same sum as before. A type without its own share remains in OTHER.
     """
     if (own := PHASE_SHARES.get(phase)) is None:
         return None

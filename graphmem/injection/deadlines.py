@@ -1,6 +1,6 @@
 """Run calls with a deadline and discard late answers.
 
-A waiting agent loses more than a late answer would give it.
+An agent that waits loses more time than a late answer is worth.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ class Deadlines:
 
 
 def deadline_of(point: str) -> float:
-    """Seconds allowed at a point.
+    """Seconds allowed for an answer at an injection point.
 
     Raises:
-        BadInputError: unknown point.
+        BadInputError: the point is unknown.
     """
     if point not in DEADLINES_S:
         raise BadInputError(f"{point!r} is not a point; use one of {', '.join(POINTS)}", argument="point", value=point)

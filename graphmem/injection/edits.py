@@ -1,7 +1,7 @@
-"""Advice about an edit: who breaks, which tests run it, what is known.
+"""Advice about an edit: what breaks, which tests run it, what is known.
 
-`Consequences` of an edit come from the project. `EditBook` keeps what each session was told and what it has opened since, so that advice
-is given once, dependents that were not opened are named after an edit, and forgotten files when the agent stops.
+The project computes the `Consequences` of an edit. `EditBook` records what each session was told and which files it opened since. So advice
+is given once. After an edit, dependents that were not opened are named. When the agent stops, forgotten files are named.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class EditBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """The part that the session was not told; None if there is none."""
+        """Consequences of which the session was not told; None if there are none."""
         with self._lock:
             state = self._of(session)
             fresh = tuple(one for one in found.targets if one not in state.told)
@@ -82,7 +82,7 @@ class EditBook:
             return found._replace(targets=fresh, moves=moves)
 
     def tell(self, session: str, found: Consequences) -> None:
-        """Record advice that was given."""
+        """Record that a session was told about these consequences."""
         with self._lock:
             state = self._of(session)
             state.told.update(found.targets)
@@ -107,9 +107,9 @@ class EditBook:
             self._of(session).tested = True
 
     def unopened(self, session: str) -> list[Dependent]:
-        """Dependents of changed signatures in files not opened yet.
+        """Dependents of changed signatures in files that were not opened yet.
 
-        The list is empty while it equals the last one.
+        The list is empty if their files are the same as at the last call.
         """
         with self._lock:
             state = self._of(session)
@@ -121,9 +121,9 @@ class EditBook:
             return [one for path in left for one in left[path]]
 
     def at_stop(self, session: str) -> str:
-        """The reminder when an agent stops; "" without one. It is given once.
+        """Reminder of forgotten files for an agent that stops, or "".
 
-        It needs a forgotten file: a dependent of a changed signature, or a file that usually changes with an edited one.
+        It is given once. A forgotten file is a dependent of a changed signature, or a file that usually changes with an edited one.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -163,7 +163,7 @@ class EditBook:
 
 
 def notes(found: Consequences) -> list[Item]:
-    """Sentences about an edit as items, most important first."""
+    """Sentences about the consequences of an edit, most important first."""
     names = _named(map(plain_path, found.targets))
     said = []
     if found.dependents:
@@ -180,7 +180,7 @@ def notes(found: Consequences) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """The sentence after an edit about dependents that were not opened."""
+    """Sentence that names the dependents that were not opened after an edit."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 

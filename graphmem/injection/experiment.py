@@ -17,7 +17,10 @@ GROUPS: Final = {CONTROL: _CONTROL_BELOW, PASSIVE: _PASSIVE_BELOW - _CONTROL_BEL
 
 
 def group_of(session: str, project: str) -> str:
-    """control, passive or full: sha256(project, session) mod 100, everywhere."""
+    """Group of a session: control, passive or full.
+
+    It is sha256(project, session) mod 100, so it is the same on every machine.
+    """
     digest = hashlib.sha256(f"{project}\0{session}".encode("utf-8", "surrogatepass")).digest()
     place = int.from_bytes(digest, "big") % 100
     return CONTROL if place < _CONTROL_BELOW else PASSIVE if place < _PASSIVE_BELOW else FULL

@@ -1,4 +1,4 @@
-"""Find the memories that may be shown unasked.
+"""Find the memories that may be shown without a request.
 
 They are found by open files, by a text, or because they apply to every session.
 """
@@ -57,15 +57,15 @@ class Kept(NamedTuple):
 
 
 class Finder:
-    """Find memories for injection. Thread-safe.
+    """Finds memories for injection. Thread-safe.
 
     Args:
         book: repository of the memories.
         searcher: searches by text.
-        projections: of the memories and the code.
+        projections: projections of the memories and the code.
         vectors: the model that embeds contexts.
-        trust: the confidence that a memory needs to be shown unasked.
-        state: of the index.
+        trust: the confidence that a memory needs to be shown without a request.
+        state: returns the state of the index.
     """
 
     def __init__(
@@ -137,7 +137,10 @@ class Finder:
         return [(info, score) for info, score in found if info.id in meant]
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Filter relevant memories, by vectors or by the words of one sentence."""
+        """Ids of the memories that are relevant to a text.
+
+        Relevance is decided by vectors, or by the words of one sentence.
+        """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
         is_usable = embedder is not None and index.model_id == embedder.model_id
@@ -162,7 +165,10 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Memories of some types for a text; trust does not apply to requests."""
+        """Memories of some types that fit a text.
+
+        Trust levels do not apply, because an agent requested them.
+        """
         request = Request(
             query=text[:MAX_QUERY], k=k, files=ask.files[:MAX_FILES], types=frozenset(types), kinds=frozenset({"memory"}), explain=False
         )
@@ -177,9 +183,9 @@ class Finder:
         return [info.id for info, _ in found if self.is_sure(info)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
-        """Active traps about a file or its code, as (id, confidence when shown).
+        """Active traps about a file or its code, as (id, confidence).
 
-        The most confident is first; ties are ordered by id.
+        Pinned traps come first, then the most confident ones; ties are ordered by id.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -194,9 +200,9 @@ class Finder:
         return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now)) for row in surest]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
-        """Memories about files by weight, and how many exceed MAX_STANDING.
+        """Memories about files by weight, and the number left out.
 
-        Ties are ordered by id.
+        At most MAX_STANDING are returned. Ties are ordered by id.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -210,7 +216,10 @@ class Finder:
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
-        """Return the cached results; a count of shown memories is not a change."""
+        """Return the cached results, which a change of memories invalidates.
+
+        Counting that a memory was shown does not invalidate them.
+        """
         kept = self._standing
         if kept is None:
             turn = self._changes
@@ -227,9 +236,10 @@ class Finder:
         return kept
 
     def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
-        """Memories that may be shown unasked, or all, with their weights.
+        """Memories that may be shown without a request, with their weights.
 
-        The order of the ids is kept. The weight is importance × confidence × trust in the source.
+        With `every` all memories that are not held back are returned. The order of the ids is kept. The weight is importance × confidence ×
+        trust in the source.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -248,7 +258,7 @@ class Finder:
     def may_show(self, row: MemoryRow) -> bool:
         """Whether a memory is active and not awaiting review.
 
-        A project without experience requires confirmation of all new memories.
+        In a project without experience a new memory must be confirmed first.
         """
         if row.status not in LIVE_STATUSES or is_held(row):
             return False
@@ -286,7 +296,10 @@ class Finder:
             self._counting = 0
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Invalidate the cache after a write, but not for a count of showings."""
+        """Invalidate the cache after a write of memories.
+
+        A write that only counts shown memories does not invalidate it.
+        """
         is_count = self._counting == get_ident() and not delta.removed_memories and not delta.about
         if not is_count:
             self._changes += 1
@@ -294,8 +307,8 @@ class Finder:
 
 
 def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
-    """Importance × confidence in use × trust in the source.
+    """Weight of a memory: importance × confidence × trust in the source.
 
-    Trust keeps fragments of a rules file from displacing lessons taught by people.
+    The confidence is the confidence in use. Trust keeps fragments of a rules file from displacing lessons taught by people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust

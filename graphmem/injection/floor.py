@@ -27,7 +27,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def sentences_of(text: str) -> list[frozenset[str]]:
-    """Content words of the first 64 sentences or lines.
+    """Sets of content words of the first 64 sentences or lines.
 
     A text without content words gives all of its words.
     """
@@ -37,13 +37,13 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Filter memories that have enough of the words of one sentence.
+    """Ids of the memories that have enough of the words of one sentence.
 
     Args:
-        index: of all memories.
-        sentences: from `sentences_of`.
+        index: index of all memories.
+        sentences: result of `sentences_of`.
         code: number of code texts that contain each word.
-        ids: of the memories.
+        ids: ids of the memories to filter.
     """
     terms = index.terms(frozenset().union(*sentences), ids)
     total = terms.texts + code.total

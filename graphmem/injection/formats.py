@@ -1,8 +1,8 @@
 """Output formats for packed items: XML, Markdown, plain text and JSON.
 
-Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. The text of a memory cannot
-escape its place. XML escapes it, Markdown and plain text fence untrusted words with a line that does not occur in them, and a library
-writes JSON. A reader can always tell graphmem's words from the words it quotes.
+Claude Code gets XML, Gemini and Cursor Markdown, Codex and OpenCode plain text, programs JSON. The text of a memory cannot break out of its
+item. XML escapes the text. Markdown and plain text fence untrusted text with a line that does not occur in it. A library writes JSON. So a
+reader can always distinguish graphmem's own text from quoted text.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _place(one: Item) -> str:
 
 
 class Format(ABC):
-    """An output format.
+    """Interface of an output format.
 
     The text is the sum of its parts, so that the cost of a part is known before it is added.
     """
@@ -79,15 +79,15 @@ class Format(ABC):
         """Text of one item."""
 
     def frame_cost(self, count: Count) -> int:
-        """Tokens of the frame, including its line ends."""
+        """Number of tokens of the frame, including its line ends."""
         return sum(count(part) + 1 for part in self.frame() if part)
 
     def heading_cost(self, section: str, count: Count) -> int:
-        """Tokens of a section without items."""
+        """Number of tokens of a section's heading and end, without items."""
         return sum(count(part) + 1 for part in self.heading(section) if part)
 
     def cost(self, one: Item, count: Count) -> int:
-        """Tokens of an item, including its line end."""
+        """Number of tokens of an item, including its line end."""
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
@@ -136,7 +136,7 @@ class XmlFormat(Format):
 
 
 class _LinesFormat(Format):
-    """Common parts of Markdown and plain text."""
+    """Common base of the Markdown and the plain text format."""
 
     def _marked(self, one: Item, said: str) -> str:
         marks = [conflict(own, one.title, other, title) for own, other, title in one.conflicts]
@@ -205,7 +205,7 @@ class TextFormat(_LinesFormat):
 
 
 class JsonFormat(Format):
-    """One JSON object on one line, for programs."""
+    """One JSON object on one line, for reading by programs."""
 
     name = "json"
 
@@ -272,10 +272,10 @@ FORMATS: Final[dict[str, Format]] = {one.name: one for one in (XmlFormat(), Mark
 
 
 def format_named(name: str) -> Format:
-    """One of FORMATS.
+    """Format with this name, one of FORMATS.
 
     Raises:
-        BadInputError: unknown format.
+        BadInputError: the format is unknown.
     """
     if name not in FORMATS:
         raise BadInputError(f"{name!r} is not a format; use one of {', '.join(FORMATS)}", argument="format", value=name)

@@ -40,7 +40,7 @@ class Hooks:
     Args:
         injector: chooses the context to inject.
         observe: receives events; None if observation is off.
-        root: of the project.
+        root: root directory of the project.
     """
 
     def __init__(self, injector: Injector, observe: Observe | None, root: Callable[[], Path | None]) -> None:
@@ -95,7 +95,7 @@ class Hooks:
             self._observe(events)
 
     def _about(self, call: HookCall) -> tuple[list[str], str]:
-        """Project files that a tool worked on, and its search text."""
+        """Project files that a tool read or edited, and the text it searched for."""
         if call.moment not in (TOOL, FAILURE) or not call.tool:
             return [], ""
         meant = call_of(call.tool, call.args)
@@ -119,7 +119,7 @@ class Hooks:
             return ""
 
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
-        """Context to inject for an event; None if this event takes none."""
+        """Context to inject for an event; None if nothing is injected for it."""
         injector, can = self._injector, call.event in agent.injects
         ask = Ask("step", call.session, call.text, tuple(files), form=agent.form)
         if call.moment == BEFORE:
@@ -153,7 +153,7 @@ class Hooks:
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
         """Advice after a tool: about its edit, or about unopened dependents.
 
-        Agents that hear nothing before a tool get the advice about an edit with its result.
+        Agents that accept no context before a tool get the advice about an edit together with the tool's result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -179,7 +179,10 @@ class Hooks:
         return [Edit(path, one.old, one.new) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
-        """Traps of the tool's files, else a step's item, else prepared candidates."""
+        """Context to inject after a tool.
+
+        It is traps of the tool's files, else a step's item, else prepared candidates.
+        """
         if not can:
             return None
         answer: Injection | None = None

@@ -1,6 +1,6 @@
 """Inject context into an agent's sessions at fixed points.
 
-Slow work happens after the answer. A deadline bounds each point, and an answer that is late is empty.
+Slow work runs after the answer was sent. Each point has a deadline; after it an empty answer is sent.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ class Injector:
     Args:
         book: repository of the memories.
         searcher: runs searches.
-        projections: of the memories and the code.
+        projections: projections of the memories and the code.
         vectors: the model that embeds contexts.
         data_dir: directory of the trust file.
-        state: of the index.
-        rules: rules that apply to given files.
-        root: of the project, if known.
+        state: returns the state of the index.
+        rules: returns the rules that apply to given files.
+        root: root directory of the project, if known.
         on_ready: called after each processed context.
-        summaries: of the last sessions, newest first.
-        moving: files that most changes of some files or folders touched too. The flag says whether to wait for the history.
+        summaries: returns summaries of the last sessions, newest first.
+        moving: returns the files that usually change together with some files or folders. The flag says whether to wait for the history.
         relevance: checks prepared candidates in the background; None without a language model.
-        advise: consequences of edits; None if they are unknown.
+        advise: returns the consequences of edits; None if they are unknown.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Injector:
             self._first.pop(session, None)
 
     def end(self, session: str) -> None:
-        """End a session and count it in the project's experience."""
+        """End a session and add it to the project's experience."""
         self.steps.forget(session)
         self.edits.forget(session)
         with self._first_lock:
@@ -140,7 +140,7 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to their session, and record flagged ones."""
+        """Offer new memories to their session, and count memories flagged wrong."""
         self._finder.memories_changed(delta)
         for link in delta.learnt:
             self.steps.learnt(link.session_id, [link.memory_id])
@@ -153,7 +153,7 @@ class Injector:
                     self.trust.flagged(session)
 
     def searched(self, session: str, query: str) -> None:
-        """Record a search and look up in the background which memories answer it."""
+        """Record a search, and find in the background the memories that answer it."""
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
@@ -161,7 +161,7 @@ class Injector:
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase))
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until all background work is done."""
+        """Wait until all background work is done; False if the agent times out."""
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):
             return False
@@ -174,12 +174,12 @@ class Injector:
         """Return the context to inject at a point, within its deadline.
 
         Args:
-            ask: the point and the known circumstances.
+            ask: the request with its point and the known circumstances.
             deadline_s: overrides the point's own deadline.
             begun: arrival of the request on the clock of `time.monotonic`.
 
         Raises:
-            BadInputError: an invalid point, format, phase or number.
+            BadInputError: a point, format, phase or number is invalid.
         """
         allowed = deadline_of("step" if ask.point == "take" else ask.point) if deadline_s is None else deadline_s
         started = time.monotonic() if begun is None else begun
@@ -223,7 +223,7 @@ class Injector:
         return answer
 
     def after_edit(self, ask: Ask, begun: float | None = None) -> Injection | None:
-        """Name dependents of changed signatures that were not opened yet.
+        """Advice that names unopened dependents of changed signatures.
 
         None means that there is nothing new to name.
         """
@@ -302,9 +302,9 @@ class Injector:
         return Gathered(packed, why, [*said, *notes])
 
     def _start(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """System prompt: rules, workflow recipes, and memories for every session.
+        """Context for the system prompt: rules, recipes and general memories.
 
-        Those are pinned, global and module memories.
+        The recipes are those of workflows. The memories are pinned, global and module memories, which apply to every session.
         """
         rules, notes = self._rules(ask.files or None)
         items = [*self._state_notes(), *of_rules(rules)]
@@ -316,7 +316,10 @@ class Injector:
         return self._pack(ask, budget, items, until, notes=notes)
 
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """First message: files, question, prefetch list, work state, summaries."""
+        """Context for the first message of a session.
+
+        It has memories about open files and about the message, files to read first, and summaries of sessions.
+        """
         shown = self._shown(ask)
         about, more = self._finder.about_files(ask.files, shown)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
@@ -329,7 +332,7 @@ class Injector:
         return self._pack(ask, budget, items, until, notes=[*notes, *missed])
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Result of a tool: traps of its files."""
+        """Context for the result of a tool: traps of its files."""
         shown = self._shown(ask)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
         ids = [one for one in traps if one not in shown]
@@ -338,7 +341,7 @@ class Injector:
         return self._pack(ask, budget, items, until, f"known about {', '.join(ask.files)}" if items else "", notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Between steps: one item if a trigger fires."""
+        """Context between two steps: one item if a trigger fires."""
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
             return self._pack(ask, budget, (), until)
@@ -346,7 +349,7 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Candidates that the background agent prepared."""
+        """Context that consists of the candidates prepared in the background."""
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
@@ -393,7 +396,7 @@ class Injector:
         return []
 
     def heard(self, timeout_s: float = HEARD_S) -> None:
-        """Wait for earlier events of hooks, up to a timeout."""
+        """Wait until earlier hook events are processed, up to a timeout."""
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
         except TimeoutError:
@@ -402,7 +405,10 @@ class Injector:
             _log.debug("closing: no more background work")
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Run work in the background; errors are logged and change no answer."""
+        """Run a function in the background.
+
+        Its errors are logged; they do not affect any answer.
+        """
 
         def guarded() -> None:
             try:

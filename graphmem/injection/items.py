@@ -52,7 +52,7 @@ def clean(text: str) -> str:
 def plain_path(path: str) -> str:
     """Put a path on one line and replace brackets.
 
-    File names may contain line ends followed by words to an agent.
+    A file name may contain line ends, and after them instructions to an agent.
     """
     return " ".join(clean(path).split()).replace("]", ")")
 
@@ -94,12 +94,15 @@ def of_rules(rules: Iterable[Rule]) -> list[Item]:
 
 
 def note(text: str) -> Item:
-    """An item with a sentence by graphmem itself."""
+    """An item with a sentence written by graphmem itself."""
     return Item(section="always", kind="note", id=f"note:{text}", text=text)
 
 
 def distinct(items: Sequence[Item], without: Iterable[str] = ()) -> list[Item]:
-    """Drop repeated items and those with given ids; the first of each is kept."""
+    """Drop repeated items and items with the given ids.
+
+    The first of several equal items is kept.
+    """
     seen = set(without)
     kept = []
     for one in items:

@@ -1,8 +1,8 @@
-"""Pack items into a budget in order of need; report what is left out.
+"""Pack items into a token budget in order of need, and report omissions.
 
-Order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items, then the best others, without the worst 30 %,
-at most 2 of one session and 5 in all. The phase of work divides its tokens among types, and the next best items use the remainder.
-Overlapping pieces of code are merged, and code is grouped by file.
+The sections are packed in this order: always, editor context, retrieval, summaries. Retrieval takes at most 5 pinned items. From the other
+items it drops the worst 30 % and takes the best, at most 2 of one session and 5 in all. The phase of work divides the tokens of retrieval
+among types, and the next best items use the remainder. Overlapping pieces of code are merged, and code is grouped by file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Packed(NamedTuple):
 def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[Item]:
     """Choose the memories worth showing: pinned ones, then the best few.
 
-    Both are ordered by score; ties by id.
+    Both groups are ordered by score; ties are ordered by id.
     """
     tally: Tally[str] = left_out if left_out is not None else Tally()
     ranked = sorted(found, key=lambda one: (-one.score, one.id))
@@ -94,7 +94,7 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 
 
 def _is_whole(one: Item) -> bool:
-    """Whether the text is exactly the lines that it claims."""
+    """Whether the text of a code item has exactly the lines of its range."""
     return one.start_line > 0 and one.text.count("\n") == one.end_line - one.start_line
 
 
@@ -124,11 +124,11 @@ def pack(
     """Pack items into a budget and write them as text.
 
     Args:
-        items: of any section. Retrieval is filtered and divided by type; other sections are taken in order.
-        budget: in tokens of `count`; the text never exceeds it.
+        items: items of any section. Retrieval is filtered and divided by type; other sections are taken in order.
+        budget: limits in tokens of `count`; the text never exceeds them.
         form: writes the text.
         count: counts tokens; its counts of lines add up.
-        phase: of work, for the shares of types.
+        phase: phase of work, for the shares of types.
         asked: True for an explicit request, which wants all results; False shows only the best few.
         leaning: the project's changes to the shares of types in this phase; see `budgets.shares_of`.
     """
@@ -170,7 +170,11 @@ def _fill(
     left_out: Tally[str],
     cut: list[str],
 ) -> list[Item]:
-    """Items that fit, in order: by their type's share, then in the remainder."""
+    """Items that fit, in order.
+
+    Items that exceed the share of their type are considered again for the remaining tokens. Code that does not fit is truncated if
+    possible.
+    """
     items = [_bounded(one, allowed // PIECES, form, count, cut) if one.kind == "code" and len(items) > 1 else one for one in items]
     costs = {place: form.cost(one, count) for place, one in enumerate(items)}
     used: Tally[str] = Tally()

@@ -32,7 +32,7 @@ MAX_MODULE: Final = 1_000  # characters
 
 
 class Moving(NamedTuple):
-    """Files that the history suggests for work on some places."""
+    """Files that usually change together with some files or folders."""
 
     files: list[planning.Wanted]
     note: str  # why the history suggests none, or ""
@@ -42,11 +42,11 @@ class Planner:
     """Planning for one project. Thread-safe.
 
     Args:
-        finder: of memories.
+        finder: finds memories.
         book: repository of the memories.
-        projections: of the memories.
-        root: of the project, if known.
-        moving: files that most changes of some files or folders touched too; `wait` allows reading the history first.
+        projections: projections of the memories.
+        root: root directory of the project, if known.
+        moving: returns the files that usually change together with some files or folders; `wait` allows reading the history first.
     """
 
     def __init__(
@@ -64,7 +64,10 @@ class Planner:
         self._moving = moving
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
-        """Past experience with a task, grouped by kind; trust levels do not apply."""
+        """Memories about earlier work on a task, grouped by kind.
+
+        Trust levels do not apply.
+        """
         if not task.strip():
             raise BadInputError("the task is empty; describe the work", argument="task")
         check(ask)
@@ -76,9 +79,9 @@ class Planner:
         return Gathered(pack(distinct(items), whole_budget(budget.total), format_named(ask.form), count_tokens))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
-        """Memories that one phase hands to the next.
+        """Memories that one phase of work passes to the next.
 
-        The session's own memories are first, then others of the types that the next phase needs.
+        The session's own memories come first, then others of the types that the next phase needs.
         """
         types = planning.relay_types(to)
         planning.relay_types(before)
@@ -98,7 +101,7 @@ class Planner:
     def prefetch(self, module: str, *, wait: bool = True) -> Prefetch:
         """Files to read before work on a module.
 
-        They are those that past sessions read and those that changed together with it.
+        They are files that past sessions read, and files that changed together with the module.
 
         Args:
             module: a directory or file, relative to the root.

@@ -57,7 +57,7 @@ class Wanted(NamedTuple):
 def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
     """Files that memories of type prefetch_pattern suggest for a module.
 
-    Files read in over 80 % of its sessions are first, then those in over 50 %.
+    Files read in over 80 % of the module's sessions come first, then those read in over 50 %.
     """
     found: list[Wanted] = []
     for info in patterns:
@@ -76,13 +76,13 @@ def within_module(one: str, module: str) -> bool:
 
 
 def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None]) -> tuple[list[PrefetchedFile], int]:
-    """Select files that fit, and return how many did not.
+    """Select the files that fit, and count those that do not.
 
-    The limits are 12 files and 32,000 tokens; the most often read files are first.
+    The limits are 12 files and 32,000 tokens; the most often read files come first.
 
     Args:
-        wanted: suggestions from any source; the strongest for a file counts.
-        tokens_of: tokens of a file; None if it no longer exists.
+        wanted: suggestions from any source; the strongest suggestion for a file counts.
+        tokens_of: returns the number of tokens of a file; None if it no longer exists.
     """
     best: dict[str, Wanted] = {}
     for one in wanted:
@@ -105,7 +105,7 @@ def prefetched(wanted: Sequence[Wanted], tokens_of: Callable[[str], int | None])
 def step_limit(module: str, base: int, calibrations: Sequence[MemoryInfo]) -> StepLimit:
     """Scale planned steps by past overruns in a module, at most to twice.
 
-    The calibration with the most samples is used, then the newest.
+    The calibration with the most samples is used; among equals the newest.
 
     Raises:
         BadInputError: base is not a number of steps.

@@ -24,7 +24,10 @@ COUNTED: Final = 4_096  # files whose token counts are cached while unchanged
 
 
 def of_summary(one: SessionSummary, room: int) -> Item:
-    """A session's summary: whole if two of its size fit, else its one line."""
+    """A session's summary as an item.
+
+    It is the full summary if that takes at most half of the tokens, else its short form.
+    """
     whole = clean(one.markdown)
     text = whole if count_tokens(whole) <= room // 2 else clean(one.short)
     return Item("summaries", "summary", f"session:{one.session}", text, title=clean(one.title), untrusted=one.contaminated)
@@ -37,7 +40,10 @@ def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
 
 
 def tokens_of(root: Path | None, path: str) -> int | None:
-    """Tokens of a project file; None if missing or outside the project."""
+    """Number of tokens of a project file.
+
+    None means that the file is missing or outside the project.
+    """
     if root is None:
         return None
     file = inside(root, path)
@@ -52,7 +58,7 @@ def tokens_of(root: Path | None, path: str) -> int | None:
 
 @lru_cache(maxsize=COUNTED)
 def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
-    """Tokens of a file version, at most of its first mebibyte.
+    """Number of tokens in the first mebibyte of a version of a file.
 
     A larger file never fits into a budget.
     """
@@ -63,7 +69,7 @@ def _tokens_in(file: Path, changed_ns: int, size: int) -> int:
 def of_hit(hit: SearchHit, root: Path | None, stale: set[str]) -> Item:
     """Convert a search hit to an item.
 
-    A memory is whole. Code has its current lines, or its snippet if the lines moved.
+    A memory is shown in full. Code is shown with its current lines, or as its snippet if the lines moved.
     """
     if hit.memory is not None:
         return of_memory(hit.memory, "retrieval", hit.score)

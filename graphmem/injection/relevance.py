@@ -1,7 +1,8 @@
-"""Drop irrelevant candidates of the background agent by language model.
+"""Let a language model drop irrelevant candidates of the background agent.
 
-The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output says so.
-The model answers with numbers, so that it can only drop. Untrusted memories are not sent: they could ask the model to drop others.
+The check runs in the background within `agent.CHECK_S`. Without a valid answer nothing is dropped, and the output says so. The model
+answers with numbers of candidates, so it cannot add text. Untrusted memories are not sent, because they could instruct the model to drop
+others.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ INSTRUCTIONS: Final = (
 
 
 class RelevanceCheck:
-    """Asks the language model. See `injection.agent.Check`.
+    """Check of candidates by a language model; see `injection.agent.Check`.
 
     Args:
-        model: the configured one.
+        model: the configured language model.
         book: describes memories.
-        projections: of the memories.
+        projections: projections of the memories.
     """
 
     def __init__(self, model: LanguageModel, book: MemoryRepository, projections: Projections) -> None:
@@ -47,11 +48,11 @@ class RelevanceCheck:
         self._projections = projections
 
     def __call__(self, context: Context, found: Sequence[Candidate], until: float) -> list[Candidate]:
-        """Return the candidates worth showing, in their order.
+        """Return the relevant candidates, in their order.
 
         Args:
             context: the conversation.
-            found: memories that fit it.
+            found: candidates that fit the conversation.
             until: deadline on the clock of `time.monotonic`.
 
         Raises:

@@ -1,8 +1,10 @@
 """Triggers that show one item between two steps of an agent.
 
-From the fifth step on, the first matching trigger fires. A recently read or edited file has a trap, an error or a dead end not yet shown.
-The session has recorded something since the last step. A memory answers one of the last 3 searches.
-Searches are looked up when they are reported, so that a step itself costs no search.
+From the fifth step on, the first matching trigger fires. The triggers are, in order:
+
+* A file that was recently read or edited has a trap, an error or a dead end that was not shown yet.
+* The session has recorded a memory since the last step.
+* A memory answers one of the last 3 searches. The lookup runs when the search is reported, so that a step itself costs no search.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ class StepTriggers:
     """The triggers of all sessions of a project. Thread-safe.
 
     Args:
-        traps: active memories of the types of TRAPS about a file, most confident first, with their confidence in use.
+        traps: returns the active memories about a file whose type is in TRAPS, most confident first, with their confidence in use.
     """
 
     def __init__(self, traps: Callable[[str], Sequence[tuple[str, float]]]) -> None:
@@ -74,7 +76,7 @@ class StepTriggers:
                 own += [one for one in ids if one not in own]
 
     def passed(self, session: str) -> None:
-        """Count a step after which something was already shown."""
+        """Count a step after which another item was already shown."""
         with self._lock:
             self._of(session).step += 1
 
@@ -84,11 +86,13 @@ class StepTriggers:
             self._sessions.pop(session, None)
 
     def step(self, session: str, shown: Collection[str], threshold: float) -> Trigger | None:
-        """Count a step; return the trigger that fires, or None. It fires once.
+        """Count a step; return the trigger that fires, or None.
+
+        A trigger fires once.
 
         Args:
-            session: its name.
-            shown: memories that it has seen within the topic.
+            session: name of the session.
+            shown: ids of the memories that the session was shown within the topic.
             threshold: confidence that the trust level requires; traps need at least MIN_CONFIDENCE.
         """
         with self._lock:

@@ -1,7 +1,8 @@
 """Count tokens offline with the vocabulary of the bundled embedding model.
 
-It uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. This one counts 6 to 20 %
-more than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). A budget that holds here holds there.
+It uses the `tokenizers` library. Tokenisers of published language models are not available on every machine. This one counts 6 to 20 % more
+tokens than two of them on code, prose and memories (docs/decisions/0010-token-counting.md). So a text within a budget by this count is also
+within it for those models.
 """
 
 from __future__ import annotations
@@ -61,7 +62,10 @@ def _count(text: str) -> int:
 
 
 def is_exact() -> bool:
-    """Whether a vocabulary exists; otherwise four letters count as one token."""
+    """Whether the vocabulary is installed.
+
+    Without it four letters count as one token.
+    """
     return _tokenizer() is not None
 
 

@@ -1,7 +1,7 @@
-"""Trust levels: the confidence a memory needs to be shown unasked.
+"""Trust levels: confidence a memory needs to be shown without a request.
 
-The more sessions of a project went well, the less confidence is needed. The level is cautious for the first 3 sessions, then standard.
-It is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person sets autonomous.
+The more sessions of a project went well, the less confidence is needed. The level is cautious for the first 3 sessions, then standard. It
+is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person sets autonomous.
 After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
 """
 
@@ -73,7 +73,10 @@ class TrustBook:
         return self._now
 
     def threshold(self) -> float:
-        """Confidence in use required to be shown unasked; pinned needs none."""
+        """Confidence in use that a memory needs to be shown without a request.
+
+        Pinned memories need none.
+        """
         return THRESHOLDS[self._now.level()]
 
     def choose(self, level: str) -> Experience:
@@ -87,7 +90,7 @@ class TrustBook:
         return self._change(lambda before: replace(before, chosen=level, offer=""))
 
     def flagged(self, session: str, count: int = 1) -> Experience:
-        """Count memories flagged wrong; the third offers a lower level."""
+        """Count memories flagged wrong; at the third, offer a lower level."""
 
         def change(before: Experience) -> Experience:
             flags = {**before.flagged, session: before.flagged.get(session, 0) + count}
@@ -117,9 +120,9 @@ class TrustBook:
 
 
 def _read(file: Path) -> Experience:
-    """Read the file; a missing or broken one means no experience.
+    """Read the file; a missing or damaged one means no experience.
 
-    No experience gives the most careful level.
+    A project without experience has the most careful level.
 
     Raises:
         ResourceError: out of memory or descriptors. Treating the file as empty would let the next write erase it.

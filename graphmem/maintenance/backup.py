@@ -83,7 +83,7 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """The content of a backup according to its manifest."""
+    """Parts of a backup, as its manifest lists them."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
@@ -108,16 +108,16 @@ class Manifest(NamedTuple):
 def make(
     store: GraphStore, book: MemoryRepository, data_dir: Path, settings: Settings, dest: Path | None, *, portable: bool, kind: str = ""
 ) -> BackupInfo:
-    """Write a backup, read it back, open it.
+    """Write a backup, read it back and open it.
 
     Args:
-        store: open; reads continue, and writes wait while the file is copied.
-        book: of the memories; its journal is copied after the database, so that it has at least the entries of the database.
-        data_dir: of the index.
-        settings: for opening the copy.
+        store: the open store; reads continue, and writes wait while the file is copied.
+        book: repository of the memories; its journal is copied after the database, so that it has at least the entries of the database.
+        data_dir: the index directory.
+        settings: settings for opening the copy.
         dest: a directory, or a new file; None for the index's own directory of backups.
-        portable: as tables instead of the engine's file.
-        kind: a word for its name: `auto`, `before-restore`.
+        portable: write tables instead of the engine's file.
+        kind: word in the name of the backup: `auto`, `before-restore`.
 
     Raises:
         BadInputError: `dest` is an existing file.
@@ -147,10 +147,10 @@ def before_change(
 ) -> None:
     """Write a portable backup before the schema of the database changes.
 
-    See `store.open_store`. An existing one is enough.
+    See `store.open_store`. If there is such a backup already, none is written.
 
     Raises:
-        DiskFullError: the disk is full; nothing is left of the backup, and the database stays as it is.
+        DiskFullError: the disk is full; nothing is left of the backup, and the database is unchanged.
     """
     from graphmem.memory.recovery import META
     from graphmem.store.meta_names import GENERATION
@@ -201,7 +201,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
 
 
 def clear_leftovers(data_dir: Path) -> list[str]:
-    """Delete files of a process killed during a backup or restore.
+    """Delete files of a process that was killed during a backup or restore.
 
     The caller has the index open.
 
@@ -221,8 +221,8 @@ def check(archive: Path, settings: Settings) -> Manifest:
     """Read a backup, compare all hashes, open its database in a subprocess.
 
     Raises:
-        BadInputError: it is not a graphmem backup, or of a newer graphmem.
-        DatabaseDamagedError: it is incomplete.
+        BadInputError: the file is not a graphmem backup, or a newer graphmem made it.
+        DatabaseDamagedError: the backup is incomplete or damaged.
     """
     with opened(archive, settings) as (manifest, _):
         return manifest
@@ -232,12 +232,12 @@ def check(archive: Path, settings: Settings) -> Manifest:
 def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
     """Unpack a checked backup into a temporary directory.
 
-    It yields the database, the journal and the other files. The directory is deleted afterwards.
+    Yields the manifest and the directory, which has the database, the journal and the other files. The directory is deleted afterwards.
 
     Args:
         archive: the backup.
-        settings: engine and sizes, for a portable one.
-        beside: a path on the disk for unpacking; default: the archive's.
+        settings: engine and sizes for opening a portable backup.
+        beside: a path on the disk for unpacking; default: the archive's disk.
 
     Raises:
         BadInputError, DatabaseDamagedError: see `check`.
@@ -261,10 +261,10 @@ def opened(archive: Path, settings: Settings, beside: Path | None = None) -> Ite
 
 
 def read_manifest(archive: Path) -> Manifest:
-    """Read the manifest of a backup without the rest.
+    """Read only the manifest of a backup.
 
     Raises:
-        BadInputError: it is not a graphmem backup, or of a newer graphmem.
+        BadInputError: the file is not a graphmem backup, or a newer graphmem made it.
     """
     if archive.exists() and not archive.is_file():  # a directory, or a device or pipe that may have no end
         raise _no_backup(archive, "it is not a file")
@@ -277,10 +277,10 @@ def read_manifest(archive: Path) -> Manifest:
 
 
 def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
-    """Refuse a copy of a file that another engine wrote.
+    """Refuse a backup whose database file another engine wrote.
 
     Raises:
-        SettingsError: it needs the other engine, or a portable backup.
+        SettingsError: the backup needs the other engine; a portable backup would not.
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(
@@ -293,9 +293,9 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
 
 
 def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
-    """Return files that cannot be rebuilt: (name, path), by name.
+    """Yield files that cannot be rebuilt as (name, path), sorted by name.
 
-    Without database and journal.
+    The database and the journal are not included.
     """
     for entry in sorted(data_dir.iterdir()):
         left_out = entry.name.startswith(_LEFT_OUT) or entry.name.endswith((".quarantine", ".tmp", ".lock", "-wal", "-shm"))
@@ -317,9 +317,9 @@ def listed(data_dir: Path) -> list[Path]:
 
 
 def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
-    """Return backups with a readable manifest, newest first.
+    """Yield backups with a readable manifest, newest first.
 
-    In the index's own directory.
+    Only the index's own directory of backups is searched.
     """
     for path in reversed(listed(data_dir)):
         try:
@@ -329,7 +329,10 @@ def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
 
 
 def rotate(data_dir: Path, keep: int) -> list[Path]:
-    """Delete automatic backups except the newest `keep`; return the deleted."""
+    """Delete automatic backups except the newest `keep`.
+
+    Returns the deleted files.
+    """
     own = [one for one in listed(data_dir) if re.search(rf"-{AUTO}(-\d+)?{re.escape(SUFFIX)}$", one.name)]
     gone = own[: max(0, len(own) - keep)]
     for one in gone:
@@ -429,10 +432,10 @@ def _write(scratch: Path, staging: Path, manifest: Manifest) -> None:
 def check_bytes(archive: Path) -> None:
     """Compare all bytes of a backup with its checksum.
 
-    A backup of an earlier version has none.
+    A backup of an earlier version has no checksum and is not checked.
 
     Raises:
-        DatabaseDamagedError: its bytes have changed.
+        DatabaseDamagedError: the bytes of the backup have changed.
     """
     try:
         with zipfile.ZipFile(archive) as zipped:

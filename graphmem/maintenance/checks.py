@@ -1,6 +1,6 @@
 """The checks of `graphmem verify`.
 
-Each check compares data with its source, and names the command that repairs it.
+Each check compares data with its source, and names the command that repairs the data.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _some(findings: list[str]) -> str:
 def graph(store: GraphReads) -> list[Check]:
     """Check that edges have ends, symbols have files, and ids are unique.
 
-    Also that the code was not lost.
+    It also checks that the database did not lose the code.
     """
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]
@@ -116,12 +116,15 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Report damage found since the index was opened."""
+    """Report damage that was found since the index was opened."""
     return [Check("mended", "note", note, "") for note in notes]
 
 
 def database(store: GraphStore) -> list[Check]:
-    """Check the database's bytes; its checksum applies while it is closed."""
+    """Check the bytes of the database file against its checksum.
+
+    The checksum is written when the database is closed.
+    """
     local = store.local
     if local is None:
         return [Check("database", "note", f"{store.engine.name} keeps it on a server, where its bytes cannot be checked from here", "")]
@@ -141,7 +144,7 @@ def database(store: GraphStore) -> list[Check]:
 
 
 def derived(data_dir: Path) -> list[Check]:
-    """Check all bytes of every other file against their checksums."""
+    """Check all bytes of every file except the database against checksums."""
     damaged, files, size = damaged_files(data_dir)
     if damaged:
         return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
@@ -179,7 +182,7 @@ def backups(data_dir: Path, settings: Settings) -> list[Check]:
 
 
 def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
-    """Check the graph against one freshly built from the same tree."""
+    """Compare the graph with one that was built from the same tree again."""
     off = []
     for name in ("files", "symbols", "externals", "edges", "unresolved"):
         mine, other = getattr(held, name), getattr(fresh, name)

@@ -29,10 +29,10 @@ _log = logging.getLogger(__name__)
 def prepare_data_dir(data_dir: Path) -> None:
     """Create the index directory, hidden from git and from other accounts.
 
-    A read-only one stays as it is.
+    A read-only directory is left unchanged.
 
     Raises:
-        BadInputError: the system refused.
+        BadInputError: the system refused to create the directory.
     """
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -50,8 +50,8 @@ def prepare_data_dir(data_dir: Path) -> None:
 def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
-    The umask does not matter, because memories may be private. A directory that also has other content keeps its permissions, as do the
-    directories in it. Rules keep them too, because they are for people.
+    This does not depend on the umask, because memories may be private. A directory that also has other content keeps its permissions, and
+    so do the directories in it. Rules keep their permissions, because people share them.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -90,12 +90,12 @@ def _restrict(path: Path) -> None:
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
     """Return the original root of an index that was copied or moved.
 
-    "" if the index is of another project or of none.
+    Returns "" if the index belongs to another project or to none.
 
     Args:
-        data_dir: the index.
-        before: the root that it was made from.
-        project: the root that it was opened for.
+        data_dir: the index directory.
+        before: the root that was indexed.
+        project: the root for which the index was opened.
     """
     here = project.resolve()
     if not before or data_dir.resolve() != here / NAME or Path(before) == here:
@@ -108,11 +108,11 @@ def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
 def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
-    Its memories would count as the user's own, its files as graphmem's. graphmem hides its own index from git, so git tracks none of it.
-    Only rules are for people and may be tracked.
+    Otherwise its memories would be treated as the user's own, and its files as graphmem's. graphmem hides its own index from git, so git
+    tracks no file of it. Only rules may be tracked, because people share them.
 
     Raises:
-        BadInputError: git tracks it, or a directory above it is not accessible.
+        BadInputError: git tracks the index, or a directory above it is not accessible.
     """
     from graphmem.indexing import git
 

@@ -1,9 +1,9 @@
 """Integrity checks of all files of an index.
 
-A table has each kind of file with its check, the cost of damage, and the reaction.
+A table lists each kind of file with its check, the consequences of damage, and the reaction.
 
-Files that can be rebuilt (projections, caches) are rebuilt by their readers. Others are quarantined when the index is opened, before they
-are read, and a sentence names the loss. `verify` reads every byte of all of them.
+Files that can be rebuilt (projections, caches) are rebuilt by their readers. Other damaged files are quarantined when the index is opened,
+before they are read, and a sentence names the loss. `verify` reads every byte of all files.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DIFFERENT: Final = "its bytes do not match its checksum"
 
 
 class Kind(NamedTuple):
-    """A kind of file."""
+    """A kind of file in an index, with its check."""
 
     pattern: str  # of its path in the index directory
     damage: Callable[[Path], str]  # describes the damage; "" if there is none
@@ -104,9 +104,10 @@ KINDS: Final = (
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:
-    """Quarantine damaged files that cannot be rebuilt; return a sentence each.
+    """Quarantine damaged files that cannot be rebuilt.
 
-    It runs before they are read. A file that cannot be read now may be intact: it stays, and its reader reports it.
+    Returns one sentence for each file. The check runs before the files are read. A file that cannot be read now may be intact: it is left
+    in place, and its reader reports it.
     """
     said = []
     for path, kind in _files(data_dir):
@@ -130,10 +131,10 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
     """Check all bytes; return damaged files, the file count and the size.
 
-    Each damaged file is (name, damage).
+    A damaged file is a pair (name, damage).
 
     Raises:
-        ResourceError: this process lacks memory or descriptors to read them.
+        ResourceError: the process lacks memory or descriptors to read the files.
     """
     found, files, size = [], 0, 0
     for path, kind in _files(data_dir):

@@ -1,8 +1,8 @@
 """Quarantine an unusable database and rebuild it.
 
 Memories return from their journal when the index is opened, code with the next index run, projections from both. Only derived data is
-deleted. No engine reads another storage format. So after a change of the format, the newest portable backup of the index is used first. It
-has code, vectors and modules at once, and the journal adds later memories.
+deleted. An engine cannot read another storage format. So after a change of the format, the newest portable backup of the index is used
+first: it already has code, vectors and modules, and the journal adds later memories.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _log = logging.getLogger(__name__)
 def open_or_mend(path: Path, settings: Settings) -> GraphStore:
     """Open the database of an index; quarantine a damaged one first.
 
-    The store's notes report it. A database in an older storage format of the engine is quarantined as well. A newer engine cannot read it,
-    but the graphmem that made it can.
+    The store's notes report the quarantine. A database in an older storage format is quarantined as well: the current engine cannot read
+    it, but the graphmem version that made it can.
 
     Raises:
-        SchemaTooNewError, MigrationError, SettingsError: it is intact, but not for this graphmem or this engine.
+        SchemaTooNewError, MigrationError, SettingsError: the database is intact, but not for this graphmem or this engine.
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
     aside = _folders_aside(path, settings.engine)
@@ -66,9 +66,9 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename directories in place of the database or its lock.
+    """Rename directories that have the name of the database or of its lock.
 
-    The database's only if the journal can replace it.
+    A directory in place of the database is renamed only if the journal can replace the database.
     """
     said: list[str] = []
     why = "it is a directory in place of a file"
@@ -89,10 +89,10 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
     """Return why a database must be quarantined.
 
-    A complaint by the engine in this process alone is not enough.
+    An error of the engine in this process alone is not enough; a separate process tries to open the database.
 
     Raises:
-        DatabaseDamagedError: `error`, if a separate process could open it, or its directory cannot be changed.
+        DatabaseDamagedError: `error`, if a separate process could open the database, or its directory cannot be changed.
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
     """
     if not os.access(path.parent, os.W_OK):
@@ -105,9 +105,9 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Return why a database lost its code.
+    """Return a sentence on why a database lost its code.
 
-    "" if it has code, or never had any.
+    Returns "" if it has code, or never had any.
     """
     return store.meta().get(LOST_CODE, "") if not store.generation() else ""
 
@@ -115,7 +115,7 @@ def lost_code(store: GraphReads) -> str:
 def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
     """Create a new database in place of a lost one.
 
-    It records the loss until code is indexed again.
+    The new database records the loss until code is indexed again.
     """
     store.set_meta({LOST_CODE: "; ".join(said)})
     return _told(store, [*said, "memories are rebuilt from their journal; run `graphmem index` to have the code back"])
@@ -124,7 +124,7 @@ def _emptied(store: GraphStore, said: list[str]) -> GraphStore:
 def _from_dump(path: Path, settings: Settings, why: str) -> GraphStore | None:
     """Replace a database by the newest intact portable backup.
 
-    The old one is quarantined. None, and no change, if there is none.
+    The old database is quarantined. Without an intact portable backup, nothing is changed and None is returned.
     """
     for dump, known in backups.readable(path.parent):
         if known.engine != backups.PORTABLE:
@@ -150,13 +150,13 @@ def _told(store: GraphStore, said: list[str]) -> GraphStore:
 def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) -> list[str]:
     """Quarantine a database and its side files; delete data derived from it.
 
-    It returns one sentence for each renamed file.
+    Returns one sentence for each renamed file.
 
     Args:
-        path: of the database.
-        engine: of the next open.
-        why: for people.
-        instead: a closed file on the same disk that takes its place.
+        path: path of the database.
+        engine: name of the engine that opens the database next.
+        why: reason, in words for people.
+        instead: a closed file on the same disk that takes the place of the database.
     """
     resolved = resolve(path)
     lock = DatabaseLock(resolved, engine, shared=False)
@@ -174,7 +174,7 @@ def put_aside(path: Path, engine: str, why: str, instead: Path | None = None) ->
 def _remove_derived(path: Path) -> None:
     """Delete data derived from a database.
 
-    Its generation number will be used again by the new database.
+    The new database starts its generation numbers again, so old derived data could be mistaken for current data.
     """
     for derived in (path.parent / GRAPH_FILE, *path.parent.glob("words-*")):
         derived.unlink(missing_ok=True)

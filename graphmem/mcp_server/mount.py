@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class McpApp:
     """The protocol as an ASGI application.
 
-    The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions: no client can resume the
-    session of another token, and each session has the rights of its token.
+    The outer application checks hosts, origins, tokens and sizes. Each token has its own protocol sessions. No client can resume a session
+    of another token, and each session has the permissions of its token.
 
     Args:
         service: the open project.
@@ -86,7 +86,10 @@ async def _start(service: Service) -> _Running:
     begun, stop = asyncio.Event(), asyncio.Event()
 
     async def live() -> None:
-        """Run the task that owns the sessions; the library ends them in it."""
+        """Run the task that starts and ends the protocol sessions.
+
+        The library requires that both happen in one task.
+        """
         async with manager.run():
             begun.set()
             await stop.wait()

@@ -1,6 +1,6 @@
-"""Prompts, which a person selects from a menu, and resources of an agent.
+"""Prompts and resources of the protocol.
 
-Unlike tools, they cost no tokens until they are used.
+A person selects a prompt from a menu, and an agent reads a resource. Unlike tools, they cost no tokens until they are used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Given = Mapping[str, str]
 
 
 class Argument(NamedTuple):
-    """An argument of a prompt; its value is text."""
+    """An argument of a prompt, whose value is text."""
 
     name: str
     description: str
@@ -35,7 +35,7 @@ class Prompt(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """One text."""
+    """A text that an agent can read by its URI."""
 
     name: str
     description: str
@@ -122,7 +122,7 @@ def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
 
 
 def text_of(service: Service, uri: str) -> tuple[str, str]:
-    """(MIME type, text) of a resource.
+    """MIME type and text of a resource.
 
     Raises:
         BadInputError: the resource is unknown.

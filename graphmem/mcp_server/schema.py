@@ -21,7 +21,9 @@ _OPEN: Final = frozenset({"additionalProperties", "maxItems", "maximum", "minIte
 
 
 def parameters(operation: str) -> dict[str, Parameter]:
-    """The parameters of an operation by name; a mapping is its fields.
+    """The parameters of an operation by name.
+
+    A parameter that is a mapping is replaced by its fields.
 
     Raises:
         LookupError: the operation is unknown.
@@ -53,7 +55,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 
 
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
-    """A schema in the form that the model reads."""
+    """Return a schema in the short form that is sent to the model."""
     if not isinstance(schema, dict):
         return schema
     return {key: told(value, keep) for key, value in schema.items() if keep(key) and value != []}

@@ -33,7 +33,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
     """A protocol server without a transport.
 
     Args:
-        service: returns the open project; called for each request, from any thread. The caller closes it.
+        service: returns the open project; called for each request, from any thread. The caller closes the project.
     """
 
     async def list_tools(context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -99,7 +99,7 @@ def build_server(service: Callable[[], Service]) -> Server[Any]:
 def _told(error: Exception, asked: str) -> str:
     """The text of an error for an agent.
 
-    An error raised on purpose has its remedy. An internal error has an id, with its traceback in the log.
+    An error raised on purpose has its remedy. An internal error gets an id, and the log has its traceback under this id.
     """
     refused = error if isinstance(error, GraphMemError) else refusal_of_any(error)
     if refused is None:
@@ -116,7 +116,7 @@ def _code(error: Exception) -> int:
 
 
 def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-    """The tool, with arguments that match its schema.
+    """Return a tool and its arguments after validating them by its schema.
 
     Raises:
         BadInputError: the tool is unknown, or an argument is invalid.

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def serve_stdio(service: Callable[[], Service]) -> None:
-    """Serve until standard input ends; standard output has only the protocol."""
+    """Serve until standard input ends.
+
+    Only messages of the protocol are written to standard output.
+    """
     logging.getLogger("mcp").setLevel(logging.WARNING)
     server = build_server(service)
 

@@ -1,6 +1,6 @@
 """Answers as plain text for agents, most important first, within a budget.
 
-Lines that do not fit are omitted. The last line then has their number and how to get them.
+Lines that do not fit are omitted. The last line then states their number and how to get them.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 def search(answer: SearchAnswer, budget: int) -> str:
     """Hits as compact rows: the score, the argument for `get`, a first line.
 
-    A memory has its date and title instead of a line. Memories about code follow its row, and contradictions follow a memory.
-    Memories that wait for a person's review are only counted.
+    A memory has its date and title instead of a first line. Memories about a piece of code follow its row, and contradictions follow a
+    memory. Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
@@ -225,9 +225,9 @@ def path(answer: PathAnswer, budget: int) -> str:
 
 
 def co_access(answer: CoAccessAnswer, budget: int) -> str:
-    """Files that change together with some files.
+    """Files that change together with the requested files.
 
-    Each has its frequency, confidence, last time, and the code edge that explains it.
+    Each file has its frequency, confidence, last time, and the code edge that explains it.
     """
     names = ", ".join(answer.files)
     moving = [_moving(hit) for hit in answer.hits if hit.support]
@@ -287,7 +287,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """A memory between those made before and after it, one line each."""
+    """A memory between those learnt before and after it, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {_line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -296,7 +296,7 @@ def timeline(answer: Timeline, budget: int) -> str:
 
 
 def refusal(error: GraphMemError) -> str:
-    """An error and its remedy, in terms of the tools."""
+    """An error and its remedy, with names of tools instead of commands."""
     if lines := error.facts.get("refusals"):  # one line for each of several targets
         return "\n\n".join(lines)
     said = inert(str(error))
@@ -310,7 +310,7 @@ def refusal(error: GraphMemError) -> str:
 
 
 def _known(found: NearbyMemories, budget: int) -> str:
-    """Memories about the code of an answer, a line each; "" without any."""
+    """Memories about the code of an answer, one line each; "" without any."""
     now = datetime.now(UTC)
     rows = [
         f"- {'trap: ' * one.trap}{one.type} #{one.short_id} {age(one.created_at, now)}: {one.title}; about {one.about}"
@@ -329,7 +329,10 @@ def _line_of(info: MemoryInfo) -> str:
 
 
 def _title(one: MemoryRelation) -> str:
-    """The title of a related memory; "" for a candidate, possibly unreviewed."""
+    """The title of a related memory.
+
+    Returns "" for a candidate, which may not have been reviewed.
+    """
     return "" if one.status == "candidate" else f" {one.title}"
 
 
@@ -359,7 +362,10 @@ def _told(snippet: str) -> str:
 
 
 def _completeness(report: ImpactReport) -> str:
-    """The completeness of an answer; an empty list must not look safe."""
+    """A sentence on the completeness of an answer.
+
+    Without it, an empty list could look as if nothing depended on the symbol.
+    """
     tests = ", tests at any" if report.direction == "dependents" else ""
     counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f} or more"
     causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)

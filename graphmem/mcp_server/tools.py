@@ -76,7 +76,10 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema for the model, without bounds; errors name exceeded ones."""
+        """The JSON schema for the model.
+
+        It omits bounds, which cost tokens; an error names a bound that was exceeded.
+        """
         read: dict[str, Any] = told(self.checked)
         return read
 

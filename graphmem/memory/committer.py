@@ -1,8 +1,8 @@
-"""Commit accepted journal entries to the graph in background, in order.
+"""Commit accepted journal entries to the graph in a background thread.
 
-A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the projection is patched before the
-acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the journal is replayed when the index is
-opened.
+The entries are committed in order. A write is acknowledged when it is in the journal and on disk. Readers see it at once, because the
+projection is patched before the acknowledgement. The graph follows a few milliseconds later. If the process dies in between, the journal is
+replayed when the index is opened.
 """
 
 from __future__ import annotations

@@ -227,10 +227,10 @@ class MemoryRepository:
         self._committer.flush()
 
     def follow_index(self) -> int:
-        """Apply anchor changes of an index run; return how many memories changed.
+        """Apply the anchor changes of an index run; count the changed memories.
 
-        The store moves anchors in the transaction of the code. This method passes them to readers, and to the journal, so that a rebuild
-        keeps them.
+        The store moves anchors in the transaction of the code. This method passes the new anchors to readers. It also writes them to the
+        journal, so that a rebuild keeps them.
         """
         with self.writing():
             self._paths = None
