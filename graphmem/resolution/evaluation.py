@@ -1,4 +1,4 @@
-"""Type inference of expressions: on demand, across files, memoized.
+"""On-demand, memoised type inference of expressions across files.
 
 This module is independent of the language; `entry.rules` holds the differences. Nothing here guesses. An unresolved
 name has the empty type. The fallbacks by bare name are in `edges`.
@@ -142,7 +142,7 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """Replace the parameters in a type by their known types."""
+        """Replace the parameters in a type by the types known for them."""
         if len(value) == 1:
             (atom,) = value
             if atom[0] == PARAM:
@@ -166,7 +166,7 @@ class Evaluation:
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
         """True when a term has the same type on every line of a scope.
 
-        Also False when a complete check would take longer.
+        Also False for terms for which a complete check would take too long.
         """
         while True:
             term = entry.terms[index]
@@ -263,7 +263,7 @@ class Evaluation:
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling parameters.
+        """Return the result of calling the parameters in a type.
 
         New objects of classes that are parameters remain open to substitution.
         """

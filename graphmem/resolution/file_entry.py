@@ -1,4 +1,4 @@
-"""Facts of one file with the indexes that inference needs."""
+"""Facts of one file, with the indexes that inference needs."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class FileEntry:
     def _decorator_names(self, decorator: int) -> Iterator[str]:
         """Yield the index keys of a decorator.
 
-        A plain decorator has its bare name. A decorator factory has "@" and its name, an event "!" and its name.
+        The key of a plain decorator is its bare name. A decorator factory has "@" before its name, and an event has "!".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
@@ -194,9 +194,9 @@ class FileEntry:
                     self.members.setdefault(owner, {}).setdefault(target[2], []).append(position)
 
     def _seen_in(self, scope: int) -> Sequence[int]:
-        """Return the scopes in which names of a scope are visible.
+        """Return the scopes in which the names of one scope are visible.
 
-        For an open enum these are the enum and its enclosing scope.
+        The names of an open enum are visible in the enum and in its enclosing scope.
         """
         definition = self.definitions[scope]
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
@@ -208,17 +208,19 @@ class FileEntry:
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
         """Return the innermost definition of given kinds that contains a scope.
 
-        The scope itself counts; -1 for none.
+        The scope itself counts. The result is -1 if there is none.
         """
         while scope >= 0 and self.definitions[scope].kind not in kinds:
             scope = self.definitions[scope].parent
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Return the file part of a scope, which is an input for other files.
+        """Return the part of a file that contains a scope.
 
-        It is the name of the outermost enclosing definition, or "<module>" for the module's own code. Inside a method it is the
-        method's name where methods are inputs.
+        Other files record such parts as inputs.
+
+        The part is the outermost enclosing definition, or "<module>" for the module's own code. Inside a method, it is the method in
+        languages whose methods are inputs of their own.
         """
         return self.parts[scope]
 
@@ -234,7 +236,7 @@ class CallSite(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A slot with its file and scope."""
+    """A slot (one binding of a name) with its file and scope."""
 
     entry: FileEntry
     scope: int

@@ -50,7 +50,7 @@ _FLOWS = frozenset({"return", "yield", "export"})
 def labels(term: Term) -> Row:
     """Return a term's content without its children.
 
-    Together with the order of the children it determines the term.
+    The content and the order of the children determine the term.
     """
     if term[0] == ATTR:
         op, _, name = term
@@ -81,7 +81,7 @@ def labels(term: Term) -> Row:
 
 
 class Fingerprints:
-    """Hashes of one file by key, as in `Project.key`; None: no such file."""
+    """Hashes of one file by key, as in `Project.key`; empty without a file."""
 
     def __init__(self, entry: FileEntry | None) -> None:
         self.hashes: dict[Key, int] = {}
@@ -93,7 +93,7 @@ class Fingerprints:
             self._calls()
 
     def differences(self, other: Fingerprints) -> set[Key]:
-        """Return the keys whose content differs or is missing in the other one."""
+        """Return the keys whose content differs between two fingerprints."""
         keys = self.hashes.keys() | other.hashes.keys()
         return {key for key in keys if self.hashes.get(key) != other.hashes.get(key)}
 
@@ -144,7 +144,7 @@ class Fingerprints:
     ) -> int:
         """Return the hash of a part of the file.
 
-        `methods` are parts of their own. Only their existence is hashed here.
+        The content of `methods` is hashed separately. Only their existence is part of this hash.
         """
         entry = self._entry
         definitions = [entry.definitions[position] for position in positions]
@@ -165,9 +165,9 @@ class Fingerprints:
         )
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return the bindings that can reach a result or an attribute.
+        """Return the bindings that can affect a result or an attribute.
 
-        Other files can see only these.
+        Other files can observe only these bindings.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 
@@ -181,9 +181,9 @@ class Fingerprints:
         return self._slice(list(bindings), set(), is_visible)
 
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
-        """Return the roots and the bindings that can influence them.
+        """Return the root bindings and all bindings that can influence them.
 
-        These are bindings of a wanted name, or of a name that a kept binding mentions.
+        A binding is kept if its name is wanted, or if another kept binding mentions its name.
         """
         names = self._names
         kept: set[int] = set()
@@ -213,9 +213,9 @@ class Fingerprints:
         )
 
     def _mention(self, definition: Definition, lines: dict[int, int]) -> Row:
-        """Return what a class depends on in a method.
+        """Return the facts about a method that its class depends on.
 
-        It decides the names that lead to the method and the class whose attributes it sets.
+        These facts decide which names lead to the method, and which class has the attributes that the method sets.
         """
         return (
             definition.kind,
@@ -274,7 +274,7 @@ class Fingerprints:
         return hash((said, tuple((lines[site.line], self._terms[site.term], self._decorated(site)) for site in sites)))
 
     def _decorated(self, site: CallSite) -> str:
-        """Return the definition a decorator is applied to; "" for a plain call."""
+        """Return the definition to which a decorator is applied; "" for a call."""
         return self._entry.definitions[site.decorated].qualname if site.decorated >= 0 else ""
 
 

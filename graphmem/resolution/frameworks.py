@@ -88,7 +88,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A method that turns a class into a registered view: `Index.as_view()`."""
+    """A method that turns a class into a view to register: `Index.as_view()`."""
 
     methods: tuple[str, ...]
     framework: str = ""

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class Functions:
-    """The part of inference that follows calls."""
+    """The part of inference that follows calls between functions."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -59,7 +59,7 @@ class Functions:
     def parameter(self, symbol: Symbol, index: int) -> Type:
         """Return the type of a parameter.
 
-        It comes from the annotation, else from the receiver, the default and the arguments of callers.
+        The annotation gives the type; without one, the receiver, the default and the arguments of callers do.
         """
         if symbol.index < 0 and not self.project.exists(symbol):
             return EMPTY
@@ -91,7 +91,7 @@ class Functions:
         return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
-        """Return the type that the call sites of a function pass."""
+        """Return the type of the argument that callers pass for a parameter."""
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -115,7 +115,10 @@ class Functions:
         return found
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
-        """Return the argument at one call site, if it calls this function."""
+        """Return the type of the argument at one call site of a function.
+
+        Empty if the site does not call this function.
+        """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
         written = None if is_decorator else call_at(entry.terms, site.term)
@@ -138,9 +141,9 @@ class Functions:
         return self.inference.expanded(self.inference.term(entry, scope, term, line))
 
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
-        """Return the number of parameters that the receiver fills.
+        """Return the number of parameters that the receiver of a call fills.
 
-        It is one in languages whose methods declare their receiver.
+        The number is 1 in languages whose methods declare their receiver as a parameter.
         """
         if receiver is None or symbol.kind != "method":
             return 0
@@ -182,7 +185,7 @@ class Functions:
     def body_result(self, symbol: Symbol) -> Type:
         """Return the type that a function's body returns.
 
-        A generator gives an iterator. The declared type is ignored.
+        The body of a generator returns an iterator. The declared type is ignored.
         """
         return self.ask(self.project.files[symbol.path].memo, ("R", symbol.index), self._body_result, symbol)
 
@@ -196,14 +199,14 @@ class Functions:
         return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling any atom of a type."""
+        """Return the union of the results of calling the atoms of a type."""
         found = bottom_for(callee)
         for atom in callee:
             found = join(found, self.call_atom(atom, call))
         return found
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling any atom with unknown arguments."""
+        """Return the result of calling a type with unknown arguments."""
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
@@ -319,12 +322,15 @@ class Functions:
 
 
 def _objects_of(passed: Type) -> Type:
-    """Keep the objects in a type passed by many callers, and drop functions."""
+    """Drop functions and classes from a type that many callers pass."""
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
 
 def result_name(dotted: str, suffix: str) -> str:
-    """Return the name of an external call's result, with bounded chains."""
+    """Return the name of the result of an external call or subscript.
+
+    The suffix, such as `()`, is added at most three times, so that recursive calls give finitely many names.
+    """
     return dotted + suffix if dotted.count("(") + dotted.count("[") < 3 else dotted
 
 

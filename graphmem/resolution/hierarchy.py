@@ -81,10 +81,10 @@ class Hierarchy:
         return tuple(sorted(found, key=lambda child: child.place))
 
     def overrides(self, owner: Symbol, name: str, caller: Symbol) -> list[Symbol]:
-        """Return the overriding methods of a name in the subclasses of a class.
+        """Return the methods in subclasses that override a method of a class.
 
-        The caller itself is left out: it wraps another object of its kind. For callers outside tests, classes that only
-        tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
+        The caller itself is left out, because a method that calls its own name wraps another object. For callers outside tests,
+        classes that only tests define are left out. Empty when there are more than `MAX_OVERRIDES`.
         """
         in_tests = self.project.files[caller.path].in_tests
         memo = self.project.entry(owner).memo
@@ -92,9 +92,9 @@ class Hierarchy:
         return [symbol for symbol in found if symbol is not caller]
 
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        """True when an object may exist that runs its owner's method of a name.
+        """Whether any object may exist that runs the method of a class.
 
-        The object is of the class or of a subclass.
+        `owner` defines the method. The object is of the class `symbol` or of a subclass that does not override the method.
         """
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("x", symbol.index, name, owner), self._runs, symbol, owner, name))
@@ -104,7 +104,7 @@ class Hierarchy:
         return any(self._is_made(one) and self.inference.owner(one, name) is owner for one in classes)
 
     def is_made(self, symbol: Symbol) -> bool:
-        """True when objects of a class or of a subclass may exist."""
+        """Whether objects of a class or of a subclass may exist."""
         memo = self.project.files[symbol.path].memo
         return bool(self.project.solver.ask(memo, ("X", symbol.index), self._is_any_made, symbol))
 

@@ -17,7 +17,7 @@ from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
 
 
 class AsksNames(Protocol):
-    """Queries about names."""
+    """The part of the inference interface that answers what names refer to."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the places that can define a name at a line; None for none."""
@@ -44,7 +44,10 @@ class AsksNames(Protocol):
         ...
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """Return a member of a module: a definition, import or submodule."""
+        """Return the type of a member of a module.
+
+        The member is a definition, an import or a submodule.
+        """
         ...
 
     def taken(self, entry: FileEntry, module: Atom, name: str) -> Type:
@@ -53,7 +56,7 @@ class AsksNames(Protocol):
 
 
 class AsksClasses(Protocol):
-    """Queries about base classes and attributes."""
+    """The part of the inference interface about base classes and attributes."""
 
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """Return the class and its ancestors in method resolution order."""
@@ -68,7 +71,7 @@ class AsksClasses(Protocol):
         ...
 
     def is_enum(self, symbol: Symbol) -> bool:
-        """True for an enumeration: the members are instances of the class."""
+        """Whether a class is an enumeration, whose members are its instances."""
         ...
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
@@ -79,7 +82,7 @@ class AsksClasses(Protocol):
         ...
 
     def attribute(self, value: Type, name: str) -> Type:
-        """Return the union of an attribute over all atoms of a type."""
+        """Return the union of an attribute's types over all atoms of a type."""
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
@@ -87,7 +90,7 @@ class AsksClasses(Protocol):
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
-        """True when a class defines the hook for missing attributes."""
+        """Whether a class defines a hook for missing attributes."""
         ...
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
@@ -95,7 +98,7 @@ class AsksClasses(Protocol):
         ...
 
     def methods_of(self, atom: Receiver, prefix: str) -> list[Atom]:
-        """Return the bound methods of an object, by the prefix of the name."""
+        """Return the bound methods of an object whose names begin with a prefix."""
         ...
 
     def method_result(self, receiver: Instance, name: str) -> Type:
@@ -108,7 +111,7 @@ class AsksClasses(Protocol):
 
 
 class AsksCalls(Protocol):
-    """Queries about calls, parameters and results of functions."""
+    """The part of the inference interface about calls and their results."""
 
     def returned(self, symbol: Symbol) -> Type:
         """Return a function's result before arguments are substituted."""
@@ -119,11 +122,11 @@ class AsksCalls(Protocol):
         ...
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling any atom of a type."""
+        """Return the union of the results of calling the atoms of a type."""
         ...
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling any atom with unknown arguments."""
+        """Return the result of calling a type with unknown arguments."""
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
@@ -136,7 +139,7 @@ class AsksCalls(Protocol):
 
 
 class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
-    """Queries about expressions, with all queries they depend on."""
+    """The inference interface: types of expressions, names, classes and calls."""
 
     project: Project
     below: Callable[[Symbol], Sequence[Symbol]]
@@ -146,7 +149,7 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def expanded(self, value: Type) -> Type:
-        """Replace the parameters in a type by their known types."""
+        """Replace the parameters in a type by the types known for them."""
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:

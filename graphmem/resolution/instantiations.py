@@ -1,4 +1,4 @@
-"""Classes that a file may instantiate: it calls them or passes them on.
+"""Classes that a file may instantiate: it calls or passes them.
 
 Annotations and type tests do not count.
 """
@@ -22,7 +22,7 @@ class _Part(NamedTuple):
 
 
 def is_class_name(name: str) -> bool:
-    """True for names in the usual spelling of class names."""
+    """Whether a name has the usual spelling of class names."""
     return name.lstrip("_")[:1].isupper()
 
 
@@ -32,7 +32,7 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
     Uses in annotations and type tests do not count.
 
     Args:
-        facts: of the file.
+        facts: facts of the file.
         type_tests: functions that test whether something is an instance of their second argument.
     """
     terms = facts.terms
@@ -70,7 +70,7 @@ def class_names(facts: FileFacts, type_tests: Collection[str]) -> frozenset[str]
 
 
 def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests: Sequence[Reference], reference: Reference) -> bool:
-    """True for a class used in an annotation or a type test."""
+    """Whether a reference uses a class only in an annotation or a type test."""
     place = (reference.scope, reference.line)
     if any(part.scope == place[0] and part.first <= place[1] <= part.last for part in annotated.get(reference.term, ())):
         return True
@@ -78,7 +78,7 @@ def _is_asked(facts: FileFacts, annotated: Mapping[int, Sequence[_Part]], tests:
 
 
 def _is_tested(facts: FileFacts, tests: Sequence[Reference], reference: Reference) -> bool:
-    """True for a class in the second argument of an enclosing type test.
+    """Whether a reference is in the second argument of a type test.
 
     The argument may be a tuple of classes.
     """

@@ -1,4 +1,4 @@
-"""Rules of languages: one subclass of `Rules` each, found by name.
+"""Rules of languages: one subclass of `Rules` for each, found by name.
 
 The key `rules` in `language.toml` names the class, and `_MODULES` gives its module. `NameRules`, `ClassRules` and
 `CallRules` declare the overridable methods. Every method has a default: a new language needs only `module_names` and
@@ -33,7 +33,7 @@ class Rules(NameRules, ClassRules, CallRules):
     """The default rules: lexical scopes, classes with `this`, no libraries.
 
     Args:
-        layout: facts from the project's configuration files.
+        layout: facts that were read from the project's configuration files.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -43,7 +43,7 @@ class Rules(NameRules, ClassRules, CallRules):
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> Rules:
         """Return the rules of one language.
 
-        Rules that serve several languages read the language's table.
+        A subclass that serves several languages overrides this and reads the language's table.
         """
         return cls(layout)
 

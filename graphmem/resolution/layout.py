@@ -1,4 +1,4 @@
-"""Module locations from a project's configuration files.
+"""Locations of modules, read from a project's configuration files.
 
 The files are untrusted. Content that is nested too deep, too long or of an unexpected type is ignored.
 """
@@ -38,7 +38,7 @@ def is_layout_file(name: str) -> bool:
 
 
 class Script(NamedTuple):
-    """`name = "module:function"` in a configuration file."""
+    """A script entry `name = "module:function"` in a configuration file."""
 
     folder: str  # directory of the configuration file
     module: str
@@ -173,7 +173,7 @@ def _inside(document: Any) -> Iterable[Any]:
 
 
 def _at(document: Any, *keys: str) -> Any:
-    """Return the value at a path of keys; None when a step is missing."""
+    """Return the value at a path of keys; None when a key is missing."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document
@@ -201,7 +201,7 @@ _TARGET: Final = re.compile(r"^\s*([A-Za-z_][\w.]*)\s*(?::\s*([A-Za-z_][\w.]*))?
 def _declared_scripts(path: str, document: Any) -> set[Script]:
     """Return scripts and entry points of a pyproject.toml.
 
-    The standard's tables and those of Poetry are read.
+    The tables of the standard and those of Poetry are read.
     """
     found: set[Script] = set()
     tables = [_at(document, "project"), _at(document, "tool", "poetry")]
@@ -234,7 +234,7 @@ def _scripts_of_setup_cfg(path: str, text: str) -> set[Script]:
 def _scripts_of_setup_py(path: str, text: str) -> set[Script]:
     """Find strings `name = module:function` in a setup.py.
 
-    The file is never executed. The group is the last one named before the string.
+    The file is never executed. The group of a string is the last entry point group named before it.
     """
     found: set[Script] = set()
     kind = "command"

@@ -1,4 +1,4 @@
-"""Inference of names: scopes, imports, modules and assigned values."""
+"""Inference of names from scopes, imports, modules and assigned values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a scope, as far as its own file decides."""
+    """The meaning of a name in a scope, as far as one file determines it."""
 
     input: int  # the input it was read from
     value: Type | None  # its value if that is simple: an undecorated function, a class, a parameter
@@ -36,7 +36,7 @@ class Names:
         self.ask = self.solver.ask
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the places that can define a name at a line; None for none."""
+        """Return the places that can define a name at a line; None for no place."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
             inside = innermost(entry, scope, name, meaning.local, line)
@@ -65,7 +65,7 @@ class Names:
         return join_all(map(self.slot, places))
 
     def is_steady(self, entry: FileEntry, scope: int, name: str) -> bool:
-        """True when a name has the same meaning on every line of a scope."""
+        """Whether a name has the same meaning on every line of a scope."""
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         return not meaning.slots and not meaning.local
 
@@ -92,7 +92,7 @@ class Names:
         return meaning
 
     def _whole(self, entry: FileEntry, scope: int, name: str, slots: Sequence[Slot]) -> Meaning:
-        """Return the meaning of a scope's name in all nested scopes."""
+        """Return the meaning that a scope's name has in all nested scopes."""
         key = self.project.top_key(entry, entry.top_name(scope) if scope else name)
         places = [Place(entry, scope, slot) for slot in whole(entry, slots)]
         value = self._plain(places[0], key) if len(places) == 1 else None
@@ -100,9 +100,9 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return a value that the file alone determines, and record its input.
+        """Return a place's type if its file alone determines it; record the input.
 
-        None for other places.
+        None if other files matter too.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -116,9 +116,9 @@ class Names:
         return None
 
     def _inherited(self, entry: FileEntry, scope: int, name: str) -> list[Place]:
-        """Return members of a name that a class scope inherits.
+        """Return the members of a given name that a class scope inherits.
 
-        For a method written outside its class, members of that class are returned.
+        For a method written outside its class, the members of that class are returned.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
         owner = self.inference.owner(symbol, name) if symbol is not None else None
@@ -132,7 +132,7 @@ class Names:
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """Resolve a name that the file itself does not bind.
 
-        The name is shared by the package or comes with a star import.
+        Such a name is shared by the package, or comes from a star import.
         """
         return rules_of(entry).shared(self.inference, entry, name) or self._through_stars(entry, name)
 
@@ -227,7 +227,10 @@ class Names:
         return rules_of(entry).taken(self.inference, module, name)
 
     def module_member(self, module: Atom, name: str) -> Type:
-        """Return a member of a module: a definition, import or submodule."""
+        """Return the type of a member of a module.
+
+        The member is a definition, an import or a submodule.
+        """
         if module[0] == EXT:
             return one((EXT, module[1], f"{module[2]}.{name}" if module[2] else name, None))
         if module[0] == MODULE:
@@ -271,15 +274,18 @@ class Names:
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:
-    """True for a class, and for a method written outside its class."""
+    """Whether a scope sees class members without a prefix.
+
+    This holds for a class, and for a method written outside its class.
+    """
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
 
 
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:
-    """Return the innermost of several bindings that hold on a line.
+    """Return the innermost of several bindings of a name on a line.
 
-    Each binding of the name holds on some lines. The one that begins last is innermost. -1 for none.
+    Each binding holds on a range of lines. Of those that hold on the line, the one that begins last is innermost. -1 if none holds.
     """
     kept: dict[tuple[int, str], tuple[list[int], list[int], list[int]]] = entry.kept.setdefault("nested", {})
     nested = kept.get((scope, name))
@@ -320,7 +326,7 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
     """Return the slots that are visible to other scopes.
 
-    Of overloads, only the implementation is returned.
+    If a name has overloads, only the implementation is returned.
     """
     if len(slots) < 2:
         return slots

@@ -1,7 +1,7 @@
 """Rules for languages with packages and declared types.
 
-A package is a dotted (or slashed) name shared by several files. They see each other's names without an
-import. A language adds the package of a file (`names_of`), the targets of imports (`import_targets`),
+A package is a dotted (or slashed) name shared by several files. These files see each other's names without an
+import. The rules of a language add the package of a file (`names_of`), the targets of imports (`import_targets`),
 the names of its containers (`containers`, `transparent`), and the results of its library.
 """
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class PackageRules(Rules):
-    """Packages, declared types, and members defined outside their class."""
+    """Default rules for packages, declared types and members defined apart."""
 
     name: ClassVar[Language] = Language("")
     """Name of the language, as used in `NAMESPACE` atoms."""
@@ -86,13 +86,13 @@ class PackageRules(Rules):
         return kept
 
     def sees(self, inference: Inference, entry: FileEntry, other: FileEntry) -> bool:
-        """True when a file sees the names of another file of its package."""
+        """Whether a file sees the names of another file of its package."""
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
         """Return the places that define a name in a package.
 
-        `entry` is a file of the package; None means the view of importers.
+        `entry` is the file of the package that uses the name. None means that an importer uses it.
         """
         found: list[Place] = []
         files = [inference.project.files[path] for path in inference.project.binders(package, name)]
@@ -105,7 +105,7 @@ class PackageRules(Rules):
         return found
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Resolve names of the file's package, then of its star imports.
+        """Resolve a name of the file's package, or one from its star imports.
 
         A star import may bring everything from a package or a class.
         """
@@ -125,7 +125,7 @@ class PackageRules(Rules):
         return None
 
     def package_files(self, inference: Inference, package: Namespace, name: str) -> list[Module]:
-        """Return the files of a package that bind the name, without tests."""
+        """Return the files of a package that bind a name; test files are left out."""
         project = inference.project
         paths = project.binders(package[1], name) if name and name != "*" else project.modules(package[1])
         return [(MODULE, path) for path in paths if not project.files[path].in_tests]
@@ -139,7 +139,7 @@ class PackageRules(Rules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the slot of a definition.
+        """Return the scope and the name under which a definition is found.
 
         A method written outside its class is found in its own scope, as `Class.method`.
         """
@@ -175,7 +175,7 @@ class PackageRules(Rules):
         return next((atom[1] for atom in sorted(self.owner_apart(inference, entry, scope), key=repr) if atom[0] == CLASS), None)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Return a class receiver itself as its `__class__`; else nothing."""
+        """Return the class itself for its member `__class__`; else nothing."""
         return frozenset((receiver,)) if name == "__class__" and receiver[0] == CLASS else EMPTY
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
@@ -193,9 +193,9 @@ class PackageRules(Rules):
         return one((CLASS, owner, False)) if "static" in definition.modifiers else one((INST, owner, False))
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the receiver of the method that encloses a scope.
+        """Return the type of the receiver in the method that encloses a scope.
 
-        Outside methods, it is an instance of the class.
+        Outside methods, the type is an instance of the enclosing class.
         """
         method = entry.enclosing(scope, ("method",))
         around = entry.enclosing(scope, CLASS_KINDS)
@@ -233,8 +233,8 @@ class PackageRules(Rules):
     def _bound(self, entry: FileEntry, scope: int, name: str) -> int:
         """Return the bound of a type parameter.
 
-        -1 if the visible parameters of that name have no common bound. A type parameter is a name bound in one definition only. This
-        does not distinguish definitions, because a file rarely uses one name for parameters with different bounds.
+        -1 if the type parameters of that name have no common bound. Type parameters of different definitions are not distinguished, because
+        a file rarely uses one name for type parameters with different bounds.
         """
         found = -1
         while scope >= 0:
@@ -249,7 +249,7 @@ class PackageRules(Rules):
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type of an annotation.
 
-        It may be a class, an external type, a container, a tuple, a function or the enclosing class.
+        The type may be a class, an external type, a container, a tuple, a function or the enclosing class.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
@@ -301,7 +301,7 @@ class PackageRules(Rules):
         return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return a base class named in the header, or embedded."""
+        """Return the type of a base class that is named in the header or embedded."""
         return self.objects(inference, entry, entry.definitions[symbol.index].parent, term)
 
     def builtin(self, name: str) -> Type:
@@ -310,7 +310,7 @@ class PackageRules(Rules):
         return one((EXT, self.builtin_package, name, None)) if known else EMPTY
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """True when a call's arguments fit the parameters.
+        """Whether a call's arguments fit the parameters.
 
         Parameters with defaults may be missing. A variadic last parameter takes the rest.
         """
@@ -322,16 +322,16 @@ class PackageRules(Rules):
         return required <= positional + len(keywords) and (has_rest or positional + len(keywords) <= len(parameters))
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """False: a name is defined in the file or its package, or imported."""
+        """Return False: names come from the file, its package or an import."""
         return False
 
     def is_common_name(self, name: str) -> bool:
-        """True for method names too common to identify a class."""
+        """Whether a method name is too common to identify a class."""
         return name in self.common_names
 
 
 def members(inference: Inference, symbol: Symbol, name: str) -> list[Place]:
-    """Return the members of a name in a class or one of its ancestors."""
+    """Return the members of a given name in a class or one of its ancestors."""
     owner = inference.owner(symbol, name)
     if not isinstance(owner, Symbol):
         return []

@@ -39,7 +39,7 @@ class Project:
     """All files by path, with indexes over them.
 
     Args:
-        name: part of every id.
+        name: name of the project, which is part of every id.
         rules_of: returns the rules of a language, or None when its files are not resolved.
     """
 
@@ -64,7 +64,7 @@ class Project:
     # inputs
 
     def key(self, *parts: str) -> int:
-        """Return the integer of an input; the first part gives its kind.
+        """Return the number of an input; the first part gives the input's kind.
 
         `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) ·
         `passed`: arguments that (path, scope) passes to callees of a bare name ·
@@ -84,7 +84,7 @@ class Project:
         return list(self._keys)
 
     def number(self, keys: Iterable[Key]) -> None:
-        """Number inputs 0, 1, …; call this before any other input gets a number."""
+        """Give the inputs the numbers 0, 1, … before any other input has one."""
         self._keys = {key: position for position, key in enumerate(keys)}
 
     def touch(self, *parts: str) -> None:
@@ -127,13 +127,13 @@ class Project:
     def binders(self, dotted: str, name: str) -> list[str]:
         """Return the sorted paths of a package's files that bind a name.
 
-        The binding is at the top level. For languages whose files share names.
+        Only bindings at the top level count. The method serves languages whose files share names.
         """
         self.touch("shared", dotted, name)
         return sorted(self._binders.get(dotted, _NO_NAMES).get(name, ()))
 
     def demanded(self, name: str) -> list[Symbol]:
-        """Return the methods of a name that structural interfaces require."""
+        """Return the methods of a given name that structural interfaces require."""
         self.touch("named", name)
         return sorted(self._demanded.get(name, ()), key=_place)
 
@@ -143,24 +143,24 @@ class Project:
         return sorted(self._embedding.get(name, ()), key=_place)
 
     def is_folder(self, dotted: str) -> bool:
-        """True when the dotted name of a module begins with this one."""
+        """Whether the dotted name of any module begins with a given name."""
         self.touch("module", dotted)
         return self._folders.get(dotted, 0) > 0
 
     def named(self, name: str) -> list[Symbol]:
-        """Return functions, methods and classes of a bare name, by place."""
+        """Return functions, methods and classes of a bare name, sorted by place."""
         self.touch("named", name)
         return sorted(self._named.get(name, ()), key=_place)
 
     def knows_name(self, name: str) -> bool:
-        """True when a function, method or class of the project has that name."""
+        """Whether a function, method or class of the project has a given name."""
         self.touch("named", name)
         return bool(self._named.get(name))
 
     def is_made(self, name: str) -> bool:
-        """False for a class name that no file calls or uses as a value.
+        """Whether any file calls a class of this name or uses it as a value.
 
-        Such a class is never instantiated.
+        Otherwise the class is never instantiated.
         """
         if not is_class_name(name):
             return True
@@ -194,7 +194,7 @@ class Project:
         return self.files[symbol.path].definitions[symbol.index]
 
     def exists(self, symbol: Symbol) -> bool:
-        """False for a cached symbol that was removed since."""
+        """Whether a cached symbol still exists in its file."""
         self.solver.touch(symbol.key)
         return symbol.index >= 0
 
@@ -226,9 +226,9 @@ class Project:
         return stale
 
     def _contents_kept(self, path: str) -> dict[Key, Any]:
-        """Return `_contents` from a cache of the most recently changed files.
+        """Return `_contents` of a file, cached for recently changed files.
 
-        Editing changes the same few files repeatedly.
+        The cache helps because editing changes the same few files repeatedly.
         """
         entry = self.files.get(path)
         known = self._said.pop(path, None)
@@ -276,7 +276,7 @@ class Project:
             return {key: object() for key in [*known, *(("calls", name, entry.path) for name in entry.calls)]}
 
     def _take_in(self, facts: FileFacts, rules: FileRules) -> None:
-        """Add a file; after an unexpected error, add its module alone."""
+        """Index a file; after an unexpected error, index only its module."""
         try:
             self._add(facts, rules)
         except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
@@ -370,7 +370,7 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 
 
 def _index_key(key: Key) -> Key:
-    """Return the input that a contribution belongs to.
+    """Return the input to which a contribution of a file belongs.
 
     The inputs `named`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """

@@ -39,11 +39,11 @@ FEW_GROUPS: Final = 100_000
 
 
 class Resolver:
-    """Resolution of one project. Not for use from several threads at once.
+    """Resolution of one project. Not thread-safe.
 
     Args:
-        project: name of the project, part of every id.
-        layout: contents of its configuration files.
+        project: name of the project, which is part of every id.
+        layout: contents of the project's configuration files.
     """
 
     def __init__(self, project: str, layout: Layout | None = None) -> None:
@@ -66,7 +66,7 @@ class Resolver:
         return self._rules[language]
 
     def _made(self, rules: type[Rules], spec: LanguageSpec) -> Rules:
-        """The rules of a language.
+        """Create the rules of a language.
 
         Configuration files that cause an unexpected error are ignored.
         """
@@ -90,7 +90,7 @@ class Resolver:
         return True
 
     def update(self, changed: Mapping[str, FileFacts], removed: Collection[str]) -> set[str]:
-        """Add new facts.
+        """Add, replace and remove facts of files.
 
         Args:
             changed: facts of new and changed files by path; files of languages without rules are ignored.
@@ -120,7 +120,7 @@ class Resolver:
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 
     def _forget(self, stale: set[int]) -> None:
-        """Drop answers made from stale inputs.
+        """Drop the cached answers that were made from stale inputs.
 
         Groups that contain one of these inputs become stale too.
         """
@@ -143,7 +143,7 @@ class Resolver:
             self._groups_kept = max(len(groups), FEW_GROUPS)
 
     def resolve(self, path: str) -> FileResolution:
-        """Edges that begin in a file, external targets and unresolved sites.
+        """Return the edges that begin in a file, externals and unresolved sites.
 
         Raises:
             KeyError: `update` never got that file, or its language has no rules.
@@ -166,7 +166,7 @@ class Resolver:
         return resolution
 
     def symbols(self, path: str) -> list[SymbolRow]:
-        """The definitions of a file, the module first, in source order.
+        """Return the definitions of a file, the module first, in source order.
 
         Raises:
             KeyError: `update` never got that file, or its language has no rules.
@@ -179,32 +179,36 @@ class Resolver:
             return plain_rows(entry)
 
     def is_left_out(self, path: str) -> bool:
-        """Whether an unexpected error left only the module of a file."""
+        """Whether an unexpected error left only the module row of a file."""
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Unexpected error because of which a file is partly in the graph; or ""."""
+        """Return the unexpected error that left a file partly in the graph; or ""."""
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:
-        """Facts of a file; None if unknown, or if its language has no rules."""
+        """Return the facts of a file.
+
+        None if the file is unknown, or if its language has no rules.
+        """
         entry = self._project.files.get(path)
         return entry.facts if entry is not None else None
 
     def paths(self) -> Iterable[str]:
-        """Paths of all known files."""
+        """Return the paths of all known files."""
         return self._project.files.keys()
 
     def module_name(self, path: str) -> str:
-        """Name under which other files import a file; "" if they cannot."""
+        """Return the name under which other files import a file; "" for none."""
         entry = self._project.files.get(path)
         names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
     def dependencies(self, paths: Iterable[str] | None = None) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
-        """Number of each input, and the inputs of each resolved file's edges.
+        """Return all inputs, and the input numbers of each resolved file's edges.
 
-        With `paths`, only of these files. Numbers stay fixed for the life of a resolver; new inputs get the next ones.
+        An input's number is its position in the list. Numbers stay fixed for the life of a resolver; new inputs get the next ones.
+        With `paths`, only these files are returned.
         """
         groups = self._project.solver.groups
         wanted = self._inputs if paths is None else paths
@@ -226,9 +230,9 @@ class Resolver:
         self._project.solver.forget_interned()
 
     def let_go(self) -> None:
-        """Free everything at once; the resolver is unusable afterwards.
+        """Free all memory at once; the resolver is unusable afterwards.
 
-        Otherwise the cyclic collector would scan a million objects in vain.
+        Otherwise the cyclic garbage collector would scan a million objects without freeing any.
         """
         for entry in self._project.files.values():
             vars(entry).clear()
@@ -237,6 +241,6 @@ class Resolver:
 
 
 def _allow_recursion() -> None:
-    """Raise the limit of Python's recursion, which takes heap and no C stack."""
+    """Raise Python's recursion limit, which costs heap memory and no C stack."""
     if sys.getrecursionlimit() < RECURSION_LIMIT:
         sys.setrecursionlimit(RECURSION_LIMIT)

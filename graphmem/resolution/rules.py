@@ -1,4 +1,4 @@
-"""Rules of edges: name, confidence and one sentence for people."""
+"""Rules of edges, each with a name, a confidence and a sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Rule(NamedTuple):
-    """A way to find a target."""
+    """A way to find the target of an edge."""
 
     confidence: float  # (0, 1]: expected share of true edges
     sentence: str

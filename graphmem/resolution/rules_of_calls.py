@@ -1,6 +1,6 @@
 """Rules of a language for calls.
 
-They cover parameters, results, operators and libraries.
+The rules cover parameters, results, operators and libraries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Run(NamedTuple):
     """A method that the language calls on an operand.
 
-    It is the first of `names` that the operand's class has.
+    The method is the first of `names` that the operand's class has.
     """
 
     operand: int  # term
@@ -39,7 +39,7 @@ class Run(NamedTuple):
 class Through(NamedTuple):
     """What a function outside the project does with some of its arguments.
 
-    It calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
+    The function calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
     """
 
     names: Sequence[str]
@@ -49,7 +49,7 @@ class Through(NamedTuple):
 
 
 class CallRules:
-    """Default rules: calls pass no implicit values."""
+    """Default rules for calls: nothing is passed or called implicitly."""
 
     constructors: Sequence[str] = ()
     """Methods that run when a class is called, in order."""
@@ -85,95 +85,101 @@ class CallRules:
     """Functions that test for an instance of their second argument."""
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """An attribute of a function."""
+        """Return the type of an attribute of a function."""
         return EMPTY
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
-        """Result of `new` on a function."""
+        """Return the type of the result of `new` on a function."""
         return EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Result of calling an external function, or None if unknown."""
+        """Return the result type of an external call; None if it is unknown."""
         return None
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Classes of the project passed to an external call.
+        """Return the classes of the project that an external call receives.
 
         The external function may return objects of them.
         """
         return ()
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Result of a method of a list, dictionary or other container."""
+        """Return the result of a method of a list, dictionary or other container."""
         return EMPTY
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Result of a call, from the values that the body returns or declares.
+        """Return a call's result type, from the type of the body or declaration.
 
         Results of coroutines and the like are wrapped.
         """
         return value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
-        """Meanings that a decorator adds to the decorated name."""
+        """Return the types that a decorator adds to the decorated name."""
         return EMPTY
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Value that a framework passes for a parameter, such as a test fixture."""
+        """Return the type of the value that a framework passes for a parameter.
+
+        An example is a test fixture.
+        """
         return EMPTY
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Functions that a framework runs for a definition, such as test fixtures."""
+        """Return functions that a framework runs for a definition (test fixtures)."""
         return ()
 
     def operations(self, entry: FileEntry, term: int) -> Sequence[Run]:
-        """Methods that the language calls for an operation.
+        """Return the methods that the language calls for an operation.
 
         Operations are operators, subscripts, loops and blocks.
         """
         return ()
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
-        """Functions that the language also runs at a call or an operation.
+        """Return the functions that the language also runs at a call or operation.
 
-        These are cases where more than a name decides. Each comes with the number of alternatives.
+        These are cases in which the function's name alone does not determine it. Each function is paired with the number of alternatives.
         """
         return ()
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Result of an operator whose first operand is an object of a class."""
+        """Return the result of an operator on an object of a class of the project."""
         return EMPTY
 
     def iterated(self, inference: Inference, receiver: Instance) -> Type:
-        """One element of an object of a class."""
+        """Return the type of an element when an object of a class is iterated."""
         return EMPTY
 
     def next_step(self, name: str) -> str:
-        """Method called repeatedly on a special method's result; "" for none."""
+        """Return the method called repeatedly on an iterator; "" for none.
+
+        `name` is the method that created the iterator.
+        """
         return ""
 
     def runs_on_definition(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Functions of the project that run when a class is defined."""
+        """Return the functions of the project that run when a class is defined."""
         return ()
 
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
-        """Return what a function outside the project does with its arguments."""
+        """Return the calls that an external function makes to its arguments."""
         return ()
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """Whether a call with this number of arguments can mean this definition."""
+        """Return whether a function accepts a call's number of arguments."""
         return True
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
-        """The key of functions among which the arguments of a call choose."""
+        """Return the key that all overloads of a function share."""
         return symbol.path, entry.definitions[symbol.index].parent, symbol.name
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Whether a method of a subclass overrides one of the same name."""
+        """Return whether a method overrides a method of the same name in a base."""
         return True
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Whether a call in one file can run an override in another."""
+        """Return whether a call in one file can run an override in another."""
         return True
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:

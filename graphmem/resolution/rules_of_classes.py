@@ -77,62 +77,62 @@ class ClassRules:
     """Whether `is_made` asks if any file calls a class or uses it as a value."""
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Value of `this` in a scope."""
+        """Return the type of `this` in a scope."""
         method = entry.enclosing(scope, ("method",))
         return self.receiver(inference, entry.symbols[method]) if method >= 0 else EMPTY
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Meaning of a base in the header of a class."""
+        """Return the type that a base in the header of a class refers to."""
         definition = entry.definitions[symbol.index]
         return inference.expanded(inference.term(entry, definition.parent, term, definition.start_line))
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Bases besides those in the header: symbols and `EXT` atoms."""
+        """Return the bases not named in the header: symbols and `EXT` atoms."""
         return ()
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """Value of a member that neither a class nor its bases define."""
+        """Return the type of a member that neither a class nor its bases define."""
         return EMPTY
 
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
-        """Value of a member that the first external base may define."""
+        """Return the type of a member that the first external base may define."""
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))
 
     def satisfied(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
-        """Interfaces that a class satisfies without naming them."""
+        """Return the interfaces that a class satisfies without naming them."""
         return ()
 
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
-        """Methods of such interfaces that a method implements."""
+        """Return the methods of satisfied interfaces that a method implements."""
         return ()
 
     def is_made(self, inference: Inference, symbol: Symbol) -> bool:
-        """False for a class without objects, whose methods run only in subclasses."""
+        """Whether a class may have objects of its own, not only of subclasses."""
         return True
 
     def is_protocol(self, inference: Inference, symbol: Symbol) -> bool:
-        """Whether a class only states the methods that others must have.
+        """Whether a class only declares methods that other classes must have.
 
-        They run only if a class inherits them.
+        The methods of such a class run only if another class inherits them.
         """
         return False
 
     def is_virtual(self, symbol: Symbol) -> bool:
-        """False for a class whose methods cannot be overridden."""
+        """Whether the methods of a class can be overridden."""
         return True
 
     def given_bases(self, inference: Inference, entry: FileEntry, symbol: Symbol) -> Type:
-        """Bases that a class gets outside of its header."""
+        """Return the bases that code outside the header gives a class."""
         return EMPTY
 
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
-        """False for a definition in a class that is not a member of it."""
+        """Whether a definition inside a class is a member of the receiver."""
         return True
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Class whose instance the term `base` is in this scope.
+        """Return the class if a term is the receiver of a method; else -1.
 
-        -1 unless the scope is one of its methods.
+        The scope must be inside a method of the class.
         """
         term = entry.terms[base]
         if term[0] != SELF and not (self.first_parameter_is_receiver and term[0] == NAME):
@@ -148,20 +148,20 @@ class ClassRules:
         return definition.parent
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
-        """Receiver of a method: an instance of its class, or the class."""
+        """Return the type of a method's receiver: an instance or the class."""
         return EMPTY
 
     def is_super_call(self, entry: FileEntry, term: int) -> bool:
-        """Whether a term is the receiver viewed as its base class."""
+        """Whether a term is `super`, the receiver seen as its base class."""
         return bool(entry.terms[term][0] == SUPER)
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Type of an item of an object; the callee of the site is the object."""
+        """Return the type of an item of an object, which is the site's callee."""
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
-        """Type of a class attribute seen through instances.
+        """Return the type of a class attribute as instances see it.
 
-        It differs for enum members and descriptors.
+        The type differs from the assigned value for enum members and descriptors.
         """
         return value

@@ -1,6 +1,6 @@
-"""Rules of languages that need only a table: scopes, packages, types.
+"""Rules of languages that only a table of settings describes.
 
-One class serves them all. Differences are in `[resolution]` of their `language.toml`, see `grammars/README.md`.
+One class serves all these languages. Their differences are in `[resolution]` of `language.toml`, see `grammars/README.md`.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ MAX_SUFFIX: Final = 8
 
 
 class ScopedRules(PackageRules):
-    """Rules of a language from its table.
+    """Rules of a language that are read from its table.
 
     Args:
         layout: contents of the project's configuration files.
-        spec: the language.
+        spec: the description of the language.
 
     Raises:
         GrammarError: `[resolution]` has an unknown key.
@@ -106,20 +106,20 @@ class ScopedRules(PackageRules):
 
     @classmethod
     def of_language(cls, layout: Layout, spec: LanguageSpec) -> ScopedRules:
-        """Rules from the table of a language."""
+        """Create the rules from the table of a language."""
         return cls(layout, spec)
 
     def is_open_enum(self, definition: Definition) -> bool:
-        """`enum Color { RED }` defines RED in the scope around it.
+        """Whether the members of an enum are also names of the enclosing scope.
 
-        The members of an `enum class` stay inside.
+        `enum Color { RED }` defines RED in the enclosing scope. The members of an `enum class` are visible only inside.
         """
         return self._open_enums and not definition.signature.startswith(("enum class", "enum struct"))
 
     # modules and imports
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """The name whose files share their names, then names for imports."""
+        """Return the group whose files share names, then names for imports."""
         packages = dict.fromkeys(found.module.replace(self._separator, ".") for found in facts.imports if found.kind == "package")
         names = list(packages)
         if self._shares == "project":
@@ -134,7 +134,10 @@ class ScopedRules(PackageRules):
         return tuple(dict.fromkeys(names))
 
     def import_targets(self, inference: Inference, entry: FileEntry, found: Import) -> Type:
-        """A file by its path, or a package, class or function by its name."""
+        """Return the target of an import.
+
+        It is a file found by path, or a package, class or function found by name.
+        """
         if found.kind == "package" or not found.module:
             return EMPTY
         look = self._file if self._by_path else self._named
@@ -169,7 +172,7 @@ class ScopedRules(PackageRules):
         return one((EXT, Package(".".join(parts[:-1]) or parts[0]), parts[-1] if len(parts) > 1 else "", None)) if parts else EMPTY
 
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
-        """A name of a package, or a package below it."""
+        """Return a name of a package, or a package inside it."""
         if module[0] != NAMESPACE:
             return EMPTY
         found = super().submodule(inference, module, name)
@@ -179,7 +182,7 @@ class ScopedRules(PackageRules):
         return found
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Packages by their first word, then names of the language."""
+        """Return the package or the language's own name that a name refers to."""
         known = self.builtin(name)
         for package in () if known or self._by_path else self.names_of(entry.facts):
             parts = package.split(".")
@@ -192,11 +195,11 @@ class ScopedRules(PackageRules):
         return known
 
     def builtin(self, name: str) -> Type:
-        """Types and functions of the language."""
+        """Return the type of a type or function of the language."""
         return one((EXT, self.builtin_package, name, None)) if name in self._types or name in self._functions else EMPTY
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Value returned by a file, in languages whose files return one."""
+        """Return the value of a file, in languages whose files return one."""
         target = inference.project.file(module[1]) if self._module_returns and module[0] == MODULE else None
         if target is None:
             return frozenset((module,))
@@ -206,9 +209,9 @@ class ScopedRules(PackageRules):
         return join(frozenset((module,)), inference.expanded(join_all(given)))
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
-        """Names of the package.
+        """Return the places that define a name in the package.
 
-        If the whole project shares names, those that can be told apart.
+        In languages in which the whole project shares names, the result is None if several files define the name and none is clearly meant.
         """
         if self._shares != "project":
             return super().shared(inference, entry, name)
@@ -226,7 +229,10 @@ class ScopedRules(PackageRules):
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Constructors with the name of their class share one name."""
+        """Return the scope and the name under which a definition is found.
+
+        A constructor with the name of its class is found under `CONSTRUCTOR`.
+        """
         definition = entry.definitions[position]
         scope, slot = super().definition_slot(entry, position)
         owner = slot.rpartition(".")[0] or entry.definitions[scope].name
@@ -235,7 +241,10 @@ class ScopedRules(PackageRules):
         return scope, f"{owner}.{CONSTRUCTOR}" if "." in slot else CONSTRUCTOR
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
-        """Methods outside of their class, and members of its other pieces."""
+        """Return the members of a class that are defined outside its first body.
+
+        These are methods written outside the class, and members of the other parts of a class that has several.
+        """
         found = list(super().members_elsewhere(inference, owner, name))
         if not self._reopened:
             return found
@@ -251,22 +260,31 @@ class ScopedRules(PackageRules):
         return found
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
-        """The method of a class that creates its objects."""
+        """Return the class itself for its method that creates objects.
+
+        Calling such a method, for example `new`, creates an object like calling the class.
+        """
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
-        """As in `PackageRules`, or any number if the language does not check."""
+        """Return whether a function accepts this number of arguments.
+
+        Any number fits in languages that do not check it.
+        """
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
 
     def is_common_name(self, name: str) -> bool:
-        """Names the table lists."""
+        """Return whether the table lists a name as common."""
         return name in self._common
 
     # values
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Declared type; a container without element types has unknown elements."""
+        """Return the type of an annotation.
+
+        A container without element types has unknown elements.
+        """
         found = entry.terms[term]
         known = self._containers.get(found[1]) if found[0] == NAME else None
         if known is None or any(atom[0] == CLASS for atom in self.objects(inference, entry, scope, term)):
@@ -274,7 +292,7 @@ class ScopedRules(PackageRules):
         return box(known[0], *(EMPTY for _ in known[1]))
 
     def generic(self, inference: Inference, entry: FileEntry, scope: int, base: int, key: int) -> Type:
-        """`Base<Key>`, with the containers of the table."""
+        """Return the type of `Base<Key>`, with the containers of the table."""
         written = last_name(entry.terms[base])
         if written and (written in self._containers or written in self._transparent):
             arguments = items_or_itself(entry.terms, key)
@@ -285,7 +303,7 @@ class ScopedRules(PackageRules):
         return super().generic(inference, entry, scope, base, key)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
-        """Methods that return an element, or the container."""
+        """Return the result of a method that returns an element or the container."""
         if container[0] != BOX:
             return EMPTY
         if name in self._element:
@@ -294,7 +312,10 @@ class ScopedRules(PackageRules):
 
 
 def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
-    """The classes of a file by qualified name."""
+    """Map each qualified class name to its definitions in a file.
+
+    A class that was reopened has several.
+    """
     kept: dict[str, list[int]] | None = entry.kept.get("pieces")
     if kept is None:
         kept = entry.kept["pieces"] = {}
@@ -305,7 +326,10 @@ def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:
 
 
 def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
-    """The path that shares most folders with the importer, if only one does."""
+    """Return the path nearest to the importer; empty for a tie.
+
+    The nearest path shares most leading folders with the importer.
+    """
     here = importer.split("/")
 
     def closeness(path: str) -> int:
@@ -319,7 +343,7 @@ def _nearest(importer: str, paths: Sequence[str]) -> list[str]:
 
 
 def stem(path: str) -> str:
-    """Return the name of a file without its endings."""
+    """Return the name of a file without its extensions."""
     return path.rpartition("/")[2].partition(".")[0]
 
 
@@ -328,7 +352,7 @@ def _definition(place: Place) -> Definition | None:
 
 
 def is_private(place: Place) -> bool:
-    """Return whether only its own file sees a definition."""
+    """Return whether a definition is visible only in its own file."""
     definition = _definition(place)
     return definition is not None and "private" in definition.modifiers
 

@@ -1,6 +1,6 @@
-"""Memoised recursive questions with fixpoints and recorded dependencies.
+"""Memoised recursive questions, with fixpoints and recorded dependencies.
 
-Inference is built on it. A question is a key in the memo of one file. A question that is asked while it is being answered gets the
+Inference is built on this module. A question is a key in the memo of one file. A question that is asked while it is being answered gets the
 best answer so far, which is empty at first. When the outermost question of such a cycle is done, the cycle is repeated until no
 answer changes. Answers only grow, so the result is the least fixpoint and does not depend on the order of questions. An incremental
 index thus equals a new one.
@@ -39,7 +39,7 @@ _AGAIN: Final = 2
 
 
 class Groups:
-    """Numbers for sets of inputs and groups."""
+    """Assigns one number to each set of inputs and groups."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, ...], int] = {(): NOTHING}
@@ -50,7 +50,7 @@ class Groups:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """Number of a set: that of its only member, or of its group."""
+        """Return the number of a set: of its only member, or of its group."""
         reads.discard(NOTHING)
         if len(reads) == 1:
             return next(iter(reads))
@@ -63,11 +63,11 @@ class Groups:
         return found
 
     def spread(self, stale: set[int]) -> None:
-        """Add every group that contains one of these inputs, at any depth."""
+        """Extend a set of inputs by all groups that contain one, at any depth."""
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """The inputs that some numbers represent."""
+        """Return all inputs that some numbers represent."""
         members = self._members
         seen = set(numbers)
         pending = [number for number in seen if number < NOTHING]
@@ -91,7 +91,7 @@ class Groups:
 
 
 def _number(position: int) -> int:
-    """Number of the group at a position."""
+    """Return the number of the group at a position."""
     return NOTHING - position
 
 
@@ -103,7 +103,10 @@ Memo = dict[Any, Any]
 
 
 class _TooDeepError(Exception):
-    """Unwinds to the outermost question, which first answers the deep one."""
+    """A question is nested too deep.
+
+    The outermost question catches this error and answers the deep question first.
+    """
 
     def __init__(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         super().__init__()
@@ -111,7 +114,7 @@ class _TooDeepError(Exception):
 
 
 class _Question:
-    """A question without a final answer."""
+    """A question that does not have a final answer yet."""
 
     __slots__ = ("again", "guess", "is_head", "key", "low", "members", "memo", "position", "reads", "state", "value")
 
@@ -130,7 +133,7 @@ class _Question:
 
 
 class Solver:
-    """Answers questions; one for each project."""
+    """Answers the questions of one project and caches the answers."""
 
     def __init__(self) -> None:
         self.reads: set[int] = set()  # by the innermost open question; outside of questions since `listen`
@@ -140,7 +143,7 @@ class Solver:
         self._interned: dict[frozenset[Any], frozenset[Any]] = {TOP: TOP}  # TOP is known by its identity
 
     def listen(self) -> set[int]:
-        """Start a set that records inputs and groups read outside of questions."""
+        """Start a set that collects inputs and groups read outside of questions."""
         self.reads = set()
         return self.reads
 
@@ -149,7 +152,7 @@ class Solver:
         self.reads.add(key)
 
     def ask(self, memo: Memo, key: Any, compute: Callable[[*Arguments], Answer], *arguments: *Arguments) -> Answer:
-        """Answer of `compute(*arguments)`, stored in `memo` under `key`.
+        """Return the answer of `compute(*arguments)`, cached in `memo` by `key`.
 
         `compute` must only read tracked inputs and other questions. Answers are compared with `==`; the first
         guess in a cycle is `EMPTY`.
@@ -177,11 +180,11 @@ class Solver:
         return waiting
 
     def forget_interned(self) -> None:
-        """Release shared sets, after memos were dropped."""
+        """Release the shared sets, after memos were dropped."""
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer an outermost question, after those too deep below it."""
+        """Answer an outermost question, and first those too deep below it."""
         outside = self.reads
         attempts = [(memo, key, compute, arguments)]
         lost: set[int] = set()  # read by abandoned questions, for the inputs of an error
@@ -213,7 +216,7 @@ class Solver:
                 self._cut.clear()
 
     def _abandon(self, outside: set[int]) -> set[int]:
-        """Close all open questions and return what they had read."""
+        """Close all open questions and return the inputs that they had read."""
         read: set[int] = set()
         for question in self._stack:
             read |= question.reads
@@ -265,7 +268,7 @@ class Solver:
     def _grew(self, question: _Question, value: Any) -> bool:
         """Whether another pass over a cycle may find more.
 
-        If so, its answers are kept as guesses.
+        If so, the answers of this pass are kept as guesses for the next one.
         """
         members = question.members
         if question.guess == value and all(member.guess == member.value for member in members):

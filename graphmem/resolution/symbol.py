@@ -1,4 +1,4 @@
-"""Symbols: definitions as other files know them."""
+"""Symbols: definitions in the form in which other files refer to them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 
 
 class Symbol:
-    """A definition as other files know it.
+    """A definition in the form in which other files refer to it.
 
-    It stays the same object while the file is edited around it.
+    The object stays the same when other parts of its file change.
     """
 
     __slots__ = ("id", "index", "key", "kind", "name", "ordinal", "path", "qualname")
@@ -31,5 +31,5 @@ class Symbol:
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Sort key from the source alone."""
+        """Sort key that depends only on the source code."""
         return (self.path, self.qualname, self.kind, self.ordinal)

@@ -21,7 +21,7 @@ WAYS_IN: Final = ("route", "command", "event", "task", "export")  # kinds that a
 
 
 def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
-    """One row per definition of a file, the module first, in source order."""
+    """Return a row per definition of a file, in source order, module first."""
     facts = entry.facts
     spec = language_spec(facts.language)
     in_tests = entry.in_tests
@@ -40,7 +40,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Like `symbol_rows`, without rules from the language's table."""
+    """Return the rows of `symbol_rows` without rules of the language's table."""
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
 
@@ -72,7 +72,7 @@ def _row(entry: FileEntry, symbol: Symbol, definition: Definition, modifiers: tu
 def _is_test(spec: LanguageSpec, facts: FileFacts, definition: Definition) -> bool:
     """Whether a test runner finds this definition as a test or a test class.
 
-    It sees a function inside another one only if that is registered, as `it("…", …)` inside of `describe` is.
+    A test runner sees a function inside another one only if the function is registered, as `it("…", …)` inside `describe` is.
     """
     around = definition.parent if "test" not in definition.modifiers else -1
     while around >= 0:
@@ -95,9 +95,9 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 
 @cache
 def _entry_rules(language: str) -> tuple[tuple[EntryPointRule, ...], re.Pattern[str]]:
-    """Rules of entry points, divided by their need of a decorator.
+    """Return the rules of entry points, divided by their need of a decorator.
 
-    Returns the rules without one, and a pattern of decorators that the others may match.
+    The result is the rules that need no decorator, and a pattern of the decorators that the other rules may match.
     """
     rules = language_spec(language).entry_points
     decorators = tuple(dict.fromkeys(pattern for rule in rules for pattern in rule.decorator))
@@ -117,7 +117,10 @@ def _entry_point(spec: LanguageSpec, facts: FileFacts, definition: Definition) -
 def entry_rule(
     rules: Iterable[EntryPointRule], facts: FileFacts, definition: Definition, decorators: Sequence[Written]
 ) -> EntryPointRule | None:
-    """First rule by which these decorators make a definition an entry point."""
+    """Return the first rule that makes a definition an entry point.
+
+    The rule must match the definition or one of its decorators. None if no rule does.
+    """
     within = facts.definitions[definition.parent].name if definition.parent >= 0 else ""
     for rule in rules:
         if rule.matches(decorators=decorators, name=definition.name, path=facts.path, modifiers=definition.modifiers, within=within):
@@ -126,16 +129,16 @@ def entry_rule(
 
 
 def written(spec: LanguageSpec, terms: list[Term], decorator: int) -> Written | None:
-    """A decorator in the form that rules compare.
+    """Return a decorator in the form that the entry point rules compare.
 
-    None for one of a test double or a test runner.
+    None for a decorator of a test double or a test runner.
     """
     name = dotted(terms, decorator)
     return None if _matches(name, spec.tests.decorators) else Written(name, _first_text(terms, terms[decorator]))
 
 
 def _first_text(terms: list[Term], call: Term) -> str | None:
-    """Text of a call's first argument, or of a named one that may be a path."""
+    """Return the text of a call's first argument, or of a path argument."""
     if call[0] not in (CALL, NEW):
         return None
     _, _, positional, keywords = call
@@ -144,7 +147,10 @@ def _first_text(terms: list[Term], call: Term) -> str | None:
 
 
 def dotted(terms: list[Term], index: int) -> str:
-    """`a.b` of names, attributes and their calls; "" for other terms."""
+    """Return the dotted name (`a.b`) of a term.
+
+    The term is a name, an attribute, or a call of one. The result is "" for other terms.
+    """
     term = terms[index]
     if term[0] in (CALL, NEW):
         _, callee, _, _ = term

@@ -1,4 +1,4 @@
-"""Readers of terms (see `parsing.facts`): children, call parts, last name."""
+"""Functions that read terms (see `parsing.facts`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from graphmem.parsing.facts import (
 
 
 def call_at(terms: Sequence[Term], index: int) -> Call:
-    """The call at an index, such as that of a reference of the kind `call`.
+    """Return the call at an index, such as that of a `call` reference.
 
     Raises:
         TypeError: the term is not a call.
@@ -45,7 +45,7 @@ def call_at(terms: Sequence[Term], index: int) -> Call:
 
 
 def arguments_of(term: Term) -> tuple[TermIndex, ...]:
-    """The positional arguments of a call; none for other terms."""
+    """Return the positional arguments of a call; none for other terms."""
     if term[0] in (CALL, NEW):
         _, _, positional, _ = term
         return positional
@@ -53,7 +53,7 @@ def arguments_of(term: Term) -> tuple[TermIndex, ...]:
 
 
 def last_name(term: Term) -> str:
-    """`b` of the name `b` and of the attribute `a.b`; "" for other terms."""
+    """Return `b` for the name `b` and the attribute `a.b`; "" for other terms."""
     if term[0] == ATTR:
         _, _, name = term
         return name
@@ -64,7 +64,7 @@ def last_name(term: Term) -> str:
 
 
 def string_of(term: Term) -> str:
-    """The text of a string literal; "" for other terms."""
+    """Return the text of a string literal; "" for other terms."""
     if term[0] == STRING:
         _, text = term
         return text
@@ -72,9 +72,9 @@ def string_of(term: Term) -> str:
 
 
 def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
-    """Items of a tuple; any other term alone.
+    """Return the items of a tuple, or the index of any other term.
 
-    `Base[A, B]` has its arguments as a tuple, `Base[A]` has one alone.
+    The arguments of `Base[A, B]` are a tuple, and the argument of `Base[A]` is a single term.
     """
     term = terms[index]
     if term[0] == TUPLE:
@@ -84,7 +84,7 @@ def items_or_itself(terms: Sequence[Term], index: int) -> tuple[int, ...]:
 
 
 def children(term: Term) -> Sequence[TermIndex]:
-    """Indices of the terms inside a term, without missing ones (-1)."""
+    """Return the indices of the terms inside a term, leaving out missing ones."""
     if term[0] == ATTR:
         _, base, _ = term
         return (base,) if base >= 0 else ()

@@ -179,12 +179,12 @@ MAX_DEPTH: Final = 3
 
 
 def one(atom: Atom) -> Type:
-    """The type with a single atom."""
+    """Return the type with a single atom."""
     return frozenset((atom,))
 
 
 def join(left: Type, right: Type) -> Type:
-    """Union of two types; containers of one kind become one."""
+    """Return the union of two types, with containers of one kind merged."""
     if left is right or not right:
         return left
     if not left:
@@ -200,7 +200,7 @@ def join(left: Type, right: Type) -> Type:
 
 
 def join_all(types: Iterable[Type]) -> Type:
-    """Union of many types."""
+    """Return the union of several types."""
     found = EMPTY
     for one_type in types:
         found = join(found, one_type)
@@ -216,7 +216,7 @@ _NESTING: Final = frozenset((BOX, TUP, LAM, OBJ, PARTIAL))
 
 
 def _normal(atoms: Type) -> Type:
-    """The same atoms with containers of one kind merged; too many are `TOP`."""
+    """Merge containers of one kind; return `TOP` for too many atoms."""
     nesting = [atom for atom in atoms if atom[0] in _NESTING]
     if len(nesting) > 1:
         atoms = _merged(atoms, nesting)
@@ -275,7 +275,7 @@ def _merged_objects(group: Sequence[Obj]) -> Type:
 
 
 def depth(value: Type) -> int:
-    """Nesting depth of containers in a type."""
+    """Return the nesting depth of containers in a type."""
     found = 0
     for atom in value:
         if atom[0] in _NESTING:
@@ -292,26 +292,26 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type) -> Type:
-    """The value with the contents of too deep containers removed."""
+    """Remove the contents of containers that are nested too deep."""
     if depth(value) < MAX_DEPTH:
         return value
     return frozenset(atom for atom in value if depth(frozenset((atom,))) < MAX_DEPTH)
 
 
 def anonymous(result: Type) -> Type:
-    """An anonymous function with this result."""
+    """Return the type of an anonymous function with a given result."""
     kept = _shallow(result)
     return one((LAM, kept, 1 + depth(kept)))
 
 
 def partial(function: Type) -> Type:
-    """A function with some arguments already bound."""
+    """Return the type of a function with some arguments already bound."""
     kept = _shallow(frozenset(inner for atom in function for inner in (atom[1] if atom[0] == PARTIAL else (atom,))))
     return one((PARTIAL, kept, 1 + depth(kept)))
 
 
 def box(kind: str, *elements: Type) -> Type:
-    """A container or a wrapper.
+    """Return the type of a container or a wrapper.
 
     `list`, `set`, `tuple` and `iter` have one element type, `dict` has keys and values. Wrappers return their content when awaited,
     entered or called: `await`, `enter`, `callable`.
@@ -321,29 +321,32 @@ def box(kind: str, *elements: Type) -> Type:
 
 
 def tuple_of(parts: Iterable[Type]) -> Type:
-    """A tuple with these items."""
+    """Return the type of a tuple with given items."""
     kept = tuple(_shallow(part) for part in parts)
     return one((TUP, kept, 1 + max(map(depth, kept), default=0)))
 
 
 def object_of(fields: dict[str, Type]) -> Type:
-    """An object literal with these fields."""
+    """Return the type of an object literal with given fields."""
     kept = tuple((name, _shallow(fields[name])) for name in sorted(fields))
     return one((OBJ, kept, 1 + max((depth(value) for _, value in kept), default=0)))
 
 
 def order(atom: Atom) -> str:
-    """Sort key for everything that is shown, without addresses or hashes."""
+    """Return a sort key of an atom that is the same in every process."""
     return repr(atom)
 
 
 def ordered(value: Type) -> Iterable[Atom]:
-    """Atoms of a type in an order without addresses or hashes."""
+    """Return the atoms of a type in an order that every process shares."""
     return value if len(value) < 2 else sorted(value, key=order)
 
 
 def bottom_for(value: Type) -> Type:
-    """Start value for collecting from each atom of a type; `TOP` for `TOP`."""
+    """Return the start value for a union over the atoms of a type.
+
+    It is empty, or `TOP` for the type `TOP`.
+    """
     return TOP if value is TOP else EMPTY
 
 
@@ -352,25 +355,25 @@ OPEN_TAGS: Final = frozenset({UNTYPED, TYPEVAR})
 
 
 def is_open(declared: Type) -> bool:
-    """Whether an annotation leaves part of the type to inference."""
+    """Whether an annotation leaves a part of the type to inference."""
     return not declared or any(atom[0] in OPEN_TAGS for atom in declared)
 
 
 def closed(declared: Type) -> Type:
-    """The informative part of an annotation."""
+    """Return the atoms of an annotation that state a type."""
     return frozenset(atom for atom in declared if atom[0] not in OPEN_TAGS)
 
 
 def class_of(instance: Instance) -> Class:
-    """Class of an instance of the project."""
+    """Return the project class of an instance."""
     _, symbol, exact = instance
     return (CLASS, symbol, not exact)
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Class of the project that was passed to the library with this result.
+    """Return the project class that was passed to the library for a result.
 
-    The result may be an object of that class.
+    The result may be an object of that class. None for other atoms.
     """
     if atom[0] != EXTI:
         return None
@@ -379,5 +382,8 @@ def handed_back(atom: Atom) -> Symbol | None:
 
 
 def made(value: Type) -> Type:
-    """New objects of the classes that a type is, or is an instance of."""
+    """Return new objects of the classes in a type.
+
+    The classes of instances in the type count too.
+    """
     return frozenset((INST, atom[1], False) for atom in value if atom[0] in (CLASS, INST))

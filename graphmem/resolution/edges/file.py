@@ -133,7 +133,7 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record types that a header or a declaration names without using them."""
+        """Record the positions of types that a header or a declaration names."""
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
         for symbol in self._named_in(reference.scope, reference.term, reference.line):
@@ -152,7 +152,7 @@ class _Resolving(NamedSites):
             self.evidence.edge(EdgeKind.CALLS, src, method.id, "implicit", line)
 
     def annotated(self, symbol: Symbol) -> None:
-        """Add edges to the types that are written before a definition."""
+        """Add edges to the types that annotations before a definition name."""
         definition = self.entry.definitions[symbol.index]
         for decorator in definition.decorators:
             term = self.entry.terms[decorator]

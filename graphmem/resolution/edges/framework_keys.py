@@ -37,7 +37,7 @@ def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
 
 
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, key, framework) of the keys that decorators give a function."""
+    """Yield (kind, key, framework) of keys that decorators give a function."""
     terms = entry.terms
     definition = entry.definitions[symbol.index]
     spec = language_spec(entry.facts.language)

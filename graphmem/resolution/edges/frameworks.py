@@ -31,7 +31,7 @@ Identity = tuple[object, ...]
 
 
 class Handing:
-    """A file being resolved: its uses of frameworks."""
+    """The part of resolving a file that adds edges for uses of frameworks."""
 
     def __init__(self, inference: Inference, entry: FileEntry, evidence: Evidence) -> None:
         self.inference = inference
@@ -95,7 +95,7 @@ class Handing:
             self.evidence.edge(EdgeKind.REFERENCES, src.id, symbol.id, rule, line)
 
     def _functions(self, reference: Reference, term: int, row: HandsOver) -> Iterator[Symbol]:
-        """Functions and classes of an argument, also in lists and objects."""
+        """Yield the functions in an argument, also inside lists and objects."""
         terms = self.entry.terms
         found = terms[term]
         if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR:
@@ -133,7 +133,7 @@ class Handing:
                     yield from self._of_value(self.inference.expanded(part), row)
 
     def _named(self, text: str) -> Iterator[Symbol]:
-        """Module, function or class of a dotted name in a string."""
+        """Yield the module, function or class whose dotted name a string holds."""
         module, _, name = text.rpartition(".")
         for path in self.project.modules(text):
             yield self.project.files[path].symbols[0]
@@ -144,9 +144,9 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Functions that configuration files name through a re-exporting module.
+        """Add functions that configuration files name through a re-export.
 
-        They are commands or plug-ins.
+        The functions are commands or plug-ins.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
@@ -163,7 +163,7 @@ class Handing:
     # run at other places
 
     def run_by(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Functions that run because a signal is sent or a task is queued."""
+        """Return functions that run when a signal is sent or a task is queued."""
         event = self.tables.sending.get(name)
         found = list(self._receivers(reference, receiver, event)) if event is not None else []
         rows = self.tables.queueing.get(name)
@@ -198,13 +198,16 @@ class Handing:
             self.evidence.give_up(self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates")
 
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
-        """Name of an event at a site: last name of the object, or the string."""
+        """Return the name of an event at a site.
+
+        It is the last name of the event's object, or the string that names the event.
+        """
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
         return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
-        """Functions that a place connects to exactly the sent event."""
+        """Yield the functions that a call site connects to the event that is sent."""
         terms = entry.terms
         found = terms[site.term]
         arguments = arguments_of(found)
@@ -229,9 +232,9 @@ class Handing:
                 yield from self.inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
 
     def _same(self, sent: set[Identity], connected: set[Identity]) -> bool:
-        """Whether two events are the same.
+        """Whether the sent event and the connected event are the same.
 
-        They are one variable, or their owners have the same class or related ones.
+        Both are the same variable, or their owners have the same class or related classes.
         """
         if sent & connected:
             return True
@@ -240,9 +243,9 @@ class Handing:
         return any(a in self.inference.project_classes(b) or b in self.inference.project_classes(a) for a in mine for b in theirs)
 
     def _identities(self, entry: FileEntry, scope: int, term: int, line: int, event: Event) -> set[Identity]:
-        """Identities of an event or its owner.
+        """Return the identities of an event or of its owner.
 
-        They are the variable or attribute that holds it, or its class.
+        An identity is the variable or attribute that holds the event, or the class of the owner.
         """
         found = set(self._held(entry, scope, term, line))
         if event.is_text:
@@ -271,7 +274,7 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
-        """Original variable of a name, through re-exports."""
+        """Yield the variable that a name originally refers to, through re-exports."""
         entry, scope, slot = place
         if slot.kind == "binding":
             target = entry.terms[entry.facts.bindings[slot.index].target]
@@ -287,7 +290,7 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{found.name}" if atom[2] else found.name)
 
     def injected(self, symbol: Symbol) -> Iterator[Symbol]:
-        """Functions that a framework calls for the parameters of a function."""
+        """Yield the functions that a framework calls to fill in parameters."""
         if not self.tables.injections or symbol.kind not in FUNCTION_KINDS:
             return
         entry = self.entry
@@ -298,7 +301,7 @@ class Handing:
                     yield from self._asked(symbol, definition.parent, term, definition.start_line)
 
     def _metadata(self, annotation: int) -> Sequence[int]:
-        """The terms after the type in `Annotated[type, …]`."""
+        """Return the terms after the type in `Annotated[type, …]`."""
         terms = self.entry.terms
         generic = terms[annotation] if annotation >= 0 else None
         if generic is None or generic[0] != INDEX:
@@ -331,7 +334,10 @@ class Handing:
 
 
 def _given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Function arguments of a call by a table row, or its receiver."""
+    """Yield the arguments of a call that a table row marks as functions.
+
+    The row may also mark the receiver.
+    """
     for which in row.functions:
         if isinstance(which, int):
             yield from positional[which : which + 1]

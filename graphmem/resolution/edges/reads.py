@@ -1,6 +1,6 @@
 """Edges for reads and writes of names and attributes.
 
-They lead to functions used as values, variables of other modules, properties and descriptors.
+The edges lead to functions used as values, variables of other modules, properties and descriptors.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPER
 
 
 class ReadSites(VariableSites):
-    """A file being resolved: its reads and writes."""
+    """The part of resolving a file that adds edges of reads and writes."""
 
     def read(self, reference: Reference) -> None:
         """Add edges for a name or attribute whose value is used."""
@@ -47,7 +47,7 @@ class ReadSites(VariableSites):
                 self.use_variable(reference, found)
 
     def read_imported_variable(self, reference: Reference, place: Place, seen: frozenset[str]) -> None:
-        """Add an edge to an imported variable, through re-exports."""
+        """Add an edge to an imported variable, following re-exports."""
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
             for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
@@ -63,9 +63,9 @@ class ReadSites(VariableSites):
                 self.read_imported_variable(reference, place, seen)
 
     def read_attribute(self, reference: Reference, term: Attr) -> None:
-        """Add edges for a read attribute.
+        """Add edges for an attribute whose value is read.
 
-        A property runs; a method or a class is referenced.
+        A property is called; a method or a class is referenced.
         """
         _, base, name = term
         self.receive(reference, base)
@@ -128,9 +128,9 @@ class ReadSites(VariableSites):
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
-        """Add calls of the descriptor in a class attribute.
+        """Add calls of the descriptor that a class attribute holds.
 
-        The attribute is used through an object.
+        The descriptor runs when the attribute is read or written through an object.
         """
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         if not method:

@@ -1,4 +1,4 @@
-"""Edge rows of a file: one per pair and kind, with all sites."""
+"""Edge rows of a file: one row per pair of symbols and kind of edge."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FileResolution(NamedTuple):
 
 
 class Evidence:
-    """Collects the rows of one file."""
+    """Collects the edges and other rows of one file."""
 
     def __init__(self, project: str, path: str) -> None:
         self.project = project
@@ -43,9 +43,9 @@ class Evidence:
         self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add a site to an edge.
+        """Add a use at a line to an edge.
 
-        Of several rules the most confident one is kept, with its first line. Confidence 0 means the default of the rule.
+        If several rules find the edge, the most confident rule is kept, with its first line. Confidence 0 means the default of the rule.
         """
         confidence = confidence or RULES[rule].confidence
         if self.spot is not None:
@@ -61,31 +61,31 @@ class Evidence:
             self._edges[key] = (confidence, rule, lines, line)
 
     def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
-        """Record that the name at a place means a node."""
+        """Record that the name at a position refers to a node."""
         key = (spot, kind, dst)
         percent = max(1, round(confidence * 100))
         if percent > self._written.get(key, 0):
             self._written[key] = percent
 
     def outside(self, package: str, name: str) -> str:
-        """Id of an external symbol; its row is added."""
+        """Add a row for an external symbol; return its id."""
         found = self._externals.get((package, name))
         if found is None:
             found = self._externals[package, name] = ExternalRow(external_id(self.project, package, name), package, name)
         return found.id
 
     def handles(self, kind: str, name: str, framework: str, symbol: Symbol, rule: str, line: int) -> None:
-        """Record that a framework knows a function by this key."""
+        """Record that a framework knows a function by a key such as a route."""
         line = line if symbol.path == self.path else 0
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
     def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
-        """Count a call without targets."""
+        """Add a call without targets, with the reason."""
         id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 
     def rows(self) -> FileResolution:
-        """Everything collected, sorted."""
+        """Return all collected rows, sorted."""
         edges = []
         for (kind, src, dst), (confidence, rule, lines, first) in sorted(self._edges.items()):
             every = "" if not first else str(first) if len(lines) == 1 else ",".join(map(str, sorted(lines)))

@@ -1,4 +1,4 @@
-"""Targets of a call: definitions that can run, each with a rule."""
+"""Targets of a call: definitions that can run, each with its rule."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ The library's result is called, which may be an object of another class.
 
 
 class Target(NamedTuple):
-    """A target of a site: a symbol, or an external name as (package, name)."""
+    """A target of a call: a symbol, or the (package, name) of an external."""
 
     symbol: Symbol | None
     outside: tuple[str, str] | None
@@ -64,7 +64,7 @@ class Target(NamedTuple):
 
 
 class Targets:
-    """Finds targets for the sites of one file."""
+    """Finds the targets of the call sites of one file."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -77,9 +77,9 @@ class Targets:
     # from values
 
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
-        """Targets of calling a value.
+        """Yield the targets of calling a value.
 
-        A function whose name differs from the one at the site was passed as a value.
+        A function whose name differs from the called name was passed as a value, and gets the rule `function_value`.
         """
         rules = rules_of(self.entry)
         for atom in ordered(value):
@@ -115,7 +115,7 @@ class Targets:
                 yield from self._next_constructor(atom)
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield the constructors of subclasses that a call of a class may run."""
+        """Yield constructors of subclasses that calling a class value may run."""
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
             if len(found) <= FEW_OVERRIDES:
@@ -136,7 +136,10 @@ class Targets:
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
-        """Targets of calling an attribute. `how` is the rule of its owner."""
+        """Yield the targets of calling an attribute.
+
+        `how` is the rule that found the attribute's owner.
+        """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         if atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
@@ -156,10 +159,10 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
-        """Targets of a call on an object of a class, with overrides in subclasses.
+        """Yield the targets of a method call on an object, with overrides.
 
-        A method that only requires subclasses to have it is referenced, not called, if they have it. The same holds for a method that all
-        instantiated classes override.
+        A method that no object can run is referenced, not called. Examples are a method that only requires subclasses to define it, and a
+        method that all instantiated classes override.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -185,7 +188,7 @@ class Targets:
             yield Target(symbol, None, "override", likely)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """True for an override that a call of one of these can run."""
+        """Whether a call of one of these methods can run an override."""
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
@@ -194,9 +197,9 @@ class Targets:
         return rules.may_run(self.entry, entry)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of a class runs the method of its owner.
+        """Whether no object of a class runs the inherited or own method.
 
-        Subclasses that inherit the method count.
+        Objects of subclasses that inherit the method count too.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -206,9 +209,9 @@ class Targets:
         return "abstract" in self.project.definition(symbol).modifiers
 
     def stands_in(self, scope: int, function: Symbol) -> bool:
-        """Whether a decorator's replacement of a function contains this site.
+        """Whether a site is inside the replacement that a decorator returns.
 
-        It is a wrapper, or an object that is called.
+        The replacement of the function is a wrapper function, or a callable object.
         """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
             return False
@@ -221,16 +224,16 @@ class Targets:
         return False
 
     def constructors(self, symbol: Symbol) -> Iterator[Symbol]:
-        """Methods that run when a class is called."""
+        """Yield the methods that run when a class is called."""
         for name in rules_of(self.entry).constructors:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
 
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
-        """Functions of one name and class that accept the arguments of a call.
+        """Return those of several targets that accept the arguments of a call.
 
-        If the nearest class has none, one further up may.
+        The targets are functions of one name and class. If none of them fits, functions of the name in base classes are tried.
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
@@ -250,7 +253,7 @@ class Targets:
         return found
 
     def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """False for a constructor that does not take a call's arguments."""
+        """Whether a constructor accepts the arguments of a call."""
         if symbol is None or symbol.name not in rules_of(self.entry).constructors:
             return True
         _, _, arguments, named = call_at(self.terms, reference.term)
@@ -268,9 +271,9 @@ class Targets:
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
 
     def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
-        """Functions that accept the arguments most exactly.
+        """Return the functions whose declared types fit the arguments best.
 
-        Several of equal rank share the confidence.
+        If several fit equally well, the confidence is divided among them.
         """
         if len(targets) < 2:
             return targets
@@ -281,9 +284,10 @@ class Targets:
         return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
 
     def _score(self, reference: Reference, symbol: Symbol | None) -> int:
-        """Number of arguments with exactly the declared type.
+        """Score how many arguments have exactly the declared type of a parameter.
 
-        -1 if the call cannot mean the function. The score is doubled, and reduced by one for a function of any number of arguments.
+        The score is twice this number, minus one for a function that accepts any number of arguments. It is -1 if the call cannot mean the
+        function.
         """
         if symbol is None or not self._fits(reference, symbol):
             return -1
@@ -308,7 +312,7 @@ class Targets:
         return 2 * exact + 1 - has_rest
 
     def _further_up(self, reference: Reference, target: Target) -> list[Target]:
-        """Functions of the name in bases of the target's class that fit."""
+        """Return functions in base classes with the target's name that fit a call."""
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
         entry = self.project.entry(symbol)
@@ -326,7 +330,7 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Definitions of a bare name that a call can mean, if they are few."""
+        """Return definitions of a bare name that a call can mean, if they are few."""
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
         _, _, arguments, named = call_at(self.terms, reference.term)
@@ -339,9 +343,9 @@ class Targets:
         return found
 
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
-        """The same for any call in this file with this number of arguments.
+        """Return what `of_name` returns, for a given number of arguments.
 
-        -1 means that the number is unknown.
+        The result holds for all such calls in this file. The number -1 means that it is unknown.
         """
         found = []
         for symbol in self.project.named(name):
@@ -359,14 +363,14 @@ class Targets:
         return [Target(symbol, None, "ambiguous_name", round(0.5 / len(found), 3)) for symbol in found]
 
     def rule_of(self, places: Sequence[Place]) -> str:
-        """Rule that finds a name with these meanings."""
+        """Return the rule that found the places of a name."""
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
             return "scope" if all(place.entry is self.entry for place in places) else "import"
         return "import" if kinds <= {"definition", "import"} else "function_value"
 
     def receiver_rule(self, reference: Reference, term: int) -> str:
-        """Rule for how the receiver of a call got its type."""
+        """Return the rule that explains how a call's receiver got its type."""
         entry, inference = self.entry, self.inference
         found = self.terms[term]
         if found[0] == SELF or entry.rules.receiver_class(entry, reference.scope, term) >= 0:
@@ -386,9 +390,9 @@ class Targets:
         return "inferred_type"
 
     def _attribute_rule(self, reference: Reference, base: int, name: str) -> str:
-        """Rule for a receiver that is an attribute.
+        """Return the rule for a receiver that is an attribute, such as `a.b`.
 
-        It belongs to a module, or is an attribute of the object itself with a plain type.
+        The attribute belongs to a module, or to the object itself and has a plainly declared type.
         """
         entry = self.entry
         value = self.inference.term(entry, reference.scope, base, reference.line)
@@ -406,9 +410,9 @@ class Targets:
         return "inferred_type"
 
     def _is_declared(self, place: Place) -> bool:
-        """Whether the source states a name's type.
+        """Whether the source code states the type of a name.
 
-        An annotation or a constructor call does.
+        An annotation or a constructor call states it.
         """
         entry, scope, slot = place
         if slot.kind == "parameter":
@@ -422,7 +426,7 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """Whether a binding has an annotation or calls a class, by its name."""
+    """Whether a binding has an annotation or is a call of a class by its name."""
     if annotation >= 0:
         return True
     term = entry.terms[value] if value >= 0 else None

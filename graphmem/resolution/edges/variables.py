@@ -29,7 +29,7 @@ The name may belong to an outer scope.
 
 
 class VariableSites(CallSites):
-    """A file being resolved: its variables."""
+    """The part of resolving a file that adds edges of uses of variables."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         super().__init__(inference, hierarchy, entry)
@@ -37,7 +37,7 @@ class VariableSites(CallSites):
         self.fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
 
     def call(self, reference: Reference) -> None:
-        """Add a call, the name of its receiver, and a called field."""
+        """Add the edges of a call, of its receiver's name, and of a called field."""
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
         callee = self.terms[called]
@@ -49,7 +49,7 @@ class VariableSites(CallSites):
                     self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
-        """Add the variable or class through which a member is reached."""
+        """Add a use of the variable or class through which a member is reached."""
         term = self.terms[receiver]
         if term[0] != NAME:
             return
@@ -70,20 +70,20 @@ class VariableSites(CallSites):
                 yield from self.outer(place.scope, name)
 
     def use_variable(self, reference: Reference, symbol: Symbol) -> None:
-        """Add a use of a variable by the symbol around the site."""
+        """Add a use of a variable by the symbol that contains the site."""
         caller = self.caller(reference)
         if symbol is not caller:
             self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """Rule that leads from a name to a symbol."""
+        """Return the rule by which a name refers to a symbol."""
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
         """Add a use of a field, constant or enum member.
 
-        It is reached through an object or its class. The first class in look-up order that has it counts, unless a method or property of
-        that name precedes it.
+        The member is reached through an object or its class. The first class in look-up order that defines the member counts, unless a
+        method or property of that name comes first.
         """
         symbol = self.member_variable(atom[2][1] if atom[0] == SUPEROBJ else atom[1], name)
         if symbol is not None:
@@ -91,7 +91,7 @@ class VariableSites(CallSites):
             self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, rule, reference.line)
 
     def member_variable(self, owner: Symbol, name: str) -> Symbol | None:
-        """First variable of this name in a class's look-up order."""
+        """Return the first variable of a name in a class's look-up order."""
         key = (owner, name)
         if key not in self.fields:
             self.fields[key] = self._member_variable(owner, name)
@@ -107,7 +107,7 @@ class VariableSites(CallSites):
         return None
 
     def assigned(self, binding: Binding) -> None:
-        """Add `name = value` in a function, where an outer scope owns the name."""
+        """Add an assignment in a function to a variable of an outer scope."""
         target = self.terms[binding.target]
         if target[0] == NAME and self.entry.definitions[binding.scope].kind in FUNCTION_KINDS:
             for symbol in self.outer(binding.scope, target[1]):
@@ -116,7 +116,7 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Outer variable of a name that a function assigns without declaring it."""
+        """Yield the outer variable that an undeclared assignment may refer to."""
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):
             return
@@ -138,7 +138,7 @@ class VariableSites(CallSites):
 def _is_only_assigned(entry: FileEntry, scope: int, name: str) -> bool:
     """Whether all bindings of a name in a scope are plain assignments.
 
-    True also without bindings.
+    True also for a name without bindings.
     """
     bindings = entry.facts.bindings
     return all(slot.kind == "binding" and bindings[slot.index].op in ASSIGNED for slot in entry.names(scope).get(name, ()))

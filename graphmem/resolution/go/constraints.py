@@ -1,4 +1,4 @@
-"""Build constraints of Go files: which of them one build can contain.
+"""Build constraints of Go files: which files one build can contain.
 
 A file names an operating system and an architecture in its name (`poll_linux_arm64.go`) or has a `//go:build` line.
 """

@@ -1,6 +1,6 @@
 """Resolution rules for Go.
 
-Packages are folders and methods have receivers. A type satisfies an interface by having its methods.
+Packages are folders and methods have receivers. A type satisfies an interface if it has all methods of the interface.
 """
 
 # ruff: noqa: SIM905
@@ -120,7 +120,7 @@ class GoRules(PackageRules):
     def is_virtual(self, symbol: Symbol) -> bool:
         """Return whether a method call on a type is dynamically dispatched.
 
-        In Go, this holds only for interfaces.
+        In Go, this is true only for interfaces.
         """
         return symbol.kind == "interface"
 
@@ -159,7 +159,7 @@ class GoRules(PackageRules):
     def satisfied_methods(self, inference: Inference, method: Symbol) -> Sequence[Symbol]:
         """Return the interface methods that a method implements.
 
-        They belong to the interfaces that the receiver's type satisfies.
+        These are the methods of the interfaces that the receiver's type satisfies.
         """
         if method.kind != "method":
             return ()
@@ -193,8 +193,8 @@ class GoRules(PackageRules):
     def _has_all(self, inference: Inference, symbol: Symbol, interface: Symbol) -> bool:
         """Return whether a type has every method of an interface.
 
-        Parameters and results must have the same types. Of an embedded interface outside the project only the method names in
-        `_DEMANDED` are known, hence the project must demand a method as well.
+        Parameters and results must have the same types. If an interface embeds external interfaces, only the method names in
+        `_DEMANDED` are known. The interface must then also have a method of the project.
         """
         is_known = False
         for part in inference.mro(interface):
@@ -243,7 +243,7 @@ class GoRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the classes passed to an external generic function.
 
-        They are passed as type arguments or as values. In the standard library, only the packages in `_GENERIC` have generic functions.
+        The classes are passed as type arguments or as values. In the standard library, only packages in `_GENERIC` have such functions.
         """
         if "." not in atom[1].partition("/")[0] and atom[1] not in _GENERIC:
             return ()

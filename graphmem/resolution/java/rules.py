@@ -1,6 +1,6 @@
 """Resolution rules for Java.
 
-They cover packages, unqualified inherited members, overloads, and the containers of the standard library.
+The rules cover packages, unqualified inherited members, overloads, and the containers of the standard library.
 """
 
 # ruff: noqa: SIM905
@@ -151,7 +151,7 @@ class JavaRules(PackageRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which a definition is found.
 
-        A constructor is declared with the name of its class. It is found under the name `CONSTRUCTOR` instead.
+        A constructor is declared with the name of its class. Look-ups find it under the name `CONSTRUCTOR` instead.
         """
         definition = entry.definitions[position]
         if definition.kind == "method" and definition.returns < 0 and definition.name == entry.definitions[definition.parent].name:

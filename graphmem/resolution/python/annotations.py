@@ -129,14 +129,17 @@ class PythonTypes(PythonModules):
         return found
 
     def _instance(self, inference: Inference, symbol: Symbol) -> Type:
-        """Return an object of a class; for a protocol, anything besides."""
+        """Return an instance of a class; for a protocol, also an untyped atom.
+
+        A value of another class may satisfy the protocol.
+        """
         found = one((INST, symbol, False))
         return join(found, one((UNTYPED,))) if self.is_protocol(inference, symbol) else found
 
     def _objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the objects that a name in an annotation refers to.
 
-        These are classes, modules and externals (`EXT`). An alias is replaced by the types it stands for.
+        The objects are classes, modules and externals (`EXT`). An alias is replaced by the types it stands for.
         """
         found = entry.terms[term]
         if found[0] == ATTR:

@@ -175,9 +175,9 @@ def _partial(inference: Inference, call: Call) -> Type:
 
 
 def _wraps(inference: Inference, call: Call) -> Type:
-    """Return the identity function.
+    """Return the identity function as the result of `functools.wraps`.
 
-    `functools.wraps(f)` returns a decorator that returns the decorated function.
+    The real function returns a decorator that returns the decorated function.
     """
     return one((EXT, Package("graphmem"), "identity", None))
 

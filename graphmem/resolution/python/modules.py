@@ -45,9 +45,9 @@ class PythonModules(Rules):
         return found
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return function name -> kind of script for commands and plug-ins.
+        """Map the names of a file's commands and plug-ins to the kind of script.
 
-        They come from configuration files in folders above the file.
+        Configuration files in folders above the file declare the commands and plug-ins.
         """
         found: dict[str, str] = {}
         for script in self.layout.scripts:
@@ -92,8 +92,8 @@ class PythonModules(Rules):
         """Return whether a file can be imported by a dotted name.
 
         The folder in which the name starts must be on the import path, or possibly on it. Declared roots are on it. Another folder
-        counts if it is not a package itself and one of two conditions holds. It is also the import root of the importing file; or it
-        contains the name's top-level package, and the standard library has no module of that name.
+        counts if it is not a package itself and one of two conditions holds. The folder is also the import root of the importing file;
+        or it contains the name's top-level package, and the standard library has no module of that name.
         """
         if self.layout.root_package:
             return True  # each file has exactly one name
@@ -120,7 +120,7 @@ class PythonModules(Rules):
     def submodule(self, inference: Inference, module: Atom, name: str) -> Type:
         """Return the submodule `package.name`.
 
-        It is found by the folder of the package's file, or by the dotted name.
+        The submodule is found by the folder of the package's file, or by its dotted name.
         """
         if module[0] == MODULE:
             if not module[1].endswith(("__init__.py", "__init__.pyi")):

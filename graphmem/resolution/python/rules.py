@@ -1,6 +1,6 @@
 """Resolution rules for Python.
 
-They cover receivers, operators, decorators, functions of the standard library, and pytest fixtures.
+The rules cover receivers, operators, decorators, functions of the standard library, and pytest fixtures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PythonRules(PythonTypes):
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
     def builtin(self, name: str) -> Type:
-        """Return a name of the module `builtins`; empty if it is unknown."""
+        """Return the type of a name of the module `builtins`; empty if unknown."""
         return one((EXT, BUILTINS, name, None)) if name in BUILTIN_NAMES else EMPTY
 
     def receiver(self, inference: Inference, symbol: Symbol) -> Type:
@@ -201,7 +201,7 @@ class PythonRules(PythonTypes):
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:
         """Return the type of a class attribute's value when it is read.
 
-        Enum members are instances of their class. For a descriptor, it is the result of `__get__`.
+        Enum members are instances of their class. For a descriptor, the type is that of the result of `__get__`.
         """
         if binding.annotation < 0 and inference.is_enum(owner):
             return one((INST, owner, True))
@@ -245,7 +245,7 @@ class PythonRules(PythonTypes):
         return (Run(left, names), Run(right, (reflected,)))
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result of the left operand's special method."""
+        """Return the type that the left operand's special method returns."""
         method = METHODS.get(sign)
         return inference.method_result(receiver, method) if method else EMPTY
 
@@ -264,7 +264,7 @@ class PythonRules(PythonTypes):
     def next_step(self, name: str) -> str:
         """Return the method that fetches the next element of an iterator.
 
-        It is the counterpart of `__iter__` or `__aiter__`; "" for any other name.
+        The method is `__next__` for `__iter__` and `__anext__` for `__aiter__`; "" for any other name.
         """
         return {"__iter__": "__next__", "__aiter__": "__anext__"}.get(name, "")
 
@@ -287,7 +287,7 @@ class PythonRules(PythonTypes):
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
         """Return the metaclass that the first class in the MRO declares.
 
-        Empty if the metaclass is external.
+        The list is empty if the metaclass is external.
         """
         for candidate in inference.mro(symbol):
             if not isinstance(candidate, Symbol):
@@ -314,13 +314,13 @@ class PythonRules(PythonTypes):
         return any(not isinstance(base, Symbol) and base[2] == "Protocol" for base in inference.bases(symbol))
 
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
-        """Return what a function such as `len` or `sorted` calls of its arguments."""
+        """Return the calls that a function such as `sorted` makes to arguments."""
         return CALLED_THROUGH.get((package, dotted), ())
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts these arguments.
 
-        It does if there are not too many, none is unknown and none is missing.
+        The function accepts them if there are not too many, none is unknown and none is missing.
         """
         parameters = list(definition.parameters)
         if bound and definition.kind == "method" and "static" not in definition.modifiers:
@@ -339,7 +339,7 @@ class PythonRules(PythonTypes):
         return all(parameter.name in given for parameter in needed)
 
     def is_common_name(self, name: str) -> bool:
-        """Return whether a name is a method of common types."""
+        """Return whether common builtin types have a method of this name."""
         return name in COMMON_METHODS
 
 

@@ -1,7 +1,7 @@
 """Rust crates and modules: `mod` declarations and path resolution.
 
 A package may have several crates (a library, binaries, examples, tests), each with its own root file. A file belongs to the crate
-of the file that declares it. This is resolved file by file. If several crates declare a file, it belongs to all of them.
+of the file that declares it, which is found file by file. If several crates declare a file, it belongs to all of them.
 """
 
 # ruff: noqa: SIM905
@@ -69,15 +69,15 @@ class RustModules(PackageRules):
     def module_names(self, path: str) -> Sequence[str]:
         """Return the names under which a file can be found.
 
-        They are the module's path from its crate and a name that all files of the package share. A crate root also has a name that
-        all roots in its folder share.
+        The names are the module's path from its crate, and a name that all files of the package share. A crate root also has a name
+        that all roots in its folder share.
         """
         crate, parts = self._place(path)
         names = ("::".join((crate, *parts)), self.package_of(path))
         return (*names, _roots_in(path.rpartition("/")[0])) if self._is_root(path) else names
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the same names as `module_names`."""
+        """Return the same names as `module_names` for the file's path."""
         return self.module_names(facts.path)
 
     def package_of(self, path: str) -> str:
@@ -100,7 +100,7 @@ class RustModules(PackageRules):
         return path == _below(home, "build.rs") or any(folder == _below(home, place) for place in _FOLDERS_OF_ROOTS)
 
     def _place(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return a file's crate and its module path in it, from the file's path."""
+        """Return the crate and the module path that a file's path suggests."""
         known = self._targets.get(path)
         if known is not None:
             return known, ()
@@ -122,7 +122,7 @@ class RustModules(PackageRules):
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
         """Return a file's names that other files of the package can look up.
 
-        These are only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each.
+        Other files can look up only methods (`Type.method`) whose type may be defined in another file, and the prefix `Type.` of each.
         """
         kept: tuple[str, ...] | None = entry.kept.get("shared names")
         if kept is None:
@@ -168,8 +168,8 @@ class RustModules(PackageRules):
     def _parents(self, inference: Inference, path: str) -> Type:
         """Return the modules that declare a file.
 
-        If no declaration is found, return the most likely module beside or above the file. A declaration may be inside a macro,
-        or name another path (`#[path]`).
+        If no declaration is found, return the most likely module beside or above the file. A declaration is not
+        found inside a macro or with another path (`#[path]`).
         """
         return inference.project.solver.ask(inference.project.files[path].memo, ("parents",), self._declaring, inference, path)
 
@@ -205,7 +205,9 @@ class RustModules(PackageRules):
         return any(found.kind == "import" and found.module == f"self::{name}" for found in imports)
 
     def _crates(self, inference: Inference, path: str) -> Type:
-        """Return what `crate` means in a file: the roots of all its crates.
+        """Return the root modules that `crate` refers to in a file.
+
+        These are the roots of all crates of the file.
 
         A file that no module can declare is its own root.
         """
@@ -219,7 +221,7 @@ class RustModules(PackageRules):
     def _library(self, inference: Inference, name: str) -> Type:
         """Return the root module of a library in the project.
 
-        Empty for a package that has only binaries.
+        The result is empty for a package that has only binaries.
         """
         root = self._libraries.get(name)
         return one((MODULE, root)) if root is not None and inference.project.file(root) is not None else EMPTY
@@ -291,14 +293,14 @@ class RustModules(PackageRules):
         return None if "." in name or not entry.stars else super().shared(inference, entry, name)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the receiver, or the module outside of methods.
+        """Return the type of `self`: the receiver, or outside methods the module.
 
-        There, `self` is the start of a path from the current module.
+        Outside methods, `self` begins a path from the current module.
         """
         return super().this(inference, entry, scope) or (one((MODULE, entry.path)) if entry.enclosing(scope, ("method",)) < 0 else EMPTY)
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return what `crate`, `super` or the name of a crate means."""
+        """Return the module that `crate`, `super` or the name of a crate means."""
         if name == "crate":
             return self._crates(inference, entry.path)
         if name == "super":

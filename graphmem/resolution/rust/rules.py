@@ -1,6 +1,6 @@
 """Resolution rules for Rust.
 
-They cover `impl` blocks separate from their types, traits, and the wrapper types of the standard library.
+The rules cover `impl` blocks separate from their types, traits, and the wrapper types of the standard library.
 """
 
 # ruff: noqa: SIM905
@@ -117,14 +117,14 @@ class RustRules(RustModules):
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
         """Return whether inner scopes see a scope's names without a prefix.
 
-        They see the names of modules, but not the members of types.
+        Names of a module are visible inside it, but members of a type are not.
         """
         return is_module(entry, scope) or super().is_visible(entry, scope)
 
     def is_virtual(self, symbol: Symbol) -> bool:
         """Return whether a method call on a type is dynamically dispatched.
 
-        In Rust, this holds only for traits.
+        In Rust, this is true only for traits.
         """
         return symbol.kind == "interface"
 
@@ -192,13 +192,13 @@ class RustRules(RustModules):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts this number of arguments.
 
-        It accepts one per parameter, and one more if the receiver is passed explicitly. A macro accepts any number.
+        A function accepts one argument per parameter, and one more if the receiver is passed explicitly. A macro accepts any number.
         """
         is_macro = not definition.signature  # a macro consists of its body only
         return is_macro or positional in (len(definition.parameters), len(definition.parameters) + 1)
 
     def sees_globals(self, entry: FileEntry) -> bool:
-        """Return True: a macro is visible in other files after its definition."""
+        """Return True, because other files can use a macro after its definition."""
         return True
 
     # implicit calls

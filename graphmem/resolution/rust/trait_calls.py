@@ -1,7 +1,7 @@
 """Trait methods that Rust calls implicitly.
 
-Operators, loops, format strings, conversions and `?` call them. A method counts only in an `impl` of that trait. Types have other
-methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the other
+Operators, loops, format strings, conversions and `?` call such methods. A method counts only in an `impl` of the right trait, because
+types have other methods of the same name (`add`, `next`; `fmt` of several traits). If a trait is implemented for several types of the other
 operand, the implementation whose type fits is chosen.
 """
 
@@ -33,7 +33,7 @@ def implied(inference: Inference, entry: FileEntry, reference: Reference) -> Ite
 
 
 class _Site:
-    """A call site or operation, with its implicit calls."""
+    """A call or operation at which trait methods run implicitly."""
 
     def __init__(self, inference: Inference, entry: FileEntry, reference: Reference) -> None:
         self.inference = inference
@@ -45,7 +45,7 @@ class _Site:
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
-        """Return groups of methods, one per possible object.
+        """Yield groups of methods, one for each type that the object may have.
 
         One method of each group runs.
         """
@@ -69,7 +69,7 @@ class _Site:
                 yield from self.conversion(receiver, name)
 
     def operator(self, term: Operator) -> Iterator[list[Symbol]]:
-        """Return the methods of an operator with one or two operands.
+        """Yield the methods that an operator with one or two operands calls.
 
         A sign such as `{Display}` means that a format string formats the value with that trait.
         """
@@ -85,7 +85,7 @@ class _Site:
             yield from self.on(left, methods, self.value(right) if methods else EMPTY)
 
     def loop(self, term: int) -> Iterator[list[Symbol]]:
-        """Return the methods that create a loop's iterator and advance it."""
+        """Yield the methods that create a loop's iterator and advance it."""
         for atom in ordered(self.value(term)):
             made = [found for found in self.of(atom, ("IntoIterator.into_iter",), EMPTY) if found]
             yield from made
@@ -94,7 +94,7 @@ class _Site:
                 yield from self.of(step, ("Iterator.next",), EMPTY)
 
     def conversion(self, receiver: TermIndex, name: str) -> Iterator[list[Symbol]]:
-        """Return the methods that a conversion calls.
+        """Yield the methods that a conversion calls.
 
         `to_string()` formats the value. `into()`, `try_into()` and `?` create a value of the declared type.
         """
@@ -115,7 +115,7 @@ class _Site:
                     yield from self.of(error, ("From.from",), errors)
 
     def returned(self) -> Type:
-        """Return the declared result type of the function around the site."""
+        """Return the declared result type of the function that contains the site."""
         around = self.entry.enclosing(self.reference.scope, FUNCTION_KINDS)
         return self.declared(around) if around > 0 else EMPTY
 
@@ -124,9 +124,9 @@ class _Site:
         return self.inference.declared(self.entry, definition.parent, definition.returns)
 
     def wanted(self) -> Type:
-        """Return the declared type of the site's value.
+        """Return the type that is expected of the call's result.
 
-        The variable that takes the value declares it, or the function that returns the value.
+        The variable to which the result is assigned declares the type, or the enclosing function that returns the result.
         """
         kept: dict[int, list[int]] | None = self.entry.kept.get("conversions")
         bindings = self.entry.facts.bindings
@@ -145,12 +145,12 @@ class _Site:
         return self.inference.expanded(found)
 
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Return the first of these methods, for each possible object of a term."""
+        """Yield the first of several methods, for each possible type of a term."""
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Return the implementations of the first method that an object has.
+        """Yield the implementations of the first of several methods of an object.
 
         Only implementations of the method's trait that accept the argument are returned.
         """
@@ -166,7 +166,7 @@ class _Site:
                 return
 
     def stands_for(self, method: Symbol, trait: str) -> bool:
-        """Return whether a method is in an `impl` of a trait of that name."""
+        """Return whether a method is in an `impl` of a trait with a given name."""
         entry = self.inference.project.entry(method)
         for _, base in entry.definitions[method.index].bases:
             term = entry.terms[base]
@@ -197,9 +197,9 @@ def _errors(value: Type) -> Type:
 
 
 def _kinds(value: Type) -> frozenset[object]:
-    """Return keys that distinguish the types of a value.
+    """Return keys by which the types of a value can be compared.
 
-    Empty if one of the types is not known well enough.
+    The result is empty if one of the types is not known well enough.
     """
     found: set[object] = set()
     for atom in value:
