@@ -30,10 +30,10 @@ _SAMPLE: Final = 3
 
 
 def check(path: Path) -> int:
-    """Number of contexts in a data file.
+    """Return the number of contexts in a data file of coverage.
 
     Raises:
-        EvidenceError: it is not a data file of coverage, or was recorded without contexts.
+        EvidenceError: the file is not a data file of coverage, or was recorded without contexts.
     """
     if not path.is_file():
         raise EvidenceError(f"{path} not found; give the path of coverage's data file", path=str(path), reason="unreadable")
@@ -58,7 +58,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
     """Functions that each test ran, by the lines of their bodies.
 
     Raises:
-        EvidenceError: see `check`; or none of its files is in the tree, unchanged.
+        EvidenceError: see `check`; or every file in the data is missing from the tree or has changed.
     """
     check(path)
     try:
@@ -159,7 +159,7 @@ class _Reading:
         return None
 
     def _modules(self, dotted: str) -> list[str]:
-        """Files whose module name has this ending.
+        """Files whose module name ends with a dotted name.
 
         Coverage records the name under which a module was imported.
         """

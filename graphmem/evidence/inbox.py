@@ -1,8 +1,8 @@
 """Folder in which outside files wait for the next index run.
 
-The command line or the pytest plug-in puts a file here. The process that owns the index reads it, and may be another one. The suffix
-of a file selects its reader. A file is deleted when the graph contains its evidence. A file that cannot be read is renamed to
-`*.refused` and reported in the summary of the run, so that it is neither lost nor retried for ever.
+The command line or the pytest plug-in puts a file into the folder. The process that owns the index reads the file, and may be another one.
+The suffix of a file selects its reader. A file is deleted when the graph contains its evidence. A file that cannot be read is renamed to
+`*.refused` and reported in the summary of the run, so that it is neither lost nor read again in every run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Inbox:
     """The pending files of one index.
 
     Args:
-        folder: directory of the index.
+        folder: the index directory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +42,10 @@ class Inbox:
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Read pending files into the sidecar, oldest first; return problems."""
+        """Read pending files into the sidecar, oldest first; return problems.
+
+        A problem is a diagnostic about a file that could not be read.
+        """
         notes: list[Diagnostic] = []
         self._taken = []
         for path in self._waiting():
@@ -96,7 +99,7 @@ READERS: Final[dict[str, Reader]] = {
 def prepared(folder: Path) -> Path:
     """Path of the inbox of an index, created if missing.
 
-    A new index directory gets a `.gitignore`, as everywhere.
+    A new index directory also gets a `.gitignore`.
     """
     inbox = folder / FOLDER
     inbox.mkdir(parents=True, exist_ok=True)

@@ -37,12 +37,12 @@ class Indexer(NamedTuple):
 
     @property
     def how_to_install(self) -> str:
-        """Instruction for a person who does not have it."""
+        """Instruction for a person who has not installed the program."""
         return self.install if self.install.startswith("download") else f"install it with `{self.install}`"
 
 
 class Fitting(NamedTuple):
-    """A program that supports some files of a project."""
+    """An indexer program that supports some files of a project."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -52,7 +52,7 @@ class Fitting(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Results of running the programs."""
+    """Indexes that the programs wrote, and notes on failures."""
 
     indexes: list[Path]
     notes: list[str]  # programs that were not run or failed, and what to do
@@ -81,8 +81,8 @@ def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
     """The programs for the files of a project, in the order of the table.
 
     Args:
-        root: of the project.
-        names: of its files, with or without directories.
+        root: root directory of the project.
+        names: names of the project's files, with or without directories.
     """
     count = Counter(os.path.splitext(name)[1] for name in names)  # noqa: PTH122 - faster for very many names
     found = []
@@ -102,7 +102,7 @@ def run_installed(root: Path, folder: Path) -> Ran:
     The failure of one program does not affect the others.
 
     Args:
-        root: of the project.
+        root: root directory of the project.
         folder: directory for the indexes.
 
     Raises:
@@ -167,12 +167,15 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(said: Sequence[str]) -> str:
-    """The first line about an error in the output, else the last line."""
+    """The first line of a program's output about an error, else its last line."""
     return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
 
 
 def _projects(root: Path, marker: str) -> list[str]:
-    """Directories with the marker file; empty if the root has the file."""
+    """Directories below the root that contain the marker file.
+
+    The list is empty if the root itself contains it.
+    """
     if not marker or (root / marker).exists():
         return []
     found = [Path(at).relative_to(root).as_posix() for at, _, names in _walk(root) if marker in names]

@@ -1,7 +1,7 @@
 """Merge outside evidence into the edges of resolution, file by file.
 
-The result depends on the stored observations and the definitions of the tree only. An observation is valid while the body of its
-subject is unchanged and the other end exists. An observation of a SCIP indexer is valid while both bodies are unchanged. So a fresh
+The result depends only on the stored observations and the definitions of the tree. An observation of a test run is valid while the body of
+its subject is unchanged and the other end exists. An observation of a SCIP indexer is valid while both bodies are unchanged. So a fresh
 index and any sequence of incremental runs over the same tree and observations give the same edges.
 """
 
@@ -33,9 +33,9 @@ class Outside:
     Not thread-safe.
 
     Args:
-        folder: directory of the index; contains the sidecar and the inbox.
+        folder: the index directory; it contains the sidecar and the inbox.
         project: name of the project, part of every id.
-        root: the indexed tree.
+        root: root directory of the indexed tree.
     """
 
     def __init__(self, folder: Path, project: str, root: Path) -> None:
@@ -56,16 +56,16 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Mark of the evidence in the graph after this run.
+        """Identifier of the evidence that the graph contains after this run.
 
         The graph stores it, and the next run receives it.
         """
         return self._sidecar.mark()
 
     def is_due(self, mark: str) -> bool:
-        """Whether a run has work although no file changed.
+        """Whether a run is needed although no file changed.
 
-        This is so if files are pending or the graph was built with other evidence.
+        It is needed if files are pending or the graph was built with other evidence.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -77,13 +77,13 @@ class Outside:
         body_before: Callable[[str], str | None],
         with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
-        """Read pending files; return files whose edges may change by evidence.
+        """Read pending files; return files whose edges the evidence may change.
 
         Args:
             resolver: has the current tree.
             touched: files that were added, changed or deleted.
-            mark: of the evidence in the graph.
-            body_before: hash of the body of a symbol, by id, in the graph before this run; None if it has none.
+            mark: mark of the evidence in the graph; see `Outside.mark`.
+            body_before: returns the body hash of a symbol in the graph before this run, by id; None if it has none.
             with_evidence: files with outside edges in the graph; read only if the evidence of the graph is lost.
 
         Returns:
@@ -117,23 +117,23 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Release the tree from memory, after all files are merged."""
+        """Release the tree from memory, when all files are merged."""
         self._resolver = None
         self._definitions = {}
 
     def done(self) -> None:
-        """Delete the files that were read, after the graph is written."""
+        """Delete the pending files that were read, when the graph is written."""
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load the ends of all observations, if the sidecar has changed."""
+        """Load the definitions in all observations, if the sidecar has changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """Whether the other end exists, and whether its body is unchanged."""
+        """Whether a definition exists, and whether its body is unchanged."""
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
@@ -195,9 +195,9 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """Raise an edge to the rule of outside evidence.
+    """Return an edge with the rule and confidence of outside evidence.
 
-    Sites of other evidence are kept. A recorded run adds its sites only to an edge without any.
+    Sites of other evidence are kept. A recorded test run adds its sites only to an edge without any.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -1,7 +1,7 @@
 """Observations of outside tools: the types of readers, sidecar and merge.
 
 They use the terms of the graph but not its ids. An end is a definition *at the time of the observation*: its place and the hash of its
-body. An observation is valid if that hash equals the current one, so no reader needs to know what has changed since.
+body. An observation is valid if this hash equals the hash of the current body, so no reader needs to know what has changed since.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class End(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The part that an edit of the body does not change."""
+        """The identity of the definition, which an edit of its body keeps."""
         return Place(self.path, self.qualname, self.kind, self.ordinal)
 
 
@@ -50,14 +50,14 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One step of an observation: the other end, and the line of the site."""
+    """One item of an observation: the other end, and the line of the site."""
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown
 
 
 class Observation(NamedTuple):
-    """All steps from one definition that one tool saw, for one kind of edge."""
+    """All edges of one kind from one definition that one tool saw."""
 
     rule: str  # key of SOURCE_OF_RULE
     kind: str  # EdgeKind

@@ -14,9 +14,9 @@ FUNCTIONS: Final = ("function", "method")
 
 
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
-    """For each line the innermost function whose body contains it.
+    """For each line of a file, the innermost function that contains it.
 
-    The first line of a function belongs to the scope that defines it.
+    Only the body counts. The first line of a function belongs to the scope that defines it.
     """
     owners: list[End | None] = [None] * (lines + 2)
     ends: list[End | None] = []

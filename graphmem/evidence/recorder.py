@@ -31,13 +31,13 @@ class Recorder:
     It covers the current thread and every thread that starts in between.
 
     Args:
-        root: only code in files below it counts, without installed packages.
+        root: root directory; only code in files below it counts, without installed packages.
 
     Attributes:
-        codes: the code objects seen, by `id`; kept alive, so that no id is reused.
-        callers: for each function of the project that ran: its callers -> line of the first call in the caller, counted from
+        codes: the code objects that ran, by `id`; kept alive, so that no id is reused.
+        callers: for each function of the project that ran, its callers with the line of the first call, counted from
             the first line of the caller's code; callers outside the project have -1.
-        stamps: for each file of the project: its modification time and size when its first function ran.
+        stamps: for each file of the project, its modification time and size when its first function ran.
     """
 
     def __init__(self, root: str) -> None:
@@ -73,9 +73,9 @@ class Recorder:
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Collect functions that run in this set; return the previous set.
+        """Collect the functions that run from now on in this set.
 
-        The set contains the `id` of their code.
+        The set receives the `id` of their code. The previous set is returned.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
@@ -109,16 +109,19 @@ class Recorder:
         return {id(code) for code in codes}
 
     def _known(self, code: CodeType) -> dict[int, int] | None:
-        """Register a code object; return its callers, or None if it is outside."""
+        """Register a code object and return its recorded callers.
+
+        Returns None if the code is outside the project.
+        """
         self.codes[id(code)] = code
         if code.co_flags & inspect.CO_OPTIMIZED and self.is_inside(code):
             return self.callers.setdefault(id(code), {})
         return None
 
     def _line_in(self, frame: FrameType) -> int:
-        """Line of the current call, from the caller's first line.
+        """Line of the current call, counted from the caller's first line.
 
-        Callers outside the project have -1.
+        For a caller outside the project it is -1.
         """
         code = frame.f_code
         self.codes[id(code)] = code
@@ -213,7 +216,10 @@ class Recorder:
 
 
 def _beginning(code: CodeType) -> int:
-    """Offset at which the body of a generator or coroutine begins."""
+    """Bytecode offset of the first RESUME of a code object; -1 without one.
+
+    The body of a generator or coroutine begins there.
+    """
     resume = dis.opmap["RESUME"]
     return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)
 

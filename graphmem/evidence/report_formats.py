@@ -15,7 +15,7 @@ MAX_LINES: Final = 1_000_000  # of one block; a profile with more is damaged
 
 
 class Ran(NamedTuple):
-    """Code of one file that ran."""
+    """The parts of one file that ran: lines, or spans of functions."""
 
     path: str  # as in the report
     lines: tuple[int, ...] = ()  # 1-based
@@ -100,7 +100,7 @@ def _go(data: bytes) -> list[Test]:
 
 
 def _jacoco(data: bytes) -> list[Test]:
-    """Source files of JaCoCo's XML report; the session's id names the test."""
+    """Tests of JaCoCo's XML report; the session's id names the test."""
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
@@ -115,7 +115,10 @@ def _jacoco(data: bytes) -> list[Test]:
 
 
 def _v8(data: bytes) -> list[Test]:
-    """Scripts of one process in the order of loading (`NODE_V8_COVERAGE`)."""
+    """Tests of a coverage file of V8 (`NODE_V8_COVERAGE`).
+
+    The scripts of one process are in the order of loading.
+    """
     ran = []
     for script in sorted(json.loads(data)["result"], key=lambda one: int(one.get("scriptId") or 0)):
         url = urlsplit(script["url"])
@@ -143,7 +146,7 @@ def as_rows(tests: list[Test]) -> list[Any]:
 
 
 def from_rows(rows: Any) -> Iterator[Test]:
-    """The tests given to `as_rows`."""
+    """Tests from the plain values that `as_rows` returned."""
     for name, is_first_file, files in rows:
         ran = [
             Ran(str(path), tuple(map(int, lines)), tuple((int(start), int(end)) for start, end in spans)) for path, lines, spans in files

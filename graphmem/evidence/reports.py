@@ -34,7 +34,7 @@ _PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give
 
 
 class Report(NamedTuple):
-    """A report file: time of writing, name from its path, and its tests."""
+    """A report file: time of writing, name derived from its path, and tests."""
 
     written_ns: int
     name: str
@@ -44,7 +44,7 @@ class Report(NamedTuple):
 def pack(path: Path) -> bytes:
     """Convert a report, or all reports of a directory, to one file.
 
-    The file is for the next index run.
+    Returns the bytes of the file, which the next index run reads.
 
     Raises:
         EvidenceError: a report cannot be read, or the directory has none.
@@ -71,7 +71,7 @@ def unpacked(path: Path) -> list[Report]:
     """The reports in a file that `pack` made.
 
     Raises:
-        EvidenceError: the file is not one, or is damaged.
+        EvidenceError: `pack` did not make the file, or it is damaged.
     """
     data = path.read_bytes()
     if not data.startswith(MAGIC):
@@ -105,9 +105,9 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _name(file: Path, given: Path) -> str:
-    """Name of a test by the path of its report.
+    """Name of a test, derived from the path of its report.
 
-    It is the file, or its directory if tools always name the file so.
+    It is the path of the report without suffix. If tools give all reports the same name, it is the path of the directory.
     """
     inner = file.relative_to(given) if given.is_dir() else Path(file.name)
     stem = inner.with_suffix("")
@@ -170,9 +170,9 @@ class _Reading:
         return []
 
     def _named(self, name: str) -> list[End]:
-        """The test file, test function or test class of this name.
+        """Definitions of the test file, test function or test class with a name.
 
-        Empty if unknown or ambiguous.
+        The list is empty if the name is unknown or ambiguous.
         """
         if not name:
             return []
@@ -229,10 +229,10 @@ class _Reading:
         return False
 
     def _place(self, given: str) -> str:
-        """The file of the index that a path in a report means.
+        """Path in the index for a path in a report.
 
-        "" if unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path (Go), or paths
-        without the source folder (Java). So one of the two paths must be the end of the other.
+        Returns "" if it is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path
+        (Go), or paths without the source folder (Java). So one of the two paths must be the end of the other.
         """
         if given not in self._places:
             plain = given.replace("\\", "/")

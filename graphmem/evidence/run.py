@@ -62,8 +62,8 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
     Args:
         recorder: a stopped recorder.
-        tests: the items that ran.
-        partly: functions of items that were deselected in this run.
+        tests: the test items that ran.
+        partly: functions of tests of which some items were deselected in this run.
     """
     left_out = set(partly)
     wanted = set(recorder.callers) | {caller for callers in recorder.callers.values() for caller, line in callers.items() if line >= 0}
@@ -85,7 +85,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """A run in the terms of the graph."""
+    """A test run as observations of definitions in the graph."""
 
     observations: list[Observation]
     functions: int  # of the project that ran
@@ -99,8 +99,8 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
     """Find the definitions that ran in the current files.
 
     Args:
-        runs: of all processes of one test run.
-        root: of the project; paths are relative to it.
+        runs: the records of all processes of one test run.
+        root: root directory of the project; paths are relative to it.
     """
     return _Describing(root).whole(list(runs))
 
@@ -150,14 +150,14 @@ class _Describing:
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _named(self) -> list[str]:
-        """The functions that match no definition, as `path:qualname`."""
+        """Functions that ran but match no definition, as `path:qualname`."""
         return sorted({f"{self._shown(one.path)}:{one.qualname}" for one in self._nowhere} - {*self._unmatched})
 
     def _shown(self, path: str) -> str:
         return os.path.realpath(path).removeprefix(self._root)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
-        """Line of a call, from the first line of its enclosing definition."""
+        """Line of a call, counted from the first line of its definition."""
         file = self._files[caller.path]
         return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
 
@@ -171,7 +171,10 @@ class _Describing:
         return found
 
     def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
-        """The definitions of a file; None if it is outside or has changed."""
+        """The definitions of a file.
+
+        Returns None if the file is outside the project or has changed since the run.
+        """
         absolute = os.path.realpath(name)
         if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
             return None
@@ -206,7 +209,10 @@ class _File:
         return self._lines[end]
 
     def definition(self, code: Code) -> End | None:
-        """The definition of a code object, or its enclosing one; None if none."""
+        """The definition of a code object, or the one that encloses it.
+
+        Returns None if there is neither.
+        """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
             for one in twins:
@@ -224,14 +230,14 @@ class _File:
 
 
 def _is_nameless(code: Code) -> bool:
-    """Whether code is that of a lambda or comprehension."""
+    """Whether a code object belongs to a lambda or comprehension."""
     return code.qualname.rpartition(".")[2].startswith("<")
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """The qualified name in the graph, and whether it is the code's own.
+    """Qualified name of a code object in the graph.
 
-    A lambda or comprehension has the name of the function around it.
+    The flag tells whether the name is the code's own. A lambda or comprehension has the name of the function around it.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

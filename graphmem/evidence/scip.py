@@ -1,8 +1,9 @@
 """Read SCIP indexes: the target of each name, from a type checker.
 
-An index has the definitions and occurrences of symbols, by line and column. It is used for files that have not changed since: its
-places must fit the text. A place becomes an edge if parsing found a use of that name there. Parsing distinguishes calls from reads and
-gives the caller; the indexer gives the target. Documents are read twice, one at a time: first for definitions, then for uses.
+An index has the definitions and occurrences of symbols, by line and column. It is used only for files that have not changed since it was
+made, so its places must fit the text. A place becomes an edge if parsing found a use of that name at the same place. Parsing distinguishes
+calls from reads and gives the caller; the indexer gives the target. Documents are read twice, one at a time: first for definitions, then
+for uses.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def parse(path: Path) -> ScipFile:
     """Open the index in a file.
 
     Raises:
-        EvidenceError: it cannot be read, is truncated or damaged, or is not an index.
+        EvidenceError: the file cannot be read, is truncated or damaged, or is not an index.
     """
     return ScipFile(path)
 
@@ -84,9 +85,9 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Directory in the tree for the files of an index from elsewhere.
+        """Directory in the tree for the files of an index from another machine.
 
-        Such an index was made on another machine, in a part of the project. "" means the root.
+        Such an index was made for a part of the project. "" means the root.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -151,7 +152,7 @@ class _Index:
             self._note("", f"{large:,} documents of the SCIP index have more than {MAX_DOCUMENT_BYTES >> 20:,} MB and are skipped")
 
     def _refusal(self) -> EvidenceError:
-        """The error if none of the documents can be used."""
+        """The error for an index without any usable document."""
         path, count = self._file.path, len(self._file.frames)
         if self._damaged == count:
             return EvidenceError(
@@ -167,7 +168,7 @@ class _Index:
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Directory of the index from the root, with a trailing "/".
+    """Directory of the index relative to the root, with a trailing "/".
 
     It is "" for the root itself and for directories outside.
     """

@@ -19,14 +19,14 @@ FUNCTIONS: Final = ("function", "method")
 
 
 class Meant(NamedTuple):
-    """A definition to which a symbol refers."""
+    """A definition in the tree to which a SCIP symbol refers."""
 
     end: End
     definition: Definition
 
 
 class Definitions:
-    """Definitions that both the index and parsing have, by symbol.
+    """Definitions that both the index and the parser have, by symbol.
 
     The key of a local symbol begins with the path of its document.
     """
@@ -42,18 +42,18 @@ class Definitions:
         """Add a definition.
 
         Args:
-            symbol: from the index.
-            meant: the definition to which it refers.
-            module: the name under which other files import its file; "" if they cannot.
+            symbol: the symbol in the index.
+            meant: the definition to which the symbol refers.
+            module: the name under which other files import the definition's file; "" if they cannot.
         """
         _put(self._exact.setdefault(symbol, []), meant)
         for key in _keys(symbol, module):
             _put(self._other.setdefault(key, []), meant)
 
     def find(self, symbol: str) -> list[Meant]:
-        """The definition to which a symbol refers; empty if unknown.
+        """The definition to which a symbol refers, as a list; empty if unknown.
 
-        For overloads and redefinitions this is the last with a body, which is the one that runs.
+        Of overloads and redefinitions, it is the last one with a body, which is the one that runs.
         """
         found = self._exact.get(symbol)
         if found is not None:
@@ -65,14 +65,14 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """The class that a constructor belongs to."""
+        """The class whose constructor a symbol is, as a list; empty if unknown."""
         return self.find(parsed(symbol).owner_symbol)
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Further keys to look up an undefined symbol, in order.
+    """Additional keys to look up a symbol that is not defined, in order.
 
-    With a module, the keys under which a definition is added.
+    With `module`, the keys under which a definition is added.
     """
     parts = split(symbol)
     if parts is None:
@@ -90,7 +90,7 @@ def _put(twins: list[Meant], meant: Meant) -> None:
 
 
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
-    """The definition that runs: the last with a body.
+    """The definition that runs: the last one with a body.
 
     Overloads are written before it.
     """

@@ -30,10 +30,10 @@ class Document:
     """One document of an index with the parsed facts of its file.
 
     Args:
-        raw: the message.
-        path: of the file, from the root.
+        raw: the document's message in the index.
+        path: path of the file, from the root.
         facts: the parsed facts of the file.
-        lines: its text.
+        lines: the lines of the file.
     """
 
     def __init__(self, raw: Any, path: str, facts: FileFacts, lines: Sequence[str]) -> None:
@@ -46,10 +46,10 @@ class Document:
         self._reaches: dict[str, list[int]] = {}  # by name: for each use, the maximum last line of the uses up to it
 
     def define(self, definitions: Definitions, module: str) -> None:
-        """Add the definitions of this document that parsing has too.
+        """Add the definitions of this document that the parser found as well.
 
         Args:
-            definitions: of the whole index.
+            definitions: the definitions of the whole index.
             module: the name under which other files import this one; "" if they cannot.
         """
         known: dict[tuple[int, int, str], Definition] = {}
@@ -65,7 +65,7 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """The uses in this document, by kind and user."""
+        """The uses in this document, grouped by kind and by using definition."""
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
         for use in self._facts.references:
@@ -101,7 +101,10 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """The use of a name at a place; the innermost, which begins last."""
+        """The parsed use of a name at a place.
+
+        Of nested uses it is the innermost, which begins last.
+        """
         text = place.text if place.text in self._references else bare(place.text)
         uses = self._references.get(text, [])
         if text not in self._reaches:  # sorted once, so that many places of one name do not take quadratic time
@@ -131,9 +134,9 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
 
 
 def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """The only definition of this name with the end line of the index.
+    """The only definition of this name that ends at the index's end line.
 
-    It is needed if parsing has another position for the name.
+    It is used if the parser has another position for the name.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]

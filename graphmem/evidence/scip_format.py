@@ -67,11 +67,11 @@ class ScipFile:
         path: the file.
 
     Attributes:
-        metadata: its `Metadata` message.
-        frames: its documents, in order.
+        metadata: the `Metadata` message of the index.
+        frames: the positions of the documents, in order.
 
     Raises:
-        EvidenceError: it cannot be read, is truncated or damaged, is too large, or is not an index.
+        EvidenceError: the file cannot be read, is truncated or damaged, is too large, or is not an index.
     """
 
     def __init__(self, path: Path) -> None:
@@ -173,7 +173,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 
 def _varint(file: BinaryIO) -> int:
-    """A number of the wire format; -1 if it does not end."""
+    """A variable-length number of the wire format; -1 if it does not end."""
     value = 0
     for shift in range(0, 70, 7):
         one = file.read(1)

@@ -22,7 +22,7 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """Agreement of a document with the text of its file."""
+    """How many names of a document are at their place in the file's text."""
 
     right: int
     wrong: int
@@ -30,12 +30,12 @@ class Fit(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether the text equals the indexed one, with high probability."""
+        """Whether the file most likely has the text that was indexed."""
         return self.right >= MATCHING * (self.right + self.wrong)
 
 
 class Place(NamedTuple):
-    """One occurrence."""
+    """One occurrence of a symbol in a document."""
 
     key: str  # its symbol; for a local symbol prefixed with the path
     symbol: Symbol
@@ -51,8 +51,8 @@ class Places:
 
     Args:
         raw: the document's message.
-        path: of its file.
-        lines: of its file.
+        path: path of the document's file.
+        lines: lines of the document's file.
     """
 
     def __init__(self, raw: Any, path: str, lines: Sequence[str]) -> None:
@@ -136,7 +136,10 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether the text at a place is the indexed one; None if undecided."""
+        """Whether the text at a place is the text that was indexed.
+
+        Returns None if this cannot be decided.
+        """
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -149,7 +152,10 @@ class Places:
         return False if place.is_definition else None  # a use may have another name, from an import or a `using`
 
     def _cuts(self, place: Place) -> bool:
-        """Whether a range begins or ends inside a word: a sign of another text."""
+        """Whether a range begins or ends inside a word.
+
+        This shows that the text is not the one that was indexed.
+        """
         line, first, last = self._lines[place.line - 1], place.column, place.column + len(place.text)
         starts_inside = first > 0 and _is_word(line[first]) and _is_word(line[first - 1])
         return starts_inside or (last < len(line) and _is_word(line[last]) and _is_word(line[last - 1]))

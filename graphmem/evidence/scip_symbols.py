@@ -37,14 +37,14 @@ class Symbol(NamedTuple):
 
     @property
     def is_constructor(self) -> bool:
-        """Whether it creates an instance of its owner."""
+        """Whether the symbol is a constructor of its owner."""
         return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _CONSTRUCTORS or self.name == self.owner)
 
     @property
     def is_module(self) -> bool:
-        """Whether it is a file, a package or a namespace.
+        """Whether the symbol is a file, a package or a namespace.
 
-        A source has the path of these, or no name.
+        A source names these by their path, or not at all.
         """
         return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
 
@@ -107,7 +107,7 @@ def split(symbol: str) -> Parts | None:
 
 
 def bare(text: str) -> str:
-    """A name without the marks that some languages have around it."""
+    """A name without the quotes or marks that some languages put around it."""
     return text.strip(_MARKS)
 
 

@@ -1,7 +1,7 @@
 """Store observations in a SQLite file that survives every index run.
 
-The graph has the valid observations; this file has them all, so undoing an edit restores its edges. Every change increments a version
-and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to merge again.
+The graph has only the valid observations; this file has all of them, so undoing an edit restores its edges. Every change increments a
+version and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to merge again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Sidecar:
             seal(self.path)
 
     def mark(self) -> str:
-        """Identity and version of the observations in one word; "" for none."""
+        """Identity and version of the observations as one word; "" for none."""
         if not self.exists:
             self.close()
             return ""
@@ -76,7 +76,7 @@ class Sidecar:
     def changed_since(self, mark: str) -> set[str] | None:
         """Files whose observations changed after a mark.
 
-        None means that the mark is of other observations, so that all files count.
+        None means that the mark belongs to other observations, so all files count as changed.
         """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
@@ -85,7 +85,7 @@ class Sidecar:
         return {path for (path,) in rows}
 
     def paths(self) -> set[str]:
-        """Files with subjects of observations."""
+        """Files with definitions that are subjects of observations."""
         if not self.exists:
             return set()
         return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
@@ -129,7 +129,7 @@ class Sidecar:
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Files with subjects of observations that lead to these definitions."""
+        """Files whose observations lead to one of these definitions."""
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
             if path not in found and not seen.isdisjoint(one for one, _ in _unpacked(blob)):
@@ -147,8 +147,8 @@ class Sidecar:
     def take(self, rule: str, reading: Reading) -> None:
         """Store a reading in one transaction.
 
-        Former observations of a subject with the same rule are replaced in three cases: the body has changed, the reading replaces
-        whole files (`scope`), or a test ran with at least as many parameter sets. In other cases the two are merged.
+        Former observations of a subject with the same rule are replaced in three cases: the body has changed, the reading replaces whole
+        files (`scope`), or a test ran with at least as many parameter sets. In other cases the former and the new observations are merged.
 
         Raises:
             EvidenceError: the file cannot be written.

@@ -1,7 +1,7 @@
 """Read and write traces, the files of recorded test runs.
 
-A trace is one header line, then compressed JSON. Each definition occurs once and is referred to by number. The checksum of the
-compression detects a truncated file. Unknown keys are ignored, so later versions may add some.
+A trace is one header line, then compressed JSON. Each definition occurs once and is referred to by number. The checksum of the compression
+detects a truncated file. Unknown keys are ignored, so that later versions can add keys.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read(path: Path) -> Reading:
     """Read the run in a file.
 
     Raises:
-        EvidenceError: it cannot be read, is not a trace, is truncated or damaged, or has a later version.
+        EvidenceError: the file cannot be read, is not a trace, is truncated or damaged, or has a later version.
     """
     if path.exists() and not path.is_file():
         raise EvidenceError(f"{path} is not a file; give the path of a trace of `pytest --graphmem`", path=str(path), reason="unreadable")

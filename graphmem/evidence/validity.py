@@ -11,7 +11,7 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """The stored observations that are valid."""
+    """Valid stored observations, and tests with complete observations."""
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
@@ -19,12 +19,12 @@ class Held(NamedTuple):
 
 
 def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
-    """Compare the observations with the graph.
+    """Find the stored observations that are valid for the current graph.
 
     Args:
-        sidecar: the kept observations.
+        sidecar: the stored observations.
         project: name of the project, part of every id.
-        body_hash: of the symbol with an id in the graph; None if it does not exist.
+        body_hash: returns the body hash of a symbol in the graph by id; None if it does not exist.
     """
     ends = sidecar.ends()
     ids = {number: _id(project, end) for number, end in ends.items()}

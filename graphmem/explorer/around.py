@@ -35,14 +35,15 @@ def neighbourhood(
     Args:
         view: the graph.
         seeds: nodes in the middle.
-        depth: steps to each side, 1 to 4.
-        kinds: edges to follow and to show.
-        min_confidence: of the edges, in [0, 1].
-        limit: nodes in all. Within a step, the project's own come before externals, code before tests, then the most confident edges.
+        depth: number of steps to each side, 1 to 4.
+        kinds: kinds of edges to follow and to show.
+        min_confidence: lowest confidence of the edges, in [0, 1].
+        limit: maximum number of nodes. Within a step, the project's own come before externals, code before tests, then the most confident
+            edges.
 
     Returns:
-        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and the number of
-        nodes left out at the step that reached the limit.
+        Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and the number of nodes
+        left out at the step that reached the limit.
 
     Raises:
         BadInputError: a bound is out of range.
@@ -105,7 +106,10 @@ def neighbourhood(
 
 
 def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:
-    """New nodes one step further, in the order of `limit`."""
+    """New nodes one step further, most important first.
+
+    The project's own nodes come before externals, code before tests, then the most confident edges.
+    """
     found: dict[int, float] = {}
     for node in frontier:
         rows = view.in_edges(node) if way > 0 else view.out_edges(node)
@@ -120,7 +124,9 @@ def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[
 
 
 def _columns(sides: Sequence[int], edges: Sequence[tuple[int, int]], order: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Positions: one column for each step, sorted by neighbours, then `order`.
+    """Positions of the nodes in columns, one column for each step.
+
+    A column is sorted by the positions of neighbours, then by `order`.
 
     Source:
         Sugiyama, Tagawa, Toda 1981, the barycentre method.

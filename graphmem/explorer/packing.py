@@ -29,7 +29,7 @@ def sunflower(n: int, radius: float) -> tuple[F64, F64]:
 
     Args:
         n: number of points; 0 gives empty arrays.
-        radius: of the disc.
+        radius: radius of the disc.
 
     Returns:
         x and y, float64, shape (n,).
@@ -54,13 +54,13 @@ class _Circle:
 
 
 def packed(radii: Sequence[float]) -> tuple[F64, F64, float]:
-    """Pack circles around (0, 0) without overlap, in the order given.
+    """Pack circles around (0, 0) without overlap, in the given order.
 
     Args:
-        radii: of the circles, each > 0.
+        radii: radii of the circles, each > 0.
 
     Returns:
-        x and y, float64, shape (n,), and the radius of a circle around (0, 0) that holds them all.
+        x and y, float64, shape (n,), and the radius of a circle around (0, 0) that contains all of them.
 
     Source:
         Wang, Wang, Dai, Wang 2006, Visualization of large hierarchical data by circle packing: the front chain.
@@ -146,7 +146,7 @@ def _overlap(a: _Circle, b: _Circle) -> bool:
 
 
 def _nearness(one: _Circle) -> float:
-    """Squared distance to the middle of where `one` and its successor touch."""
+    """Squared distance from (0, 0) to where a circle and its successor touch."""
     other = one.after
     both = one.r + other.r
     return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
