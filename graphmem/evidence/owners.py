@@ -1,4 +1,4 @@
-"""Owners of lines: the function whose body contains each line of a file."""
+"""The function whose body contains each line of a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Map of a project: modules are circles of files, files of symbols.
+"""Map of a project, in which modules are circles of files.
 
-Edges are summed up between files. The map is drawn once for each generation. A browser shows the part that fits its window, and asks for
-symbols when zoomed in.
+Files are circles of symbols. Edges are summed up between files. The map is computed once for each generation of the graph. A browser shows
+the part that fits its window, and requests symbols when zoomed in.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Change(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A recorded change."""
+    """A recorded change with its position in the log."""
 
     seq: int
     change: Change
@@ -57,7 +57,7 @@ class HistoryLog:
         path: the SQLite file, created by the first change.
 
     Raises:
-        HistoryError: from every method: the file is damaged, of another version, or the disk refuses.
+        HistoryError: any method: the file is damaged, of another version, or cannot be read or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -79,21 +79,23 @@ class HistoryLog:
                 seal(self.path)
 
     def append(self, changes: Iterable[Change]) -> int:
-        """Record changes in one transaction; return how many are new or differ.
+        """Record changes in one transaction; return the number of new changes.
 
-        A change replaces a former one with the same source and key.
+        A change replaces a former one with the same source and key, and counts as new if it differs.
         """
         with self._writing() as db:
             return _put(db, changes)
 
     def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
-        """Replace changes of a source in one transaction; return how many came.
+        """Replace changes of a source in one transaction.
+
+        Returns the number of added changes.
 
         Args:
-            source: of the removed changes.
-            gone: their keys; None for all.
-            changes: the new ones, read during the transaction, `_CHUNK` at a time.
-            meta: meta values to set with them.
+            source: source of the removed changes.
+            gone: keys of the removed changes; None removes all of the source.
+            changes: the new changes, read during the transaction, `_CHUNK` at a time.
+            meta: meta values to set in the same transaction.
         """
         with self._writing() as db:
             removed = 0
@@ -118,7 +120,7 @@ class HistoryLog:
         return removed
 
     def since(self, seq: int) -> Iterator[Entry]:
-        """Changes after a place in the log, in recorded order."""
+        """Changes after a position in the log, in recorded order."""
         while rows := self._select(
             "SELECT seq, source, key, at, author, body FROM change WHERE seq > ? ORDER BY seq LIMIT ?", (seq, _CHUNK)
         ):
@@ -127,7 +129,10 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """(Epoch, last place). A new epoch invalidates derived data."""
+        """Epoch and last position of the log.
+
+        A new epoch invalidates derived data.
+        """
         if not self.exists:
             return ("", 0)
         with self._lock:
@@ -141,7 +146,7 @@ class HistoryLog:
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
     def meta(self) -> dict[str, str]:
-        """Values set by `exchange`, and the log's own."""
+        """Meta values that `exchange` set, and the log's own ones."""
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 
     @contextmanager
@@ -204,7 +209,7 @@ def _bump(db: sqlite3.Connection) -> None:
 
 
 def _body(one: Change) -> str:
-    """Present parts of a change by their first letter."""
+    """Encode a change as JSON without its empty parts."""
     parts: dict[str, Any] = {"f": one.files}
     parts |= {name: value for name, value in (("d", one.deleted), ("r", one.renamed), ("o", one.offsets)) if value}
     if not one.counted:

@@ -32,7 +32,7 @@ class FileFacts(NamedTuple):
 
 @dataclass
 class _Node:
-    """A file under all its names."""
+    """A file under all its names, with its changes."""
 
     path: str
     alive: bool = True
@@ -44,10 +44,10 @@ class History:
     """All changes, indexed by file. Thread-safe. `follow` updates it.
 
     Attributes:
-        groups: for each change the numbers of its files, in its own order, each once.
-        at: for each change its time.
-        from_git: for each change whether a commit made it.
-        offsets: for changes that say so, the seconds from its beginning to the first touch of each file.
+        groups: for each change, the numbers of its files, in the order of the change, each once.
+        at: for each change, its time.
+        from_git: for each change, whether it is a commit.
+        offsets: for changes that record it, the seconds from the beginning of the change to the first touch of each file.
         by_word: files by the words of their base name.
     """
 
@@ -76,9 +76,9 @@ class History:
     def follow(self, log: HistoryLog) -> History:
         """Read new changes of the log.
 
-        The cost follows the number of new changes, unless one is older than known ones or a change was removed. The result depends on the
-        log's content and times, not on the order of recording: a rename applies to everything before it. Changes of one moment keep their
-        recorded order.
+        The cost grows with the number of new changes. All changes are read again if a new one is older than known ones or a change was
+        removed. The result depends on the log's content and times, not on the order of recording: a rename applies to everything before it.
+        Changes of one moment keep their recorded order.
         """
         with self.lock:
             epoch, seq = log.mark()
@@ -162,11 +162,11 @@ class History:
         moved.alive, moved.all, moved.changes = False, [], []
 
     def known(self, path: str) -> int | None:
-        """Number of a file; None if it is unknown."""
+        """Number of the file with a path; None if the file is unknown."""
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """At least `count` files of the newest changes, if there are enough."""
+        """Files of the newest changes, at least `count` if there are so many."""
         found: set[int] = set()
         for group in reversed(self.groups):
             found.update(group)
@@ -200,6 +200,6 @@ _EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
 
 @functools.lru_cache(maxsize=100_000)
 def words(path: str) -> frozenset[str]:
-    """Words of a base name, lower case, without suffix and test affixes."""
+    """Words of a base name in lower case, without suffix and test affixes."""
     stem = path.rsplit("/", 1)[-1]
     return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS

@@ -89,10 +89,10 @@ def rank(
 
     Args:
         history: the changes. Ages count back from its newest change, so that the same history gives the same answer on any day.
-        files: the given files, known or not.
-        edges: paths that edges of the code join with these files.
+        files: the given files; unknown files are allowed.
+        edges: paths that code edges join with each of these files.
         depth: 2 also continues from the files found first, and multiplies the shares of both steps.
-        min_support: fewest common changes of a pair that count; with 1 or more, names and edges alone find nothing.
+        min_support: minimum number of common changes of a pair; with 1 or more, names and edges alone find nothing.
         weights: parameters of the ranking.
     """
     given = {number for path in files if (number := history.known(path)) is not None}
@@ -127,7 +127,10 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Strength of each file, at most 1 in sum per step, and its middle file."""
+    """Strength of each file, and the intermediate file of a second step.
+
+    The strengths of one step add up to at most 1.
+    """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
     if depth < 2:
@@ -148,8 +151,8 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
     """Sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) for each file.
 
-    The sum is over the changes that a file shares with the given ones. A small change says more about each of its files. A change with
-    both of two given files says far more than one with either. The powers were measured.
+    The sum is over the changes that a file shares with the given ones. A small change is stronger evidence for each of its files than a
+    large one. A change with both of two given files is far stronger evidence than a change with one. The powers were measured.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -174,8 +177,8 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
     """Sum of 1 / (1 + place / 5) / others for each file.
 
-    The sum is over the changes of each given file, newest first. Calendar ages say little about a file that changes twice a year, so its
-    own changes are its clock.
+    The sum is over the changes of each given file, newest first. Ages are counted in changes of the file, because days say little about a
+    file that changes twice a year.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -188,9 +191,9 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """For each file, its oldest among the last common changes; -1: never.
+    """For each file, the oldest of its last common changes with given files.
 
-    Each given file has one last common change with a file.
+    A file has one last common change with each given file; -1 if it has none with one of them.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -205,7 +208,7 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Evidence for each of some files and the given files."""
+    """Evidence for each of the files `nodes` together with the given files."""
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
     return [_evidence(history, seeds, theirs, node) for node in nodes]
@@ -236,7 +239,10 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 
 
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
-    """Mean likeness of existing files' base names to the given ones, if not 0."""
+    """Mean likeness of base names to those of the given files, if not 0.
+
+    Only existing files are included.
+    """
     given = [words(path) for path in files]
     out: dict[int, float] = {}
     alike = only if only is not None else {node for mine in given for word in mine for node in history.by_word.get(word, ())}

@@ -1,6 +1,6 @@
 """Files that code edges join with given files.
 
-Answers use them to say which co-changes the structure does not explain.
+Answers use them to say which co-changes the code edges do not explain.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ LEAST_CONFIDENCE: Final = 0.3  # as impact's default: a less likely edge explain
 
 
 def joined(view: GraphView, files: Sequence[str]) -> dict[str, list[str]]:
-    """Kinds of edges with the given files by path, in either direction.
+    """Kinds of the edges between each file and the given files, by path.
 
-    Kinds are ascending. The given files are left out.
+    Edges of both directions count. Kinds are ascending. The given files are left out.
     """
     nodes = np.concatenate([*(view.by_path(path) for path in files if path in view.path_number), np.empty(0, dtype=np.int64)]).astype(
         np.int64

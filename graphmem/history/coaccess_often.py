@@ -1,4 +1,4 @@
-"""Files that most changes of some places touch: reading before work."""
+"""Files to read before work: most changes of some places touched them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 
     Args:
         history: the changes.
-        places: files or folders, from the root; a change of any of them counts once.
+        places: files or folders, from the root; a change that touches several of them counts once.
     """
     nodes = {number for place in places for number in _within(history, place)}
     changes = {change for node in nodes for change in history.nodes[node].changes}
@@ -49,7 +49,7 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 
 
 def _within(history: History, place: str) -> list[int]:
-    """A file, or the files in a folder, under their current names."""
+    """Numbers of a file, or of the files in a folder, by current names."""
     known = history.known(place)
     if known is not None:
         return [known]

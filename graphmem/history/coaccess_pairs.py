@@ -16,7 +16,7 @@ MOST: Final = 10  # of one file, the most frequent
 
 
 class Together(NamedTuple):
-    """A file and another that changes with it."""
+    """A file and another file that changes together with it."""
 
     path: str
     other: str
@@ -26,7 +26,10 @@ class Together(NamedTuple):
 
 
 def pairs(history: History, among: Collection[str]) -> list[Together]:
-    """Files that change with each of some files, by path. Directed."""
+    """Directed pairs of a file of `among` and a file that changes with it.
+
+    The pairs are sorted by path.
+    """
     known = [(path, number) for path in sorted(among) if (number := history.known(path)) is not None]
     wanted = {number for _, number in known}
     found = []

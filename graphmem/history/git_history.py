@@ -28,7 +28,7 @@ STEP: Final = 500  # commits between two reports of progress
 
 
 class Reading(NamedTuple):
-    """Result of reading Git."""
+    """Result of reading the commits of a repository."""
 
     commits: int  # new ones
     gone: bool  # whether some were removed
@@ -48,12 +48,12 @@ def read(
     """Add the commits that the log does not have, in one transaction.
 
     Args:
-        root: of the project.
+        root: root directory of the project.
         log: the log of changes.
         is_lesson: called for every new commit.
-        most_lessons: how many lesson commits to return, the newest.
+        most_lessons: maximum number of lesson commits to return; the newest are returned.
         on_progress: receives the progress of stage "history".
-        cancelled: called often; True stops.
+        cancelled: called often; True stops the reading.
 
     Raises:
         GitError: Git failed. The log is unchanged.
@@ -97,7 +97,7 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Key of the reading method; another key reads all commits again.
+        """Key of how the history is read; a changed key reads all commits again.
 
         `missing` is an object that the repository lacks.
         """
@@ -177,9 +177,9 @@ def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
 
 
 def _change(commit: git_log.Commit, salt: str, now: float) -> Change:
-    """Convert a commit to a change. A future time becomes the current time.
+    """Convert a commit to a change.
 
-    Otherwise one wrong clock would make all other commits old.
+    A time in the future is replaced by the current time, because one wrong clock would otherwise make all other commits old.
     """
     return Change(
         GIT,

@@ -44,7 +44,7 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
 def may_teach(commit: Commit) -> bool:
-    """Whether to read a commit's message, judged by its other fields."""
+    """Whether a commit's message must be read, judged by its other fields."""
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
         and _FIX.search(commit.subject) is not None
@@ -56,12 +56,14 @@ def may_teach(commit: Commit) -> bool:
 def lessons(
     commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Arguments of `remember`, newest first, at most `MOST_LEARNT`.
+    """Arguments of `remember` for lessons, newest first.
+
+    At most `MOST_LEARNT` are returned.
 
     Args:
-        commits: candidates, oldest first.
-        messages: without subjects, by commit.
-        living: existing paths; others are not named.
+        commits: commits that may teach a lesson, oldest first.
+        messages: messages without subjects, by commit.
+        living: existing paths; other paths are not named.
         faults: receives a sentence for each commit that caused an unexpected error and is skipped.
     """
     out: list[dict[str, Any]] = []
@@ -114,7 +116,7 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """Warning sentences of a message, each with the one before it, or ""."""
+    """The first warning sentence of a message with its neighbours, or ""."""
     prose = [
         " ".join(paragraph.split())
         for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))

@@ -1,4 +1,4 @@
-"""Read commits from one pass over `git log`, streamed, oldest first.
+"""Read commits from the streamed output of one `git log`, oldest first.
 
 Nothing in the repository is executed or written.
 """
@@ -67,12 +67,12 @@ def repository(root: Path) -> Repository | None:
 
 
 def is_there(root: Path, commit: str) -> bool:
-    """Whether the repository has a commit."""
+    """Whether the repository contains a commit."""
     return bool(_ask(root, "rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}", may_fail=True))
 
 
 def has_object(root: Path, name: str) -> bool:
-    """Whether the repository has an object of any kind."""
+    """Whether the repository contains an object of any kind."""
     return _git.answer(root, ("cat-file", "-e", name)).returncode == 0
 
 
@@ -87,7 +87,7 @@ def count(root: Path, revisions: Sequence[str]) -> int:
 
 
 def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """(Messages without subjects by commit, commits that Git cannot read).
+    """Messages without subjects by commit, and commits that Git cannot read.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or reads none of them.
@@ -126,11 +126,11 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
     Output is read while Git writes it, so memory does not grow with the history.
 
     Args:
-        root: of the project. Paths start here; paths outside are left out.
-        here: from `repository`.
-        revisions: in Git's syntax.
-        most: a commit of more files comes without its paths.
-        cancelled: called often; True stops.
+        root: root directory of the project. Paths start here; paths outside are left out.
+        here: result of `repository`.
+        revisions: revisions in Git's syntax.
+        most: maximum number of files; a commit of more files is returned without its paths.
+        cancelled: called often; True stops the reading.
 
     Raises:
         GitError: Git failed, for example on a damaged repository.
@@ -166,10 +166,10 @@ def newest(root: Path, here: Repository, count: int, most: int) -> list[Commit]:
     """The newest commits without merges, newest first.
 
     Args:
-        root: of the project.
-        here: from `repository`.
+        root: root directory of the project.
+        here: result of `repository`.
         count: number of commits.
-        most: a commit of more files comes without its paths.
+        most: maximum number of files; a commit of more files is returned without its paths.
 
     Raises:
         GitError: as for `commits`.
@@ -191,7 +191,7 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
 def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Commit]:
     """Parse the output of `git log`.
 
-    A path is recognised by its place after a status, so that any file name is safe.
+    A path is recognised by its position after a status, so any file name is parsed correctly.
     """
     head: tuple[str, float, str, str] | None = None
     touched: list[str] = []
@@ -226,7 +226,10 @@ def _parsed(tokens: Iterator[bytes], here: Repository, most: int) -> Iterator[Co
 
 
 def hashed(email: str, salt: str) -> str:
-    """Hash of an author, comparable but not reversible without the index."""
+    """Hash of an author's address, equal for equal addresses and salts.
+
+    The address cannot be derived from it without the salt of the index.
+    """
     return hashlib.blake2b(email.strip().lower().encode("utf-8", "replace"), key=bytes.fromhex(salt), digest_size=6).hexdigest()
 
 
@@ -235,10 +238,10 @@ def _text(token: bytes) -> str:
 
 
 def _ask(root: Path, *arguments: str, may_fail: bool = False) -> str:
-    """Output of Git; with `may_fail`, "" on an error.
+    """Run Git and return its output; with `may_fail`, "" on an error.
 
     Raises:
-        GitError: Git is not installed, takes more than a minute, or fails; `stderr` says why.
+        GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.
     """
     if may_fail:
         done = _git.answer(root, arguments)

@@ -1,6 +1,6 @@
-"""Detect a changed Git repository from its files.
+"""Detect from its files whether a Git repository has changed.
 
-Asking Git would cost three processes.
+Running Git for this would start three processes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 
 
 def mark(root: Path) -> Mark | None:
-    """Value that changes with HEAD, its target, and a shallow clone's edge.
+    """Value that changes with HEAD, its target, and a shallow clone's limit.
 
     None if it cannot be determined. Git replaces each of these files by a rename, so that its inode changes with every write.
 
@@ -61,7 +61,7 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 def _git_folder(root: Path) -> Path | None:
     """Git folder of a working tree, or None.
 
-    It is the nearest `.git` above, or the target of that file.
+    It is the nearest `.git` in a parent folder, or the folder that a file of this name names.
 
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read.

@@ -22,9 +22,9 @@ def reviewers(root: Path, file: str, limit: int, now: datetime) -> Reviewers:
     Merges do not count.
 
     Args:
-        root: of the repository.
-        file: from `root`.
-        limit: people to list.
+        root: root directory of the repository.
+        file: path relative to `root`.
+        limit: maximum number of people.
         now: aware time from which ages count.
     """
     command = ("log", "--follow", "--no-merges", f"-n{MOST_COMMITS}", "--format=%aI%x00%aN", "--", file)

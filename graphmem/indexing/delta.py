@@ -52,7 +52,11 @@ class Rows(NamedTuple):
 
     @property
     def loose_chunks(self) -> list[ChunkRow]:
-        """Chunks that can be compared. Chunks of a first load are packed."""
+        """Chunks as rows, for a comparison.
+
+        Raises:
+            AssertionError: the rows are those of a first load, whose chunks are packed.
+        """
         if isinstance(self.chunks, PackedRows):
             raise AssertionError("rows of a first load are not compared")
         return self.chunks
@@ -91,7 +95,7 @@ def everything(new: Rows) -> GraphDelta:
 
 
 def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
-    """Graph edges from these files, by (source, kind, destination)."""
+    """Edges that start in these files, by (source, kind, destination)."""
     numbers = np.array([view.path_number[path] for path in paths if path in view.path_number], dtype=np.int64)
     wanted = np.zeros(len(view.paths) + 1, dtype=bool)  # one more for externals, whose path is -1
     wanted[numbers] = True
@@ -123,7 +127,7 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """Number of edges to each of these ids that is an external."""
+    """Number of edges to each of these ids that is an external symbol."""
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
         {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}
@@ -182,7 +186,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Old rows, and the edges of files in which an edge changes."""
+    """Old rows; edges only of files in which an edge changes."""
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}
     for row in old.edges:

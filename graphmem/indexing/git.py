@@ -1,4 +1,4 @@
-"""Git questions about revisions and working trees.
+"""Run Git to read revisions and working trees.
 
 Filters that a repository configures are switched off.
 """
@@ -17,12 +17,12 @@ _READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these run filters
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
-    """Standard output of `git <arguments>` in `root`.
+    """Run `git <arguments>` in `root` and return its standard output.
 
     `index` replaces the repository's index file.
 
     Raises:
-        GitError: Git is not installed, takes more than a minute, or fails; `stderr` says why.
+        GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.
     """
     variables = {} if index is None else {"GIT_INDEX_FILE": str(index)}
     if arguments[0] in _READS_FILES:
@@ -60,7 +60,7 @@ def diff(root: Path, base: str, head: str | None) -> str:
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:
-    """Bytes of a file at a revision, or None. The path starts at `root`."""
+    """Bytes of a file at a revision, or None. `path` is relative to `root`."""
     try:
         return run(root, "show", "--no-textconv", f"{revision}:./{path}")
     except GitError as error:

@@ -1,8 +1,8 @@
 """Dependencies of every file's edges, kept between processes.
 
-Resolution is most of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new process
-resolves only the files that a change can affect. The data is one SQLite file. Its loss costs only a full resolution, so a damaged file
-is replaced by an empty one, with a note.
+Resolution takes most of the time of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new
+process resolves only the files that a change can affect. The data is one SQLite file. Without it a run only resolves all files again, so a
+damaged file is replaced by an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Inputs:
         path: the SQLite file; created if missing, emptied if damaged or of another format.
 
     Attributes:
-        notes: one sentence for each time stored data could not be used.
+        notes: one sentence each time stored data could not be used.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,7 +57,10 @@ class Inputs:
             seal(self.path)
 
     def load(self, run: str, layout: str) -> tuple[list[Key], dict[str, frozenset[int]]] | None:
-        """Dependencies of a run; None if the stored run or layout differs."""
+        """Dependencies that a run stored.
+
+        None if the stored data is of another run or layout.
+        """
         if self._connection is None:
             return None
         try:
@@ -82,7 +85,7 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether one of these files has such a name."""
+        """Whether a framework knows a function of one of these files by name."""
         if self._connection is None:
             return False
         try:
@@ -95,7 +98,7 @@ class Inputs:
     def save(
         self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]], handles: Mapping[str, Sequence[HandlesRow]]
     ) -> None:
-        """Replace all stored data."""
+        """Replace all stored data by the data of a run."""
         self._write(run, layout, 0, keys, inputs, handles, None)
 
     def follow(
@@ -115,8 +118,8 @@ class Inputs:
             layout: the unchanged layout.
             keys: new keys.
             first: number of the first new key.
-            inputs: of the resolved files.
-            handles: of the resolved files that have some.
+            inputs: dependencies of the resolved files.
+            handles: framework names of functions in the resolved files that have some.
             removed: deleted files.
         """
         self._write(run, layout, first, keys, inputs, handles, removed)

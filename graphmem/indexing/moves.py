@@ -1,7 +1,8 @@
 """Match removed files and symbols with new ones, so that memories follow.
 
-A file is matched by its content, or by shared lines, as Git does. A symbol is matched in the new place of its file, or by its body, which
-keeps its hash when renamed or moved. Between equal matches the more similar path decides. If paths do not decide, nothing has moved.
+A file is matched by its content, or by shared lines, as Git does. A symbol is matched in the new file that its old file became, or by its
+body, whose hash does not change by a rename or a move. Between equal matches the more similar path decides. If paths do not decide, no
+match is made.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _length(lines: Counter[str]) -> int:
 def likeness(one: str, other: str) -> float:
     """Similarity of two paths, 0 to 1.
 
-    Equal names count half, common folders from either end the other half.
+    Equal file names count for one half, common folders at either end for the other half.
     """
     folders, others = one.split("/"), other.split("/")
     names = 0.5 * (folders.pop() == others.pop())
@@ -104,7 +105,10 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
-    """Pairs by score, highest first, each row once. Ties are left out."""
+    """Best pairs by score, highest first; each row is used once.
+
+    A row with several best partners of equal score is not matched.
+    """
     taken: set[str] = set()
     found: list[tuple[_Row, _Row]] = []
     waiting = sorted(pairs, key=lambda pair: ([-part for part in pair[0]], pair[1].id, pair[2].id))
@@ -122,7 +126,7 @@ def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Ro
 
 
 class _SymbolMoves:
-    """Matches symbols, the surest ways first."""
+    """Matches symbols, by the most certain evidence first."""
 
     def __init__(self, sides: Sides, files: list[tuple[FileRow, FileRow]]) -> None:
         self.moved: dict[str, str] = {}
@@ -140,7 +144,7 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """Match a definition in the new place of its file."""
+        """Match a definition of a moved file with the one in the new file."""
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
         self._take(
@@ -150,7 +154,7 @@ class _SymbolMoves:
         )
 
     def by_body(self) -> None:
-        """Match an equal body elsewhere or under another name."""
+        """Match a definition with one of equal body elsewhere or of another name."""
         gone, fresh = map(_by_body, self._open())
         alike = ((olds, fresh[body]) for body, olds in gone.items() if body in fresh)
         self._take(_matched(pair for olds, news in alike if len(olds) * len(news) <= MAX_PAIRS for pair in self._pairs(olds, news)))
@@ -165,7 +169,7 @@ class _SymbolMoves:
                     yield (float(same_name), float(same_place), float(same_owner), likeness(old.path, new.path)), old, new
 
     def with_their_members(self) -> None:
-        """Match a class with the new class of most of its members."""
+        """Match a class with the new class that has most of its members."""
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}
         parents = {row.id: row.parent_id for row in self._fresh}
@@ -185,7 +189,7 @@ class _SymbolMoves:
         )
 
     def with_their_owners(self) -> None:
-        """Match a member of a moved class by name; outer classes first."""
+        """Match members of a moved class by name; outer classes first."""
         for _ in range(len(self._gone)):
             gone, fresh = self._open()
             there = {(row.parent_id, row.name, row.kind): row for row in _firsts(fresh)}
@@ -200,7 +204,7 @@ class _SymbolMoves:
 
 
 def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]]:
-    """Definitions by kind and body, without modules."""
+    """Definitions by kind and body; modules are left out."""
     found: dict[tuple[str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         if row.body_hash and row.parent_id:

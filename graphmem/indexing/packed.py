@@ -1,8 +1,8 @@
 """Rows of a first load, packed as bytes until they are written.
 
-A first load makes hundreds of thousands of rows while the facts of all files are in memory. Objects would need both, and rows between
-facts would keep the allocator from releasing the facts. Bytes take a fifth of the memory. Compressed bytes would take a tenth, in twice
-the time.
+A first load makes hundreds of thousands of rows while the facts of all files are in memory. Rows as objects would need memory in addition
+to the facts, and objects between the facts would keep the allocator from releasing them. Packed rows take a fifth of the memory. Compressed
+bytes would take a tenth, in twice the time.
 """
 
 from __future__ import annotations

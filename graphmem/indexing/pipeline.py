@@ -1,8 +1,8 @@
 """One index run: discover, parse, resolve, and write the difference.
 
-A run compares the content hashes of all files, or of files that may have changed, and processes only changed ones. Other files keep their
-rows, their facts, and the inputs of their edges. These are in memory during a process, and in files beside the database between processes.
-The run writes only at its end, so an interrupted run leaves the previous index unchanged.
+A run compares the content hashes of all files, or of files that may have changed, and processes only changed ones. The rows, the facts and
+the edge dependencies of other files are reused. A process keeps them in memory; files beside the database keep them between processes. The
+run writes only at its end, so an interrupted run leaves the previous index unchanged.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
 class Indexer:
-    """Makes one store equal to one tree. Callers must not overlap runs."""
+    """Updates one store to match one tree. Callers must not overlap runs."""
 
     def __init__(
         self,
@@ -103,12 +103,12 @@ class Indexer:
         on_changed: Callable[[Collection[str]], None] = lambda _: None,
         cancelled: Callable[[], bool],
     ) -> IndexSummary:
-        """Bring the graph up to date.
+        """Bring the graph up to date with the tree.
 
         Args:
             full: drop the cached data of unchanged files and rebuild everything.
             paths: the only files that may have changed since the last run of this object, from the root with '/';
-                None: any.
+                None: any file may have changed.
             on_progress: receives every step, in this thread.
             on_changed: receives the outdated paths before work on them begins.
             cancelled: called between steps; True stops without writing.
@@ -206,10 +206,10 @@ class Indexer:
         return self._done(mode, meter, look, notes, on_progress)
 
     def warm(self, cancelled: Callable[[], bool]) -> bool:
-        """Load the data of an earlier process, so that the next run is small.
+        """Load the data of an earlier process, so that the next run is fast.
 
         Returns:
-            False without such data. Then the next run resolves everything.
+            False if such data is missing. Then the next run resolves everything.
 
         Raises:
             IndexCancelledError: `cancelled` returned True.
@@ -224,7 +224,7 @@ class Indexer:
         self._outside.close()
 
     def let_go(self) -> bool:
-        """Release the data kept for the next run; return whether there was some.
+        """Release the data kept for the next run; return whether there was any.
 
         The next run reads it from files.
         """
@@ -354,7 +354,7 @@ class Indexer:
         self._handles = {}
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Update the store's framework keys if the files have others."""
+        """Update the store's framework keys if those of the files have changed."""
         rows = self._inputs.handles()
         if rows is None:
             return
@@ -388,9 +388,9 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None]:
-        """Delta of the affected files against the graph.
+        """Difference between the graph and the resolved rows of affected files.
 
-        Also returns their rows, except in a first load.
+        Also returns these rows, except in a first load.
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
@@ -443,7 +443,10 @@ class Indexer:
             return difference(old, new, external_uses(self._projections.graph(), ends)), new
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
-        """The graph's rows of the affected files, edges from the projection."""
+        """The graph's current rows of the affected files.
+
+        Their edges come from the projection.
+        """
         generation = self._store.generation()
         if self._projections.graph().generation != generation:  # updating after the last commit failed
             self._projections.refresh(generation, None)

@@ -28,13 +28,13 @@ class _File(NamedTuple):
 
 
 class Recent:
-    """Rows of at most `MAX_FILES` files. Every write must be reported."""
+    """Rows of at most `MAX_FILES` files, which every write must update."""
 
     def __init__(self) -> None:
         self._known: dict[str, _File] = {}  # the last written one comes last
 
     def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
-        """Rows of these files; calls `ask` only for files not cached."""
+        """Rows of these files; calls `ask` only for files that are not cached."""
         wanted = set(chunks_of)
         here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
         missing = [path for path in paths if path not in here]
@@ -51,7 +51,10 @@ class Recent:
         )
 
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
-        """Report written rows: all of the run's files, chunks of parsed ones."""
+        """Update the cache after a write.
+
+        Rows of all files of the run are given, but chunks only of parsed files.
+        """
         before = self._known
         paths = [row.path for row in rows.files]
         self._known = {path: one for path, one in before.items() if path not in {*paths, *removed}}

@@ -25,7 +25,7 @@ MAX_DIAGNOSTICS = 200
 
 
 class Meter:
-    """Times the stages of one run. CPU includes the whole process."""
+    """Measures the stages of one run; CPU time is that of the whole process."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -94,11 +94,14 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """Number of occurrences of each code; absent ones are left out."""
+    """Number of occurrences of each name.
+
+    Names that do not occur are left out.
+    """
     counts = np.bincount(codes, minlength=len(names)).tolist()
     return _ordered((name, count) for name, count in zip(names, counts, strict=False) if count)
 
 
 def _ordered(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Most frequent first, then by name."""
+    """Sort counts by most frequent first, then by name."""
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))

@@ -40,7 +40,7 @@ class Tree:
     """A tree of files.
 
     Args:
-        root: its folder.
+        root: root folder of the tree.
         options: which files to leave out.
 
     Attributes:
@@ -60,8 +60,8 @@ class Tree:
 
         Args:
             known: content hashes of the indexed files by path.
-            paths: the only paths that may have changed since the last scan, from the root with '/'; None: any.
-            cancelled: called during a scan of the whole tree; True stops.
+            paths: the only paths that may have changed since the last scan, from the root with '/'; None: any path may have changed.
+            cancelled: called during a scan of the whole tree; True stops the scan.
 
         Raises:
             RepositoryError: the root is missing, not a directory, unreadable, or has nothing to index.
@@ -123,9 +123,9 @@ class Tree:
 
 
 def _is_layout(path: str) -> bool:
-    """Whether a file determines the names of modules.
+    """Whether the content of a file affects the names of modules.
 
-    The root's own `__init__.py` makes the root a package.
+    The `__init__.py` in the root makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 
