@@ -1,6 +1,6 @@
 """Views as boxes and lines, written as DOT, Mermaid, GraphML or JSON.
 
-`reports.svg` writes SVG.
+The module `reports.svg` writes SVG.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ZONE: Final = 24  # folders shown in a zone; the others become one box
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node of a view."""
+    """A node of a diagram."""
 
     id: str
     title: str
@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge of a view."""
+    """An edge of a diagram."""
 
     src: str
     dst: str
@@ -68,7 +68,7 @@ class Diagram:
 
 
 def of_modules(found: ModuleMap, title: str) -> Diagram:
-    """Map of modules: one box each, layers from top to bottom."""
+    """Lay out a map of modules: one box for each, layers from top to bottom."""
     rows: dict[float, int] = {}
     for one in found.modules:
         rows[one.y] = rows.get(one.y, 0) + 1
@@ -95,7 +95,7 @@ def of_modules(found: ModuleMap, title: str) -> Diagram:
 
 
 def of_impact(up: ImpactReport, down: ImpactReport, title: str) -> Diagram:
-    """Impact in three zones, grouped by folder.
+    """Lay out an impact in three zones, grouped by folder.
 
     Dependencies are on the left, the focus in the middle, dependents on the right.
     """
@@ -183,7 +183,7 @@ def as_json(view: Diagram) -> str:
 
 
 def printable(text: str) -> str:
-    """Text on one line, without characters that XML forbids."""
+    """Put a text on one line and remove characters that XML forbids."""
     return inert(text).translate(_NO_XML)
 
 

@@ -27,11 +27,11 @@ def export(tables: GraphTables, handles: Iterable[KeyRow] = ()) -> Iterator[dict
 
     A node is its row with `kind` its label (a symbol's own kind is `symbol_kind`); an edge is
     `{"kind", "src": {"path", "qualname", "line"}, "dst": {…}, "confidence", "source", "rule", "line"}`. A file
-    has the qualname "", an external the path "", and so has the key of a framework, whose qualname is its kind and name.
+    has the qualname "". An external has the path "". A framework key has the path "" too, and its qualname is its kind and name.
 
     Args:
         tables: the code graph.
-        handles: keys of frameworks; see `GraphReads.framework_keys`.
+        handles: the framework keys; see `GraphReads.framework_keys`.
     """
     ends: dict[str, dict[str, Any]] = {}
     for label, name in _NODES:
@@ -91,13 +91,13 @@ class Counted:
 
 
 def jsonl(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Write one object a line."""
+    """Yield each object as a line of JSON."""
     for row in rows:
         yield inert_json(orjson.dumps(row).decode()) + "\n"
 
 
 def as_json(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Write one document: `{"nodes": […], "edges": […]}`."""
+    """Yield the parts of one JSON document: `{"nodes": […], "edges": […]}`."""
     part, first = "nodes", True
     yield '{"nodes":['
     for row in rows:
@@ -133,7 +133,7 @@ def graphml(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Graphviz."""
+    """Yield the lines of a Graphviz document."""
     yield 'digraph code {\n  node [shape="box", fontname="sans-serif"];\n'
     keys = _Keys()
     for row in rows:
@@ -147,9 +147,9 @@ def dot(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 class _Keys:
-    """Readable names of nodes.
+    """Gives nodes readable names.
 
-    A name is a path, `path::qualname`, or package and name. Redefinitions also have the line.
+    The name of a node is a path, `path::qualname`, or package and name. Redefinitions also have the line.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class _Keys:
         self._taken: set[str] = set()
 
     def node(self, row: dict[str, Any]) -> str:
-        """Name of a node, cached for its edges."""
+        """Return the name of a node, and cache it for the node's edges."""
         place = _end(row["kind"], row)
         end = (place["path"], place["qualname"], place["line"])
         name = end[1] if not end[0] else end[0] if not end[1] else f"{end[0]}::{end[1]}"
@@ -170,7 +170,7 @@ class _Keys:
         return unique
 
     def end(self, end: dict[str, Any]) -> str:
-        """Name of an end of an edge."""
+        """Return the name of the node at an end of an edge."""
         return self._of[end["path"], end["qualname"], end["line"]]
 
 

@@ -46,37 +46,37 @@ SECTIONS: Final = {
 
 
 class Answers(Protocol):
-    """Operations that the report asks."""
+    """The operations whose answers the report shows."""
 
     def modules(self) -> ModuleMap:
-        """Modules of the system."""
+        """Return the modules of the system."""
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
-        """Import cycles."""
+        """Return the import cycles."""
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Entry points."""
+        """Return the entry points."""
 
     def flows(self, kinds: Sequence[str] | None = None, module: str | None = None, limit: int = 50, offset: int = 0) -> FlowPage:
-        """Flows from entry points."""
+        """Return the flows from entry points."""
 
     def hotspots(self, level: str = "files", limit: int = 50, offset: int = 0) -> HotspotPage:
-        """Hot spots."""
+        """Return the hot spots."""
 
     def central_symbols(self, limit: int = 50) -> CentralPage:
-        """Central symbols."""
+        """Return the central symbols."""
 
     def dead_code(self, min_confidence: float = 0.6, limit: int = 100, offset: int = 0) -> DeadCodePage:
-        """Dead code."""
+        """Return the dead code."""
 
     def duplicates(
         self, min_tokens: int = 50, similarity: float = 0.85, tests: bool = False, limit: int = 50, offset: int = 0
     ) -> DuplicatePage:
-        """Duplicated code."""
+        """Return the duplicated code."""
 
 
 def report(project: Project, ask: Answers) -> str:
-    """Write the document. The same index gives the same bytes."""
+    """Return the HTML document. The same index gives the same bytes."""
     found = ask.modules()
     upward = [one for one in found.dependencies if one.upward]
     file_cycles, entries = ask.cycles("files", FEW), ask.entry_points(limit=1)
@@ -118,7 +118,7 @@ def report(project: Project, ask: Answers) -> str:
 
 
 def _environment() -> Environment:
-    """The template engine. It escapes every text as HTML on one line."""
+    """Return the template engine; it escapes every text as one line of HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(

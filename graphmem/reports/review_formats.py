@@ -1,4 +1,4 @@
-"""A review as a comment, as SARIF and as a list of tests."""
+"""Formats of a review: a comment, SARIF, and a list of tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGNS: Final = {"low": "🟢", "medium": "🟡", "high": "🟠", "critical": "�
 
 
 def why(hit: ImpactHit) -> str:
-    """The edge that leads to a hit, in words, with its rule."""
+    """Describe the edge that leads to a hit, with its rule."""
     edge = hit.path[-1]
     near = edge.dst if edge.src.id == hit.symbol.id else edge.src
     return f"{edge.kind.lower().replace('_', ' ')} {near.qualname or near.name or near.path} ({edge.rule})"
@@ -41,7 +41,10 @@ def why(hit: ImpactHit) -> str:
 
 
 def markdown(review: Review) -> str:
-    """A comment of at most `MOST_LINES` lines, whose details are folded."""
+    """Format a review as a comment with folded details.
+
+    The comment has at most `MOST_LINES` lines.
+    """
     risk = review.risk
     count = f"{len(review.changed):,} changed symbols in {len(review.files):,} files"
     head = [
@@ -107,7 +110,7 @@ def _surest(review: Review) -> list[ImpactHit]:
 
 
 def _html(text: str, most: int = MOST_CELL) -> str:
-    """Text that a comment shows as it is: no markup, no links, no mentions."""
+    """Escape a text so that a comment shows it without markup or mentions."""
     flat = inert(" ".join(text.split()))
     cut = flat if len(flat) <= most else flat[: most - 1] + "…"
     return cut.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("|", "&#124;")
@@ -125,7 +128,7 @@ def _code(text: str) -> str:
 
 
 def sarif(review: Review) -> str:
-    """A SARIF log of one run."""
+    """Format a review as a SARIF log of one run."""
     results = [
         *(
             _result(
@@ -185,7 +188,7 @@ def _uri(path: str) -> str:
 
 
 def junit(review: Review) -> str:
-    """The selected tests as a JUnit report, one suite for each runner."""
+    """Format the selected tests as a JUnit report, one suite for each runner."""
     suites: dict[str, list[str]] = {}
     for one in review.tests:
         inside, _, name = one.name.rpartition(".")

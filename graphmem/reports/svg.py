@@ -43,7 +43,7 @@ def svg(view: Diagram, *, style: bool = True) -> str:
     """Write a view as one `<svg>` element.
 
     Args:
-        view: laid out.
+        view: the diagram, with positions.
         style: include `STYLE`; a page with several pictures includes it once.
     """
     width = view.columns * (BOX_WIDTH + GAP_X) + GAP_X
@@ -101,7 +101,7 @@ def _box(box: Box, place: tuple[float, float]) -> str:
 
 
 def colour(heat: float) -> str:
-    """Colour from blue over amber to red, in equal steps of lightness."""
+    """Return a colour from blue over amber to red for a heat of 0 to 1."""
     stops = ((0.0, (118, 152, 190)), (0.6, (232, 170, 66)), (1.0, (208, 66, 48)))
     for (low, a), (high, b) in pairwise(stops):
         if heat <= high:
@@ -111,5 +111,5 @@ def colour(heat: float) -> str:
 
 
 def _short(text: str, most: int) -> str:
-    """Shorten text at its start: the end of a path is more specific."""
+    """Cut a text at its start, because the end of a path is more specific."""
     return text if len(text) <= most else "…" + text[len(text) - most + 1 :]

@@ -1,4 +1,4 @@
-"""Tests as their runners name them: exact ids and command lines.
+"""Names of tests for their test runners: exact ids and command lines.
 
 A runner is recognised by files of the repository: the nearest manifest at or above a test, such as `package.json` or `Cargo.toml`.
 """
@@ -21,7 +21,7 @@ JVM_ROOTS: Final = re.compile(r"^(?:.*/)?src/[^/]*[tT]est[^/]*/(?:java|kotlin|sc
 
 
 class Place(NamedTuple):
-    """A test in the repository."""
+    """The place of a test in the repository."""
 
     path: str
     qualname: str  # "" for the whole file
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A test as its runner names it."""
+    """A test with its runner and the id that the runner uses."""
 
     runner: str  # "" when unknown
     id: str
@@ -43,14 +43,14 @@ class Project:
     """The files of a repository that show its test runners.
 
     Args:
-        root: its directory.
+        root: the directory of the repository.
     """
 
     root: Path
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def text(self, path: str) -> str | None:
-        """The text of a file, or None when it does not exist."""
+        """Return the text of a file, or None if it does not exist."""
         if path not in self._texts:
             try:
                 with (self.root / path).open("rb") as file:
@@ -64,7 +64,9 @@ class Project:
         return self.text(path) is not None
 
     def nearest(self, path: str, *names: str) -> tuple[str, str] | None:
-        """Directory and name of the nearest of some files at or above a path.
+        """Return directory and name of the nearest of several files.
+
+        The files are searched at and above a path.
 
         The directory of the root is "".
         """
@@ -77,7 +79,10 @@ class Project:
 
 
 def named(project: Project, place: Place) -> Named:
-    """The runner of a test and the test's id; an unknown runner has its path."""
+    """Return the runner of a test, and the id that the runner uses.
+
+    For an unknown runner, the id is the path.
+    """
     for suffixes, name in _BY_SUFFIX:
         if place.path.endswith(suffixes):
             return name(project, place) or Named("", place.path)
@@ -85,11 +90,11 @@ def named(project: Project, place: Place) -> Named:
 
 
 def commands(tests: Sequence[TestToRun], names: Mapping[str, Named]) -> list[TestCommand]:
-    """One command line for each runner, in the order of its first test.
+    """Return one command line per runner, in the order of the first tests.
 
     Args:
         tests: the selected tests.
-        names: id of a test -> its name.
+        names: the runner's name of each test, by the test's id.
     """
     groups: dict[str, list[tuple[TestToRun, Named]]] = {}
     for one in tests:
@@ -126,7 +131,7 @@ def _quoted(words: Sequence[str]) -> str:
 
 
 def _any(names: Sequence[str]) -> str:
-    """A regular expression for some names."""
+    """Return a regular expression that matches any of several names."""
     return "(" + "|".join(dict.fromkeys(re.escape(one).replace("\\ ", " ") for one in names)) + ")"
 
 
@@ -162,12 +167,12 @@ def _ecmascript(project: Project, place: Place) -> Named | None:
 
 
 def _titles(qualname: str) -> str:
-    """The full title of a test; names in the graph have `·` for a dot."""
+    """Return the full title of a test; graph names have `·` in place of a dot."""
     return " ".join(part.replace("·", ".") for part in qualname.split(".")) if qualname else ""
 
 
 def _manifests(project: Project, path: str, name: str) -> list[str]:
-    """Directories at or above a path that contain a file, nearest first."""
+    """Return directories at or above a path with a file, nearest first."""
     folders = ["" if str(one) == "." else str(one) for one in PurePosixPath(path).parents]
     return [one for one in folders if project.has(_join(one, name))]
 

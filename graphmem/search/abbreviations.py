@@ -107,10 +107,12 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Map stems of other forms to the wanted stem; without the wanted stems.
+    """Map stems of alternative forms to the wanted stem they stand for.
+
+    The wanted stems themselves are not keys.
 
     Args:
-        wanted: stems.
+        wanted: stems of the words that a query contains.
         stems: returns the stem of each word.
     """
     asked = set(wanted)

@@ -1,6 +1,7 @@
 """Candidate paths: words, vectors, names in the query, and the graph.
 
-The graph path follows edges from those names. Each path is independent; `pipeline` runs them in parallel and fuses their lists.
+The graph path follows edges from the symbols that the query names. The paths are independent of each other; `pipeline` runs them in
+parallel and fuses their lists.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ class Filters(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Result of the dense path."""
+    """Result of the candidate path that compares vectors."""
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine
 
 
 def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, filters: Filters) -> Dense:
-    """Chunks whose vectors are near the query's."""
+    """Find the chunks whose vectors are near the query's."""
     if not len(vectors):
         return Dense(asked, {})
     mask = None
@@ -85,10 +86,10 @@ def query_vector(embedder: Embedder, query: str) -> F32:
 
 
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
-    """Symbols that the query names, with their confidence.
+    """Find the symbols that the query names, each with a confidence.
 
     A name written as code that only one symbol has counts 1. A name shared by n symbols counts 1 / sqrt(n).
-    An ordinary word that is also a name counts a third. Externals are left out: they have no location in the project.
+    For an ordinary word that is also a name, this is divided by three. Externals are left out: they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -105,7 +106,7 @@ def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict
 
 
 def _named(view: GraphView, name: str) -> list[int]:
-    """Symbols with this name: whole qualified name, its tail, or last part.
+    """Find symbols by name: qualified name, its last parts, or its last part.
 
     The last part alone counts only for a name without dots.
     """
@@ -124,13 +125,13 @@ def _named(view: GraphView, name: str) -> list[int]:
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Neighbours of the most confident named symbols, over one edge.
+    """Find the neighbours of the most confident named symbols, over one edge.
 
     Both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that hubs
-    pass on little.
+    contribute little.
 
     Returns:
-        node -> (score, its nearest seed), the best `depth`, without the seeds.
+        Map from a node to (score, its nearest seed). It has the best `depth` nodes, without the seeds.
     """
     mask = kind_mask(HOP_KINDS)
     best: dict[int, tuple[float, int]] = {}
@@ -154,10 +155,10 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
 
 
 def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
-    """Nearness of files to the active ones: 1 for themselves, less by import.
+    """Return how near files are to the active files: 1 for active files.
 
-    Imports count in both directions: half, divided by the logarithm of the degree at the far end. Hubs are near to nothing.
-    Paths missing from the index are kept, because memories may name them.
+    A file joined to an active file by an import, in either direction, gets one half divided by the logarithm of its degree. A file
+    with many imports is therefore hardly near. Active files that are not in the index are kept, because memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -25,7 +25,7 @@ _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest
 
 
 class Signs(NamedTuple):
-    """Evidence for symbols and files before any text is read."""
+    """Evidence for symbols and files that needs no chunk texts."""
 
     named: Mapping[int, float]  # symbols that the query names -> confidence
     placed: Collection[int]  # definitions at places that the query gives by file and line; a subset of `named`
@@ -53,7 +53,7 @@ def gather(
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Collect the candidates of every path as scores of units.
+    """Collect the candidates of every code path, as scores of units.
 
     `share` in the result tells how many chunks have vectors.
     """
@@ -95,18 +95,18 @@ def gather(
 def is_heard(found: CodeLists, faint: float) -> bool:
     """Whether any candidate matches the query at all.
 
-    A match is a word, a name, a place or a near vector.
+    A match is a word, a name, a place (file and line) or a near vector.
     """
     return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files"))
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Candidates in these files, with the score of their file."""
+    """Return the candidates in given files, each with the score of its file."""
     return {unit: value for unit in units.best if (value := files.get(_path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Sort key: the better of a chunk's ranks in the lists, ties by id."""
+    """Return a sort key: the better of a chunk's ranks in the lists, then id."""
     place: dict[str, int] = {}
     for scores in lists:
         for at, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key))):
@@ -115,9 +115,11 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
-    """Units that receive each chunk's cosine: its units and their classes.
+    """Map each chunk to the units that receive the chunk's cosine.
 
-    A vector describes a whole chunk. The rest of a chunk between small definitions has no vector of its own.
+    These are the units in the chunk and the classes that contain them.
+
+    A vector describes a whole chunk. The lines between small definitions have no vector of their own.
     """
     there = {segment.unit for segments in units.segments.values() for segment in segments}
     around: dict[str, list[str]] = {}
@@ -135,7 +137,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Best cosine that each unit receives from a chunk."""
+    """Return the best cosine that each unit receives from a chunk."""
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -147,7 +149,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
-    """A unit and its enclosing units that are candidates."""
+    """Yield a unit and its enclosing units, if they are candidates."""
     yield unit
     node = view.index_of.get(unit, -1)
     while node >= 0 and (node := int(view.parent[node])) >= 0:
@@ -160,11 +162,11 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
     Args:
         shot: the searched snapshot.
-        found: from `gather`.
+        found: the result of `gather`.
         request: the search request.
-        weights: of the query's type.
-        tuning: normaliser and switches.
-        best_cosine: the cosine of a full score when code is ranked beside memories; None for the best found.
+        weights: weights of the paths for the query's type.
+        tuning: the normaliser and the switches for optional steps.
+        best_cosine: the cosine that gives a full score when code is ranked together with memories; None for the best cosine found.
     """
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
@@ -180,7 +182,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
-    """Lists of the second look: scores that the best hits give to others."""
+    """Return further lists: scores that candidates get from the best hits."""
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     return [
         Ranked("alike", _cosines(found.receivers, chunks), weights.alike * found.share, None),
@@ -191,7 +193,7 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
     """Lower the scores of units that are rarely the intended target.
 
-    These are code inside functions, whose function is a candidate too; classes, which receive the vectors of all their methods; and code
+    Such units are code inside a function that is a candidate itself; classes, which receive the vectors of all their methods; and code
     outside definitions. Named units are not lowered, except tests, which repeat the words of the code they test.
     """
 
@@ -216,7 +218,7 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Raise candidates by the best `voters` hits of their file.
+    """Raise candidates by the scores of the best `voters` hits in their file.
 
     A candidate gains at most `weight` times the range of scores.
     """

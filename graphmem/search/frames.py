@@ -1,6 +1,6 @@
 """Stack frames in a query: places by file and line, as in tracebacks.
 
-Each frame resolves to the function around its line.
+Each frame resolves to the function that contains its line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FRAME: Final = re.compile(f"{_PYTHON}|{_OTHER}")
 
 
 class Definition(NamedTuple):
-    """A function or class with its lines."""
+    """A function or class with its range of lines."""
 
     node: int
     name: str
@@ -41,7 +41,7 @@ class Frame(NamedTuple):
 
 
 def frames(query: str) -> list[Frame]:
-    """Places that a query gives by file and line, in order, without repeats."""
+    """Return the places that a query gives by file and line, without repeats."""
     found: dict[Frame, None] = {}
     for match in _FRAME.finditer(query):
         path = match["quoted"] or match["path"]
@@ -51,11 +51,10 @@ def frames(query: str) -> list[Frame]:
 
 
 def framed(view: GraphView, query: str) -> set[int]:
-    """Functions and classes that contain these places.
+    """Return the functions and classes that the query's frames refer to.
 
-    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Of several definitions with
-    that
-    name the one around the line counts, else the nearest.
+    The name in a frame takes precedence over its line, because the code that ran may be older than the index. Of several
+    definitions with that name, the one that contains the line counts, else the nearest.
     """
     meant: dict[str, tuple[list[list[Definition]], bool]] = {}
     found = set()
@@ -69,7 +68,7 @@ def framed(view: GraphView, query: str) -> set[int]:
 
 
 def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
-    """Files that a path matches, and whether more than the file name agrees.
+    """Return the files that a path matches, and whether a folder agrees too.
 
     The beginning of the path may come from another machine. Too many matches give none. A path inside a library matches only if the
     library is the project.
@@ -85,7 +84,7 @@ def _files(view: GraphView, path: str) -> tuple[list[str], bool]:
 
 
 def _definitions(view: GraphView, path: str) -> list[Definition]:
-    """Functions and classes of a file, enclosing ones first."""
+    """Return the functions and classes of a file, enclosing ones first."""
     return [
         Definition(node, view.name(node), int(view.start_line[node]), int(view.end_line[node]))
         for node in view.by_path(path).tolist()
@@ -94,9 +93,9 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 
 
 def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
-    """The definition in a file that a frame refers to.
+    """Return the definition in a file that a frame refers to.
 
-    -1 for none: code outside all definitions, or a function that is missing from a file that agrees in its name only.
+    -1 for code outside all definitions, and for a function that is missing from a file of which only the name agrees.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

@@ -19,15 +19,15 @@ NORMALISERS: Final = (RRF, MINMAX, ZSCORE)
 
 
 class Ranked(NamedTuple):
-    """Candidates of one path.
+    """The candidates of one path with their raw scores.
 
     Attributes:
-        name: of the path.
+        name: name of the path.
         scores: raw score of each candidate; larger is better.
-        weight: of the path; >= 0.
+        weight: weight of the path; at least 0.
         absent: raw score of a candidate without a score: 0 for BM25, where a text without any of the words has 0.
             None means the lowest score in the list.
-        full: raw score that counts as a full one if every candidate has less; None for the best of the list.
+        full: raw score that is normalised to the highest score if every candidate has less; None for the best score of the list.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Fused(NamedTuple):
 
 
 def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
-    """Weighted sum of normalised scores, best first, ties by id.
+    """Return weighted sums of normalised scores, best first, ties by id.
 
     The order of the lists does not affect the result.
 
@@ -64,7 +64,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         lists: at most one for each path; lists without candidates or weight are ignored.
         normaliser: makes scores comparable. "minmax" scales each list to 0..1, "zscore" to mean 0 and deviation 1, "rrf"
             uses ranks instead of scores.
-        rrf_k: of "rrf": larger values lower the effect of rank.
+        rrf_k: constant of "rrf"; a larger value lowers the effect of rank.
         before: candidates with fused scores, to which the lists are added.
 
     Raises:
@@ -96,7 +96,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
 
 
 def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
-    """Normalised scores of a list, and the score of absent candidates."""
+    """Return the normalised scores of a list, and that of absent candidates."""
     if normaliser == RRF:
         return {}, 0.0
     absent = min(one.scores.values()) if one.absent is None else one.absent

@@ -16,17 +16,20 @@ _DEGRADED_DEPTH: Final = 20
 
 
 class Level(NamedTuple):
-    """Cost limit of a search."""
+    """A limit of the cost of searches."""
 
     name: str  # healthy | degraded
     p95_ms: float
 
     def tuned(self, tuning: Tuning) -> Tuning:
-        """The tuning at this level: a degraded one keeps a fifth of candidates."""
+        """Return the tuning at this level.
+
+        A degraded level keeps a fifth of the candidates.
+        """
         return tuning if self.name == "healthy" else tuning._replace(depth=_DEGRADED_DEPTH, graph_depth=5)
 
     def note(self) -> str:
-        """One sentence for the answer; "" if healthy."""
+        """Return one sentence for the search answer; "" at the healthy level."""
         if self.name == "healthy":
             return ""
         return f"the last searches were slow (p95 {self.p95_ms:.0f} ms): fewer candidates were considered, and the reranker was skipped"
@@ -46,7 +49,10 @@ class ServiceLevel:
             self._times.append(milliseconds)
 
     def level(self) -> Level:
-        """The current level; between the two bounds it does not change."""
+        """Return the current level.
+
+        It does not change while times are between the two bounds.
+        """
         with self._lock:
             if len(self._times) < ENOUGH:
                 return Level("healthy", 0.0)

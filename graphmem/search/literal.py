@@ -1,7 +1,8 @@
 """Match names in the shape of code, and quoted phrases, letter by letter.
 
-BM25 splits `session_id` into words and finds it as well. Code that contains the exact name or message is rarely unrelated.
-This matters most for names that the project does not define: parameters, keys, names from libraries.
+BM25 splits `session_id` into words and also finds texts with the separate words. Code that
+contains the exact name or message is rarely unrelated. This matters most for names that the project does not define:
+parameters, keys, names from libraries.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _LEAST: Final = 3  # minimum letters of a name
 
 
 def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, float]:
-    """Share of the query's literal names and phrases in each unit, 0 to 1.
+    """Return each unit's share of the query's literal names, 0 to 1.
 
-    A name or phrase counts more, the fewer units have it. Only the last part of a dotted name is matched: the parts before it are
-    rarely written where it is used.
+    Quoted phrases count as names. The fewer units contain a name or phrase, the more it counts. Only the last
+    part of a dotted name is matched: the parts before it are rarely written where it is used.
 
     Args:
         query: the search text.
-        segments: chunk -> the lines of its units.
+        segments: the lines of each unit, by chunk.
     """
     wanted = _wanted(query)
     texts: dict[str, str] = {}

@@ -1,9 +1,9 @@
 """Memory candidates: by words and vectors, then neighbours of the best.
 
 Lists of neighbours take part in the fusion. Two memories are neighbours if one was learnt just before or after the other, if both are
-about the same code, or if somebody related them. The memory right after a question counts most: it may be the answer. A hit passes on
-a share that falls with the fourth power of its score, so that the top of the list decides. The share is divided among all memories of
-the same node, so that hubs pass on little.
+about the same code, or if somebody related them. The memory right after a question counts most: it may be the answer. A hit gives its
+neighbours a share that falls with the fourth power of its score, so that the top of the list decides. The share is divided among all
+memories of the same node, so that memories of a hub receive little.
 Measured, with controls without the graph: docs/decisions/0006-fusion.md.
 """
 
@@ -34,14 +34,14 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """Share that a memory receives from its neighbours."""
+    """The share of score that a memory receives from a neighbour."""
 
     score: float
     by: str  # the neighbour with the largest share
 
 
 class Scale(NamedTuple):
-    """Scores that count as zero and as full."""
+    """The raw scores that are normalised to zero and to a full score."""
 
     words: float  # BM25 of a full score
     lowest: float  # cosine of a zero score
@@ -49,7 +49,7 @@ class Scale(NamedTuple):
 
 
 class MemoryLists(NamedTuple):
-    """Results of all memory paths, ready for fusion."""
+    """Candidates of all memory paths, ready for fusion."""
 
     words: dict[str, float]
     dense: dict[str, float]
@@ -61,7 +61,7 @@ class MemoryLists(NamedTuple):
 
 
 class ScoredMemory(NamedTuple):
-    """A ranked memory."""
+    """A memory with its final score."""
 
     row: MemoryRow
     fused: Fused
@@ -85,14 +85,14 @@ def gather(
     active: Mapping[str, float],
     allowed: Iterable[str] | None,
 ) -> MemoryLists:
-    """Collect the candidates of every path.
+    """Collect the candidates of every memory path.
 
     Args:
-        index: of all memories.
-        words: of the query, normalised.
-        vector: of the query, or None.
+        index: index of all memories.
+        words: normalised words of the query.
+        vector: vector of the query, or None.
         request: the search request.
-        tuning: weights and depth.
+        tuning: weights, and the depth of the lists.
         active: node id -> nearness to the active files, in (0, 1].
         allowed: restricts candidates to these memories; None for all.
     """
@@ -135,14 +135,14 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 
     Among memories alone the best one has a full score, however little of the query it has. Beside code, a memory with a single
     common word would then outrank code with all of the words. Here the words of a memory count by its share of the query, weighted by the
-    rarity of the words in both together, and cosines have one scale.
+    rarity of the words in code and memories together. Cosines of code and memories have one scale.
 
     Args:
-        lists: from `gather`.
-        index: of all memories.
-        words: of the query, normalised.
+        lists: the result of `gather`.
+        index: index of all memories.
+        words: normalised words of the query.
         code: number of code texts that contain each word.
-        cosines: of the code found; empty while code has no vectors, and then cosines of memories keep their own scale.
+        cosines: cosines of the code that was found. If code has no vectors yet, it is empty and memories keep their own scale.
     """
     scores, full = index.words_beside(words, code, lists.words)
     found, cosines = lists.found, cosines or (0.0, 1.0)
@@ -150,7 +150,7 @@ def beside_code(lists: MemoryLists, index: MemoryIndex, words: Sequence[str], co
 
 
 def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Scale, weights: MemoryWeights) -> list[Ranked]:
-    """Lists of words and vectors, scaled over all memories.
+    """Return the lists of words and vectors, scaled over all memories.
 
     If one of them is empty, the other takes its weight, so that relevance means the same with and without a model.
     """
@@ -178,7 +178,7 @@ def rank(
 ) -> list[ScoredMemory]:
     """Score fused candidates, best first, ties by id.
 
-    score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
+    The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
     """
     weights = tuning.memory
@@ -218,7 +218,7 @@ def rank(
 
 
 def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: MemoryWeights) -> list[ScoredMemory]:
-    """Keep the best, and lower memories that repeat a better one."""
+    """Keep the best memories, and lower those that repeat a better one."""
     if not weights.repeated:
         return scored
     head, tail = scored[: 2 * k], scored[2 * k :]
@@ -237,10 +237,10 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 
 
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
-    """Memories learnt around the seeds, weighted by time.
+    """Return memories learnt just before or after the seeds.
 
-    The memory right after a question counts most, because it may be the answer. If both memories name code, time is ignored:
-    the code tells better whether they belong together.
+    The memory right after a question counts most, because it may be the answer. If both memories name code, time is ignored,
+    because the code shows better whether they belong together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -262,7 +262,7 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """Memories about the same code as the seeds, or related to them."""
+    """Return memories about the same code as the seeds, or related to them."""
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
     arrived: dict[str, dict[str, float]] = {}  # node -> seed -> mass
@@ -288,7 +288,10 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 
 
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
-    """Memories about active code, and about other code of those memories."""
+    """Return memories about the active code, and about code those mention.
+
+    The second group contains memories about any other code that the memories of the first group mention.
+    """
     own: dict[str, float] = {}
     for node in sorted(active):
         memories = index.live_about(node)

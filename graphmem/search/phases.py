@@ -37,14 +37,14 @@ _log = logging.getLogger(__name__)
 
 
 class Use(NamedTuple):
-    """Use of memories of one type in one phase, each once a session."""
+    """Counts of how memories of a type were used in a phase, once a session."""
 
     shown: int
     used: int  # of those, used in the session that was shown them
 
 
 def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the word of the domain
-    """Weight of a type in a phase; 1 if the table does not name it."""
+    """Return the weight of a memory type in a phase; 1 if not in the table."""
     return table.get(phase, {}).get(type, 1.0)
 
 
@@ -52,14 +52,15 @@ def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], flo
     """Propose weights from the use of memories, by (phase, type).
 
     Pairs that were shown too rarely are left out.
-    weight = built-in × clamp(r / R, 1/2, 2), with R = U / N, the share of all memories shown in the phase that were used, and
-    r = (u + S R) / (n + S), the same share for the type, shrunk towards R. It is the mean of the posterior
+    The formula is weight = built-in × clamp(r / R, 1/2, 2), with
+    R = U / N, the share of all memories shown in the phase that were used, and
+    r = (u + S R) / (n + S), the same share for the type, shrunk towards R. The value r is the mean of the posterior
     Beta(u + S R, n − u + S (1 − R)), from a Beta prior with mean R and the weight of S = STRENGTH memories
     (Gelman et al., Bayesian Data Analysis, 3rd ed., sections 2.4, 5.3).
     The estimate starts from the built-in weight and all counts, so that accepting it twice changes nothing more.
 
     Args:
-        counts: by phase and type.
+        counts: counts of use, by (phase, type).
 
     Returns:
         Weights rounded to 2 places. A phase without used memories proposes none.
@@ -81,7 +82,7 @@ def proposed(counts: Mapping[tuple[str, str], Use]) -> dict[tuple[str, str], flo
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Weights that replace built-in ones."""
+    """Weights that a person accepted; they replace the built-in ones."""
 
     weights: Table
     at: str  # ISO 8601, UTC
@@ -104,15 +105,15 @@ class PhaseBook:
         self._table = _joined(self._accepted)
 
     def accepted(self) -> Accepted | None:
-        """The accepted weights; None while the built-in weights are in force."""
+        """Return the accepted weights; None while the built-in ones are in force."""
         return self._accepted
 
     def table(self) -> Table:
-        """The weights in force."""
+        """Return the weights in force."""
         return self._table
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """Ratio of a phase's weights to the built-in ones, where they differ."""
+        """Return the ratios of a phase's weights to differing built-in weights."""
         return {
             type_: value / weight(PHASES, phase, type_)
             for type_, value in sorted(self._table.get(phase, {}).items())
@@ -154,7 +155,7 @@ class PhaseBook:
 
 
 def _joined(accepted: Accepted | None) -> Table:
-    """The built-in table with the accepted weights applied."""
+    """Return the built-in table with the accepted weights applied."""
     if accepted is None:
         return PHASES
     return MappingProxyType({phase: MappingProxyType({**own, **accepted.weights.get(phase, {})}) for phase, own in PHASES.items()})

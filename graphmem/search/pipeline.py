@@ -45,7 +45,7 @@ _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that
 
 
 class Aids(NamedTuple):
-    """Optional inputs of a project to its searches."""
+    """Optional data of a project that its searches use."""
 
     project: str = ""  # the project's name in ids of files
     judge: Judge = Judge()
@@ -55,7 +55,7 @@ class Aids(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """A running path: its answer, or the reason why there is none."""
+    """A running candidate path: its answer, or the reason for a missing one."""
 
     name: str
     future: Future[Any] | None
@@ -91,7 +91,7 @@ def search(
 
 
 class _Run:
-    """One search: the state that its steps share."""
+    """One search, with the state that its steps share."""
 
     def __init__(self, shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids) -> None:
         self.shot = shot
@@ -186,7 +186,7 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Answer of a path, or None with the reason in `missing`."""
+        """Return a path's answer; None with the reason recorded in `missing`."""
         if path.future is None:
             if path.reason:
                 self.missing[path.name] = path.reason
@@ -205,7 +205,7 @@ class _Run:
     # ---- kinds of units
 
     def _code(self, words_path: _Path, dense_path: _Path, filters: Filters, active: Mapping[str, float]) -> code.CodeLists:
-        """Candidates among code and documents."""
+        """Collect the candidates among code and documents."""
         shot, weights = self.shot, self.weights
         want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
         named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}
@@ -232,7 +232,7 @@ class _Run:
         return coded
 
     def _memories(self, index: MemoryIndex, vector: F32 | None, active: Mapping[str, float]) -> memories.MemoryLists:
-        """Candidates among memories."""
+        """Collect the candidates among memories."""
         request, view = self.request, self.shot.graph
         nodes = {self._node(path): value for path, value in active.items()}
         allowed = _about_within(index, view, request.within, self.aids.project) if request.within else None
@@ -274,7 +274,7 @@ class _Run:
         return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
 
     def _beside_memories(self, coded: code.CodeLists) -> float:
-        """Factor on code scores that offsets their larger number of lists.
+        """Return the factor for code scores that offsets their number of lists.
 
         Texts and vectors of code have more lists than those of memories, but carry no more evidence.
         """
@@ -283,11 +283,11 @@ class _Run:
         return min(1.0, full / said) if said else 1.0
 
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
-        """Frequencies of words in code."""
+        """Return how many code texts contain each word."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
 
     def _node(self, path: str) -> str:
-        """Id of a file's node, also for files missing from the index.
+        """Return the id of a file's node, also for a file not in the index.
 
         Memories may name such files.
         """
@@ -306,7 +306,7 @@ def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
 
 
 def _cosines(coded: code.CodeLists) -> Collection[float]:
-    """Cosines of all code found."""
+    """Return the cosines of all code that was found."""
     return next(one.scores for one in coded.lists if one.name == "dense").values()
 
 
@@ -321,7 +321,7 @@ def _pool(path: str) -> ThreadPoolExecutor:
 
 
 def _about_within(index: MemoryIndex, view: GraphView, within: Sequence[str], project: str) -> set[str]:
-    """Memories about code in these files or below these directories."""
+    """Return memories about code in given files or below given directories."""
     filters = Filters((), tuple(within))
     nodes = {file_id(project, path) for path in within}
     nodes |= {view.ids[int(node)] for path in view.paths if filters.allows_path(path) for node in view.by_path(path)}
@@ -335,7 +335,7 @@ def _coverage(covered: tuple[int, int]) -> float:
 
 
 def _word_notes(words: WordAnswer | None) -> list[str]:
-    """Notes about replaced and ignored words of the query."""
+    """Return notes about replaced and ignored words of the query."""
     if words is None:
         return []
     notes = [f"ignored because too many texts have them: {', '.join(words.left_out)}"] if words.left_out else []
@@ -343,7 +343,10 @@ def _word_notes(words: WordAnswer | None) -> list[str]:
 
 
 def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
-    """Kinds of chunks to search: code also finds the symbols around it."""
+    """Return the kinds of chunks to search.
+
+    For symbols, these are code chunks: the symbols around a chunk are found through it.
+    """
     wanted = {"code" if kind == "symbol" else kind for kind in kinds if kind != "memory"}
     return tuple(sorted(wanted))
 

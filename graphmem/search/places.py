@@ -22,13 +22,13 @@ _TITLE: Final = 200  # characters of the first line in which a scope is searched
 
 
 def named_files(view: GraphView, query: str) -> dict[str, float]:
-    """Files that the query names, with their confidence.
+    """Return the files that a query names, each with a confidence.
 
-    It is 1 for a name that one file has, 1 / sqrt(n) for one of n files. A word that is also a file name counts as one only in a scope;
-    elsewhere it is an ordinary word of a name.
+    The confidence is 1 for a name that only one file has, and 1 / sqrt(n) for a name of n files. A plain word that equals a file name
+    names the file only in a scope; elsewhere it is an ordinary word.
 
     Args:
-        view: the graph with the files.
+        view: the graph that contains the files.
         query: any text.
     """
     found: dict[str, float] = {}
@@ -41,7 +41,7 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
 
 
 def _readings(place: str) -> Iterator[str]:
-    """A path as written, and for an absolute path its tails, longest first.
+    """Yield a path as written, and an absolute one's tails, longest first.
 
     Tracebacks contain absolute paths.
     """
@@ -52,7 +52,7 @@ def _readings(place: str) -> Iterator[str]:
 
 
 def _scope(query: str) -> Iterator[str]:
-    """Names in the scope at the start of the first line."""
+    """Yield the names in the scope at the start of the query's first line."""
     match = _SCOPE.match(query.strip().split("\n", 1)[0][:_TITLE])
     words = re.split(r"[, ]+", next(filter(None, match.groups()), "")) if match is not None else []
     return iter(words if len(words) <= _SCOPE_WORDS else [])

@@ -41,9 +41,9 @@ class Mention(NamedTuple):
 
 
 def classify(query: str) -> str:
-    """STRUCTURAL, IDENTIFIER or SEMANTIC.
+    """Classify a query as STRUCTURAL, IDENTIFIER or SEMANTIC.
 
-    STRUCTURAL asks for relations of a named symbol. IDENTIFIER names code. All other queries are SEMANTIC.
+    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. All other queries are SEMANTIC.
     """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
@@ -54,9 +54,9 @@ def classify(query: str) -> str:
 
 
 def mentions(query: str) -> list[Mention]:
-    """Words of the query that may name code, in order, without repeats.
+    """Return the words of a query that may name code, without repeats.
 
-    Explicit mentions take precedence over plain ones.
+    They are in the order of the query. A mention written as code takes precedence over the same word as plain text.
     """
     found: dict[str, bool] = {}
     for quoted in _quoted(query):
@@ -70,7 +70,7 @@ def mentions(query: str) -> list[Mention]:
 
 
 def phrases(query: str) -> list[str]:
-    """Quoted texts of several words, in order: messages or lines of code."""
+    """Return the quoted texts of several words: messages or lines of code."""
     return [quoted for quoted in _quoted(query) if len(quoted.split()) > 1]
 
 

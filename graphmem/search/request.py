@@ -39,7 +39,7 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 
 
 class Weights(NamedTuple):
-    """Weight of each path of code for one type of query."""
+    """Weights of the code paths for one type of query."""
 
     words: float  # BM25 of the query
     dense: float  # cosine
@@ -73,7 +73,7 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of words by field (BM25F); a word in the text counts 1."""
+    """Weights of words by field (BM25F); a word in the text has weight 1."""
 
     name: float = 3.0  # a word in the unit's name
     outer: float = 1.0  # in the names of the enclosing units
@@ -89,7 +89,7 @@ class Fields(NamedTuple):
 
 
 class MemoryWeights(NamedTuple):
-    """Weight of each path of memories, and the factors of their score."""
+    """Weights of the memory paths, and the factors of a memory's score."""
 
     words: float = 0.5
     dense: float = 0.5
@@ -142,13 +142,13 @@ class Request(NamedTuple):
         query: words, an identifier, or a question; not empty.
         k: number of hits, 1 to 200.
         files: the active files. They raise nearby hits and exclude none.
-        within: restricts hits to these files and directories; empty for everywhere. Memories: those about code there.
-        kinds: of KINDS; "code" means symbols and code outside definitions; empty for all.
+        within: restricts hits to these files and directories, and memories to those about code in them; empty for everywhere.
+        kinds: kinds of results, from KINDS; "code" means symbols and code outside definitions; empty for all.
         types: restricts memories to these types; empty for all.
-        phase: of work, a key of PHASES, or "".
+        phase: the current phase of work, a key of PHASES, or "".
         retired: include superseded and deprecated memories.
         stale: include memories that are marked stale; the mark is shown.
-        as_of: only knowledge of that time; None for now.
+        as_of: restricts results to knowledge of that time; None for now.
         explain: fill in `parts` and `factors` of every hit.
         deadline_s: seconds after which late paths are left out.
     """
@@ -168,12 +168,12 @@ class Request(NamedTuple):
 
     @property
     def wants_code(self) -> bool:
-        """Whether anything but memories is requested."""
+        """Whether the request asks for results other than memories."""
         return not self.types and (not self.kinds or bool(self.kinds - {"memory"}))
 
     @property
     def wants_memories(self) -> bool:
-        """Whether memories are requested."""
+        """Whether the request asks for memories."""
         return not self.kinds or "memory" in self.kinds
 
 

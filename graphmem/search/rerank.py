@@ -18,10 +18,10 @@ class Reranker(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Its name."""
+        """Name of the model."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Relevance of each text to the query, 0..1.
+        """Return the relevance of each text to the query, 0 to 1.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
@@ -29,7 +29,7 @@ class Reranker(Protocol):
 
 
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
-    """Reorder the best hits; return them and the reason for a failure.
+    """Reorder the best hits; return them and the reason of a failure.
 
     Scores still decrease along the list: new scores are scaled into the previous range.
     """

@@ -46,10 +46,10 @@ class Searcher:
     """Searches one project. Thread-safe.
 
     Args:
-        store: for the project's name and its aliases.
-        projections: the searched data.
+        store: provides the project's name and its aliases.
+        projections: the data to search.
         vectors: provides the model for queries.
-        book: repository of the memories.
+        book: the repository of the memories.
         patience_s: total seconds that searches wait for missing vectors.
         reranker: a cross-encoder that reorders the best hits; "" for none.
         phases: weights of memory types by phase of work.
@@ -81,7 +81,7 @@ class Searcher:
         self._project = ""
 
     def search(self, request: Request, state: Callable[[], IndexState]) -> SearchAnswer:
-        """See `GraphMem.search`."""
+        """Run a search; see `GraphMem.search`."""
         if request.wants_memories:
             self._projections.memories()
         self._await_vectors(request)
@@ -128,7 +128,7 @@ class Searcher:
         self._patience_left = self._patience_s
 
     def _is_missing(self, request: Request) -> bool:
-        """Whether missing vectors are on the way; starts the work if necessary."""
+        """Whether missing vectors are being made; start the work if necessary."""
         coming = False
         if request.wants_memories and len(self._projections.memories()):
             have, total = self._projections.memories().covered()
@@ -155,16 +155,16 @@ class Searcher:
         return Aids(self._project, judge, self._aliases[1], hypothesis=self._hypothesis if asks else None)
 
     def _hypothesis(self, query: str) -> str:
-        """A hypothetical memory that answers the query, by the language model.
+        """Let the language model write a memory that would answer the query.
 
-        It is used for the search only and never stored.
+        The text is used for the search only and never stored.
         """
         assert self._language_model is not None  # noqa: S101 - called only if there is one
         said = self._language_model.text(_IMAGINE, redact(query[:_ASKED])[0], max_tokens=120, timeout_s=_IMAGINE_S)
         return " ".join(said.split())[:_IMAGINED]
 
     def _shown(self, shot: Snapshot, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """Complete hits with memory details and memories about code."""
+        """Add details of memories, and memories about code, to the hits."""
         index = shot.memories
         if index is None or not len(index):
             return list(hits)

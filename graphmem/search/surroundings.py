@@ -1,7 +1,7 @@
 """Second look: score candidates by their relation to the best hits.
 
 A description rarely uses the words of all the code it concerns. The best hits represent it here. Candidates gain if their vectors are
-near those of the best hits, or if an edge joins them with candidates of a high score. Both are separate lists in the sum. They cover
+near those of the best hits, or if an edge joins them with candidates of a high score. Both are separate lists in the fusion. They score
 existing candidates and find no new ones.
 
 Source: Rocchio 1971 (relevance feedback in a vector space), here without judgements: the best hits are assumed to be relevant
@@ -29,16 +29,16 @@ _OTHERS: Final = (("REFERENCES", "USES_TYPE"), ("INHERITS", "OVERRIDES"))
 
 
 def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, count: int) -> dict[str, float]:
-    """Cosine of each candidate chunk with the mean vector of the best hits.
+    """Return the cosine of candidate chunks with the mean of the best hits.
 
     Args:
         fused: candidates, best first.
-        units: their chunks.
-        vectors: of the chunks.
+        units: units of the candidates, with their chunks.
+        vectors: vectors of the chunks.
         count: number of hits that are assumed to be relevant.
 
     Returns:
-        chunk -> cosine; empty if none of the best hits has a vector.
+        Map from chunk to cosine; empty if none of the best hits has a vector.
     """
     chunk_of: dict[str, str] = {}
     for chunk, segments in units.segments.items():
@@ -53,17 +53,17 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 
 
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
-    """Scores that candidates receive from neighbours over an edge.
+    """Return scores that candidates receive from neighbours over an edge.
 
-    The best caller, callee, reference and inheritance edge count.
+    A candidate receives the score of its best caller, best callee, best reference and best inheritance edge.
 
     Args:
         view: the graph.
-        scores: of the candidates; those at or below 0 give nothing.
+        scores: scores of the candidates; candidates with a score of 0 or less give nothing.
         others: weight of references and inheritance relative to calls.
 
     Returns:
-        candidate -> sum of received scores, each times the confidence of the edge; candidates that receive nothing are left out.
+        Map from candidate to the sum of received scores, each times the edge's confidence. Candidates that receive nothing are left out.
         Cost: one pass over the edges that leave candidates.
     """
     known = sorted((node, score, key) for key, score in scores.items() if (node := view.index_of.get(key)) is not None)
@@ -90,7 +90,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """The best value that each receiver gets."""
+    """Return the best value that each candidate receives."""
     best = np.zeros(size)
     for receiver, values in given:
         np.maximum.at(best, receiver, values)

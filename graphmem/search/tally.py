@@ -37,7 +37,7 @@ class Tally:
             self._boosted += boosted
 
     def told(self) -> Searches:
-        """Counts, and nearest-rank percentiles of the last thousand durations."""
+        """Return counts, and nearest-rank percentiles of the last 1000 durations."""
         with self._lock:
             times = sorted(self._times)
             count, boosted = self._count, self._boosted

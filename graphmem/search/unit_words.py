@@ -34,7 +34,7 @@ _FOLDERS_OWN: Final = ("__init__", "index", "mod")  # files that represent their
 
 
 class UnitWords(NamedTuple):
-    """Scores of units by words; each list has the units with a match."""
+    """Scores of units by words; each list has only the units with a match."""
 
     whole: dict[str, float]  # BM25F of the query
     sentence: dict[str, float]  # BM25F of its best sentence, relative to the best unit's; 0 to 1
@@ -42,7 +42,7 @@ class UnitWords(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """Words of a text that may be forms of the query's words, and its length."""
+    """Words of a text that resemble words of the query, and its length."""
 
     words: list[str]
     length: int
@@ -53,10 +53,10 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
 
     Args:
         view: the graph of the units.
-        units: candidates with their texts.
-        words: answer of the word index: its words and the number of rows with each.
+        units: the candidates with their texts.
+        words: answer of the word index: the words, and the number of rows that contain each.
         query: the search text.
-        fields: parameters.
+        fields: weights of the fields.
     """
     if not words.rows:
         return UnitWords({}, {}, {})
@@ -97,7 +97,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
 
 
 def sentences(query: str) -> list[str]:
-    """Sentences and lines of at least three words, without repeats.
+    """Return sentences and lines of at least three words, without repeats.
 
     The result is empty if there is only one.
     """
@@ -107,7 +107,7 @@ def sentences(query: str) -> list[str]:
 
 
 def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
-    """Score of each unit that has any of the weighted terms."""
+    """Return the score of each unit that has any of the weighted terms."""
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
     for unit, terms in saturated.items():
@@ -129,7 +129,7 @@ def _best_sentence(
     stem_of: Mapping[str, str],
     fields: Fields,
 ) -> dict[str, float]:
-    """Best score over all sentences; for a single sentence, the query's score."""
+    """Return each unit's best score over all sentences of the query."""
     best: dict[str, float] = {}
     # The longest carry most; a text with more sentences is a log or a discussion.
     chosen = sorted(parts, key=lambda part: (-len(part), part))[: fields.sentences]
@@ -141,14 +141,14 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Rarity of the terms that occur in a part of the query."""
+    """Return the rarity of the terms that occur in a part of the query."""
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
 def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields: Fields) -> dict[str, float]:
-    """Weighted mean of three shares of words that the query has.
+    """Return the weighted mean of three shares of words in the query.
 
-    They are the words of a unit's name, of its enclosing names and of its file's name.
+    The shares are of the words of a unit's name, of its enclosing names and of its file's name.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)
@@ -164,7 +164,7 @@ def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields:
 
 
 def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
-    """Inverse document frequency of each wanted stem, and stem of each word."""
+    """Return each wanted stem's inverse document frequency, and words' stems."""
     stem_of = _stems(words.rows)
     rarity: dict[str, float] = {}
     for word, rows in words.rows.items():
@@ -174,7 +174,7 @@ def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
 
 
 def _formed(words: Iterable[str]) -> re.Pattern[str]:
-    """Pattern for words with the same initial letters, in normalised text."""
+    """Return a pattern for words with the same initial letters as given ones."""
     heads = sorted({word[:_HEAD] for word in words})
     return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
 
@@ -185,15 +185,15 @@ def _near(text: str, formed: re.Pattern[str]) -> _Near:
 
 
 def _stems(words: Iterable[str]) -> Mapping[str, str]:
-    """Stem of each word, in one call: a call costs more than a word."""
+    """Return the stem of each word, computed in one call."""
     with _lock:
         return _stemmer()(words)
 
 
 def _fields(view: GraphView, units: Units, unit: str) -> tuple[str, str, str, str]:
-    """Name, enclosing names, path, and file name without extension.
+    """Return a unit's name, enclosing names, path, and file name.
 
-    The main file of a package gives the name of its directory.
+    The file name has no extension. For the main file of a package, it is the name of the directory.
     """
     node = view.index_of.get(unit)
     if node is not None:

@@ -32,7 +32,7 @@ class Segment(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Candidates as units, by id of a node or chunk."""
+    """The candidates as units, by the id of a node or chunk."""
 
     entries: dict[str, Entry]  # chunk -> its entry
     segments: dict[str, list[Segment]]  # chunk -> its lines by unit
@@ -55,8 +55,8 @@ def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float
 
     Args:
         view: the graph of the chunks.
-        entries: chunks with their texts, best first.
-        named: nodes that the query names -> confidence.
+        entries: the chunks with their texts, best first.
+        named: the nodes that the query names, with their confidence.
         divide: False keeps each chunk whole, for the symbol at which it was cut.
         most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions
             has ten in a chunk, and each costs as much as a large one.
@@ -87,7 +87,7 @@ class _Symbols:
         self.ends: list[int] = view.end_line[nodes].tolist()
 
     def inside(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """(node, first line, last line) of the symbols within these lines."""
+        """Return (node, first line, last line) of symbols within given lines."""
         rows = range(bisect_left(self.starts, first), bisect_right(self.starts, last))
         return [(self.nodes[row], self.starts[row], self.ends[row]) for row in rows if self.ends[row] <= last]
 
@@ -121,7 +121,7 @@ def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[i
 
 
 def _enclosing(view: GraphView, entry: Entry) -> str:
-    """The innermost definition around a whole chunk, or the chunk itself."""
+    """Return the innermost definition around a whole chunk, or the chunk."""
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
@@ -133,7 +133,7 @@ def _enclosing(view: GraphView, entry: Entry) -> str:
 def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
     """Whether a definition is a unit of its own.
 
-    Variables are not, nor are definitions inside a function of the same chunk.
+    Variables are not units of their own, nor are definitions inside a function of the same chunk.
     """
     kind, parent = _kind(view, node), int(view.parent[node])
     if kind not in _FOUND:

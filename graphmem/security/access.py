@@ -38,7 +38,7 @@ ACCESS: Final = "graphmem.access"
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Permissions of a caller. Without a name: the index's owner."""
+    """Permissions of a caller. An empty name stands for the index's owner."""
 
     name: str = ""
     scopes: frozenset[str] = frozenset(SCOPES)
@@ -64,7 +64,7 @@ UNKNOWN: Final = Hints.closed()
 
 
 def rule_of(name: str) -> Hints:
-    """Access rule of an operation, from its declaration."""
+    """Return the access rule in the declaration of an operation."""
     known = registry().get(name)
     return known.hints if known is not None else UNKNOWN
 
@@ -73,18 +73,18 @@ S = TypeVar("S")
 
 
 def guarded(service: S, access: Access) -> S:
-    """Service for a caller: unguarded for one with all permissions."""
+    """Return a service with access checks, or itself for full permissions."""
     return service if access == FULL else cast("S", Guarded(service, access))
 
 
 class Guarded:
     """A service that checks access before each operation.
 
-    It has the same operations and answers as the service behind it.
+    It has the same operations and answers as the unguarded service.
 
     Args:
-        service: the open project.
-        access: permissions of the caller.
+        service: the service of the open project.
+        access: the permissions of the caller.
     """
 
     def __init__(self, service: Any, access: Access) -> None:
@@ -92,7 +92,7 @@ class Guarded:
         self._access = access
 
     def __getattr__(self, verb: str) -> Any:
-        """An operation with its access check.
+        """Return an operation with its access check.
 
         Raises:
             ForbiddenError: the caller lacks the scope in `needs`.
@@ -122,7 +122,7 @@ class Guarded:
         return self._seeing(call) if rule.shows is Sight.SEEN else self._named(verb, call)
 
     def _signed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Add the token's name for the audit."""
+        """Add the name of the caller's token to a call, for the audit."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._access.name and kwargs.get("actor") is not None:
@@ -159,7 +159,7 @@ class Guarded:
         return call
 
     def _see(self, memory_id: str) -> MemoryInfo:
-        """A memory as the caller sees it.
+        """Return a memory if the caller may see it.
 
         Raises:
             MemoryNotFoundError: the memory does not exist, or is hidden from the caller.
@@ -168,7 +168,7 @@ class Guarded:
             return cast("MemoryInfo", self._service.memory(memory_id))
 
     def _expect_free(self, memory_id: str) -> None:
-        """Refuse an id for a new memory that belongs to a hidden one."""
+        """Refuse an id for a new memory if a hidden memory has it."""
         try:
             self._service.memory(memory_id)
         except GraphMemError:
@@ -222,7 +222,7 @@ def _levels_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _named_by(item: Mapping[str, Any]) -> list[str]:
-    """Ids of memories that a new one refers to."""
+    """Return the ids of memories that a new memory refers to."""
     return [*(item.get("derived_from") or ()), *(item.get("required_with") or ())]
 
 
@@ -235,7 +235,7 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
-    """Ids given for new memories."""
+    """Return the ids that a call gives to new memories."""
     items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
     return [item["id"] for item in items if isinstance(item.get("id"), str)]
 

@@ -1,6 +1,6 @@
 """Files whose content must not enter memories.
 
-These are files that Git ignores, files that `.secretsignore` names, and `.env*`.
+Such files are those that Git ignores, files that `.secretsignore` names, and `.env*`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ _MAX_BYTES: Final = 1 << 20  # of an ignore file
 
 
 def kept_out(root: Path | None, path: str) -> str:
-    """Rule that excludes a file, as the end of a sentence; "" without one.
+    """Return the rule that excludes a file, as the end of a sentence.
 
     Args:
-        root: of the project; None if unknown, then only the name counts.
-        path: absolute, or from the root. Outside of the project only the name counts.
+        root: root of the project. If it is None, only the file's name is checked.
+        path: absolute path, or path relative to the root. For a file outside the project, only the name is checked.
+
+    Returns:
+        "" if no rule excludes the file.
     """
     name = PurePosixPath(path.replace("\\", "/")).name
     if name.casefold().startswith(_ENVIRONMENT):
@@ -42,7 +45,7 @@ def kept_out(root: Path | None, path: str) -> str:
 
 
 def _lines(file: Path) -> list[str]:
-    """Lines of an ignore file; none if it is missing or not a plain file."""
+    """Return the lines of an ignore file; none if it is missing or not a file."""
     try:
         if not file.is_file():
             return []

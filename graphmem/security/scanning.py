@@ -50,10 +50,10 @@ _SQLITE: Final = b"SQLite format 3\0"
 
 
 def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
-    """Files with secrets, by name, each with the kinds of secrets.
+    """Return files with secrets, sorted by name, with the kinds of secrets.
 
     Args:
-        data_dir: of the index.
+        data_dir: the data directory of the index.
         clean: remove secrets from text files: summaries, and the copy of MEMORY.md from the last sync. Other files have checksums; a
             person must delete them.
     """
@@ -74,7 +74,7 @@ def scan_files(data_dir: Path, *, clean: bool = False) -> list[FileSecrets]:
 
 
 def _archive(path: Path, name: str) -> Iterator[FileSecrets]:
-    """Files of a backup, unpacked one at a time."""
+    """Yield the files of a backup with secrets, unpacked one at a time."""
     try:
         with zipfile.ZipFile(path) as zipped, tempfile.TemporaryDirectory(prefix="graphmem-scan-") as folder:
             for one in zipped.infolist():
@@ -101,7 +101,7 @@ def _kinds_in(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[Any]:
-    """Every value of an SQLite database, decompressed."""
+    """Yield every value of an SQLite database, decompressed."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=0", uri=True)) as db:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -113,7 +113,7 @@ def _rows(path: Path) -> Iterator[Any]:
 
 
 def _texts(value: str | bytes) -> Iterator[str]:
-    """Texts in a value: itself, strings of JSON, runs of letters in bytes."""
+    """Yield the texts in a value: JSON strings, and runs of letters in bytes."""
     if isinstance(value, bytes):
         for way in (-15, 15):
             try:
@@ -137,7 +137,7 @@ def _texts(value: str | bytes) -> Iterator[str]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse JSON, behind an optional checksum; None for other text."""
+    """Parse JSON after an optional checksum; None for other text."""
     start = min((at for at in (text.find("{", 0, 80), text.find("[", 0, 80)) if at >= 0), default=-1)
     try:
         return json.loads(text[start:]) if start >= 0 else None
@@ -158,9 +158,9 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def _kinds(text: str) -> set[str]:
-    """Kinds of secrets in a text.
+    """Return the kinds of secrets in a text.
 
-    Randomness alone is not counted, because ids, hashes and checksums are random.
+    Random-looking text alone does not count as a secret, because ids, hashes and checksums are random.
     """
     return {one.kind for one in find(text)} - personal_kinds() - {"high_entropy"}
 

@@ -53,24 +53,24 @@ class StoredToken:
     expires_at: str  # "" for never
 
     def access(self) -> Access:
-        """Permissions of its bearer."""
+        """Permissions of a caller with this token."""
         return Access(self.name, frozenset(self.scopes), frozenset(self.visibilities), self.id)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether the token has expired."""
+        """Whether the token has expired at a given time."""
         return bool(self.expires_at) and datetime.fromisoformat(self.expires_at) <= now
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A new token, the only time that its text is visible."""
+    """A new token with its text, which is shown only this once."""
 
     token: str
     stored: StoredToken
 
 
 def digest(token: str) -> str:
-    """Hash under which a token is stored."""
+    """Return the hash under which a token is stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -78,7 +78,7 @@ class TokenFile:
     """Tokens of one index. Thread-safe. Several processes may change the file.
 
     Args:
-        path: of the file, which may be missing.
+        path: path of the token file, which may be missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,14 +89,14 @@ class TokenFile:
 
     @property
     def exists(self) -> bool:
-        """Whether tokens were ever created.
+        """Whether any token was ever created.
 
-        From then on a server requires one, even if all are revoked.
+        Once a token was created, a server requires one, even if all are revoked.
         """
         return self.path.exists()
 
     def find(self, token: str, now: datetime | None = None) -> Access | None:
-        """Permissions of a token; None if it is unknown, revoked or expired."""
+        """Return a token's permissions; None if unknown, revoked or expired."""
         parts = token.split("_", 2)
         with self._lock:
             self._look()
@@ -106,7 +106,7 @@ class TokenFile:
         return stored.access() if stored is not None and fits and not stored.is_over(now or datetime.now(UTC)) else None
 
     def stands(self, access: Access, now: datetime | None = None) -> bool:
-        """Whether a formerly valid token is still valid."""
+        """Whether the token of formerly granted permissions is still valid."""
         if not access.token_id:
             return True
         with self._lock:
@@ -115,7 +115,7 @@ class TokenFile:
         return stored is not None and not stored.is_over(now or datetime.now(UTC))
 
     def all(self) -> list[StoredToken]:
-        """Every token, the newest last.
+        """Return every token, the newest last.
 
         Raises:
             BadInputError: the file is not a token file.
@@ -128,10 +128,10 @@ class TokenFile:
         """Create a token.
 
         Args:
-            name: letters, digits, `.`, `_` and `-`, at most 40; the audit shows it.
-            scopes: of `access.SCOPES`, or names of several in `access.GROUPS`.
-            visibilities: of `access.VISIBILITIES`, the visible memories.
-            days: until it expires; None for never.
+            name: at most 40 letters, digits, `.`, `_` and `-`; the audit shows the name.
+            scopes: names from `access.SCOPES`, or from `access.GROUPS` for several scopes.
+            visibilities: names from `access.VISIBILITIES`; they define which memories are visible.
+            days: number of days until the token expires; None for never.
 
         Raises:
             BadInputError: an argument is invalid, the name is taken, or there are too many tokens.
@@ -240,10 +240,10 @@ class Keys:
     """All credentials that a server accepts.
 
     Args:
-        token: from the settings, with all permissions; "" for none.
-        own: a secret of this server, which the owner's other processes read from `owner.json`; "" for none.
-        tokens: named tokens; None for none.
-        required: always require a token.
+        token: the token from the settings, which has all permissions; "" for none.
+        own: the secret of this server, which other processes of the owner read from `owner.json`; "" for none.
+        tokens: the file of named tokens; None for none.
+        required: whether a token is always required.
     """
 
     def __init__(self, token: str = "", own: str = "", tokens: TokenFile | None = None, *, required: bool = False) -> None:
@@ -253,11 +253,14 @@ class Keys:
 
     @property
     def required(self) -> bool:
-        """Whether a token is required: one is set, or some were ever created."""
+        """Whether a token is required.
+
+        This is so if the settings name one, or if any named token was ever created.
+        """
         return self._required or (self._tokens is not None and self._tokens.exists)
 
     def access(self, authorization: str | None) -> Access | None:
-        """Permissions of an `Authorization` header, or None.
+        """Return the permissions of an `Authorization` header; None if invalid.
 
         Every wrong header takes the same time.
         """
@@ -272,7 +275,7 @@ class Keys:
         return None if self.required else FULL
 
     def stands(self, access: Access) -> bool:
-        """Whether formerly granted permissions would be granted again."""
+        """Whether formerly granted permissions are still valid."""
         return self._tokens.stands(access) if self._tokens is not None else not access.token_id
 
 

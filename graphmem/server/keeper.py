@@ -26,7 +26,7 @@ AGAIN_S: Final = 600.0  # until a failed task is retried
 
 
 class Task(NamedTuple):
-    """One piece of work for an idle server."""
+    """A maintenance task that runs when the server is idle."""
 
     name: str
     quiet_s: float  # without a request before the task may start
@@ -55,9 +55,9 @@ class Keeper:
     """Scheduler of maintenance tasks for one open index.
 
     Args:
-        service: the index.
+        service: the service of the open index.
         idle_seconds: returns the seconds since the last request.
-        tasks: the tasks.
+        tasks: the tasks to run.
         look_s: seconds between two checks for due tasks.
     """
 
@@ -73,11 +73,11 @@ class Keeper:
         self._thread = threading.Thread(target=self._work, name="graphmem-keeper", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the maintenance thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop after the current task."""
+        """Stop the maintenance thread after its current task."""
         self._stopping.set()
         if self._thread.ident is not None:
             self._thread.join()

@@ -15,7 +15,7 @@ from graphmem.runtime.safe_text import inert, inert_json, inert_lines
 
 
 class LineFormatter(logging.Formatter):
-    """One line for each record, followed by its traceback if any."""
+    """Formats a record as one line, followed by its traceback if any."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - its name in the library
         """Format a record without its traceback."""
@@ -27,7 +27,7 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object for each record.
+    """Formats a record as one JSON object.
 
     Its fields are time (ISO 8601, UTC), level, logger, message, thread and, if any, traceback.
     """
@@ -51,9 +51,9 @@ def log_to(stream: TextIO | None, level: str, form: str) -> None:
     """Send this process's log to a stream.
 
     Args:
-        stream: default: the current stderr.
-        level: debug, info, warning or error.
-        form: text or json.
+        stream: the stream to write to; None for the current stderr.
+        level: least level to write: debug, info, warning or error.
+        form: format of the lines, text or json.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else LineFormatter("%(levelname)s %(name)s: %(message)s"))

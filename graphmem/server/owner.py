@@ -80,8 +80,8 @@ def read(path: Path) -> Owner | None:
 def find(path: Path, patience_s: float = STARTING_SECONDS) -> Owner | None:
     """Find the running owner of this index, or None.
 
-    The server's answer decides. The process table only sets how long to wait. A server in another container answers although it is not in
-    this process table. A process number that was reused after a crash has another start time.
+    An owner counts as running if its server answers. The process table only sets how long to wait. A server in another container
+    answers although it is not in this process table. A process number that was reused after a crash has another start time.
 
     A record with a remote address came with the project; no request is sent there. A record of another folder came with a copy of the
     project and is ignored.
@@ -138,7 +138,9 @@ def is_running(owner: Owner) -> bool:
 
 
 def process_start(pid: int) -> str:
-    """Boot id and start time of a process, which a reused number changes.
+    """Return the boot id and start time of a process.
+
+    They differ for a later process with the same number.
 
     "" if the process is gone or unknown.
     """
@@ -154,7 +156,7 @@ def process_start(pid: int) -> str:
 
 
 def local_address(host: str, port: int) -> str:
-    """Address on this machine of a server bound to host and port."""
+    """Return the address on this machine of a server bound to host and port."""
     host = WILDCARDS.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -1,7 +1,7 @@
 """Start the server of an index for a client that found none.
 
-Editors start one client for each window, all at once. Each looks for a server. Of those that find none, one at a time may start it, and
-the others look again. If two servers start anyway, one of them by hand, the lock of the database stops one.
+Editors start one client for each window, all at once. Each client looks for a server. Of the clients that find none, one at a time may
+start it, and the others look again. If two servers start anyway, one of them by hand, the lock of the database stops one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOG_BYTES: Final = 1 << 20  # a longer log is rotated before the next server sta
 def find_or_start(location: Location) -> owner.Owner:
     """Find the server of an index, or start it.
 
-    A started server ends after half an hour without a request.
+    A server that was started so ends after half an hour without a request.
 
     Raises:
         BadInputError: the directory cannot be created or written to.
@@ -61,7 +61,7 @@ def find_or_start(location: Location) -> owner.Owner:
 
 
 def environment() -> dict[str, str]:
-    """Environment of a server that may be idle for long.
+    """Return environment variables for a server that may be idle for long.
 
     Python's allocator returns memory in whole megabytes, so 200 MB stay after a large index. The system's allocator returns every free
     page (see `graphmem.runtime.heap`), for a few percent of processor time.
@@ -133,14 +133,14 @@ def _turn_to_start(data_dir: Path) -> Iterator[bool]:
 
 
 def _make_room(log: Path) -> None:
-    """Rotate a long log, replacing the previous rotated one."""
+    """Rotate a log that is too long, replacing the previous rotated one."""
     with contextlib.suppress(OSError):  # another client rotated it, or the folder is read-only, which the server will report
         if log.stat().st_size > LOG_BYTES:
             log.replace(log.with_name(log.name + ".1"))
 
 
 def _said_since(log: Path, start: int) -> list[str]:
-    """Last lines that the log gained."""
+    """Return the last lines that were added to the log."""
     try:
         with log.open("rb") as file:
             file.seek(start if start <= log.stat().st_size else 0)

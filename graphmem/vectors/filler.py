@@ -35,14 +35,14 @@ _log = logging.getLogger(__name__)
 
 
 class VectorFiller:
-    """Vectors of one project. Thread-safe; fills at most once at a time.
+    """Makes the vectors of one project. Thread-safe; runs one fill at a time.
 
     Args:
         store: keeps the vectors.
-        projections: search them.
+        projections: search the vectors.
         settings: name the embedder.
-        publish: receives the progress.
-        models: folder of prepared models; without it, none is used.
+        publish: receives reports of the progress.
+        models: folder of prepared models; None to use none.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Also fill the vectors of these memories when the model changes."""
+        """Also fill the vectors of a repository's memories when the model changes."""
         self._book = book
 
     def look_again(self) -> None:
@@ -81,10 +81,10 @@ class VectorFiller:
             self._opened, self._switch, self._unused = False, None, []
 
     def query_embedder(self, model_id: str = "") -> Embedder | None:
-        """Model for queries, with stored vectors loaded; None without a model.
+        """Return the model for queries, with stored vectors loaded; None for none.
 
         Args:
-            model_id: of the caller's vectors; "" for the model that answers now.
+            model_id: id of the model of the caller's vectors; "" for the model that answers now.
         """
         with self._choosing:
             self._open()
@@ -94,12 +94,12 @@ class VectorFiller:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the next query finds the model loaded."""
+        """Whether the model for the next query is already loaded."""
         switch = self._switch
         return _is_loaded(switch.old if switch is not None else self._embedder)
 
     def unload(self) -> str:
-        """Unload the model if nothing is being filled. The next use loads it.
+        """Unload the model unless vectors are being made. The next use loads it.
 
         Returns:
             The model's id; "" if no model was loaded.
@@ -115,7 +115,7 @@ class VectorFiller:
         return ", ".join(gone)
 
     def filled(self) -> int:
-        """Number of chunks with a vector of the model that answers."""
+        """Return the number of chunks with a vector of the model that answers."""
         if self._choosing.acquire(blocking=False):  # reading the state does not wait for vectors that are being loaded
             try:
                 self._open()
@@ -124,20 +124,20 @@ class VectorFiller:
         return self._projections.covered()[0]
 
     def chunks(self) -> int:
-        """Number of chunks."""
+        """Return the number of chunks."""
         return self._projections.covered()[1]
 
     def note(self) -> str:
-        """One sentence if vectors cannot be made; "" otherwise."""
+        """Return one sentence if vectors cannot be made; else ""."""
         return self._failure or ("" if self._embedder is not None else self._reason)
 
     def switching(self) -> str:
-        """One sentence while a former model answers; "" otherwise."""
+        """Return one sentence while a former model answers; else ""."""
         switch = self._switch
         return switch.told() if switch is not None else ""
 
     def status(self) -> dict[str, Any]:
-        """Report for `doctor`."""
+        """Return the facts about vectors that `doctor` shows."""
         covered, total = self._projections.covered()
         model = self._embedder.model_id if self._embedder is not None else ""
         switch = self._switch
@@ -148,7 +148,7 @@ class VectorFiller:
         return {**found, "serving": switch.old.model_id, "switch": {"done": done, "of": wanted}}
 
     def start(self) -> None:
-        """Fill in the background, now and after later index runs."""
+        """Make vectors in the background, now and after later index runs."""
         with self._lock:
             self._wanted = True
         self.resume()
@@ -184,7 +184,7 @@ class VectorFiller:
             thread.join()
 
     def run(self) -> FillResult:
-        """Fill in this thread until every chunk has its vector.
+        """Make missing vectors in this thread until every chunk has one.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.

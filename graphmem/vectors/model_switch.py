@@ -24,14 +24,14 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 
 
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
-    """Former models, and how many vectors each still has."""
+    """Return former models, with the number of vectors that each still has."""
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
 
 class ModelSwitch:
     """Vectors of a new model, until they replace those of the old one.
 
-    One thread fills. Any thread may ask for the progress.
+    One thread makes the vectors. Any thread may read the progress.
 
     Args:
         store: keeps the vectors of both models.
@@ -50,13 +50,13 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """(Texts with a new vector, texts), over chunks and live memories."""
+        """Return (texts with a new vector, all texts), over chunks and memories."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
 
     def told(self) -> str:
-        """Progress in one sentence."""
+        """Return the progress as one sentence."""
         done, total = self.progress()
         return (
             f"search uses the vectors of {self.old.model_id} until those of {self.new.model_id} are complete ({done:,} of {total:,} texts)"
