@@ -39,7 +39,7 @@ VIEWS = {
     "together": ("/explore/graph?paint=together&of=classes%2Fgraph.py", "document.querySelector('.over strong')"),
     "hot": ("/explore/graph?heat=churn", "document.querySelector('.over')?.textContent.includes('no history')"),
     "impact": ("/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3"),
-    "path": ("/explore/path?from=pagerank&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
+    "path": ("/explore/path?from=Graph.__init__&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
     "diff": ("/explore/diff", "document.querySelector('textarea')"),
     "coaccess": ("/explore/coaccess?files=classes%2Fgraph.py", "document.querySelector('h1') && !document.querySelector('.loading')"),
     "memories": ("/explore/memories", "document.querySelectorAll('.memory').length >= 5"),
@@ -63,6 +63,7 @@ def test_every_view_is_there_asks_nobody_else_is_accessible_and_fits_at_twice_th
     visit(explorer + path, ready)
     tab.until("!document.querySelector('.loading')")
     assert tab.value("document.title").endswith("graphmem")
+    assert "[object " not in tab.value("document.body.innerText"), "an element was put into a text"
     assert [url for url in tab.requested() if not url.startswith((explorer + "/", "data:", "about:"))] == []
     if folder := os.environ.get("GRAPHMEM_TEST_SCREENSHOTS"):
         Path(folder).mkdir(exist_ok=True)

@@ -101,7 +101,7 @@ export function knownList(known, none) {
     " ",
     chip(one.type),
     one.doubt ? [" ", chip(one.doubt, "likely")] : null,
-    h("div.where", null, `${one.about} · ${day(one.createdAt)}`),
+    h("div.where", null, one.about, " · ", day(one.createdAt)),
     h("p.quiet-text", null, one.content.length > 160 ? `${one.content.slice(0, 160)}…` : one.content),
   ]);
   return [
