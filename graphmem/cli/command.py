@@ -36,20 +36,20 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """The declaration of a command; see `command`."""
+    """Options of a command that differ from the default; see `command`."""
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
 
 
 class Variant(NamedTuple):
-    """A further command of an operation, for part of its answer.
+    """Another command of an operation, for a part of its answer.
 
     Args:
         operation: name of the operation.
         doc: help text of the command.
-        fixed: parameters that the command does not have -> their values.
-        defaults: parameters -> other defaults.
+        fixed: maps parameters that the command does not have to their values.
+        defaults: maps parameters to defaults that differ from the operation's.
     """
 
     operation: str
@@ -62,9 +62,9 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
     """Declare a function as a command.
 
     Args:
-        takes_root: the project is its first argument, instead of the option `--project`.
-        without: common options that it does not have.
-        is_quiet: it prints only its answer, as with `--quiet`.
+        takes_root: the project is the command's first argument, instead of the option `--project`.
+        without: common options that the command does not have.
+        is_quiet: the command prints only its answer, as with `--quiet`.
     """
     frame = Frame({*without, "project" if takes_root else ROOT}, is_quiet)
 
@@ -76,7 +76,10 @@ def command(*, takes_root: bool = False, without: Collection[str] = (), is_quiet
 
 
 def runnable(function: Callable[..., Any]) -> Callable[..., None]:
-    """The function for typer; an undeclared one is returned unchanged."""
+    """Build the function that typer registers.
+
+    A function that was not declared with `@command` is returned unchanged.
+    """
     frame: Frame | None = getattr(function, MARK, None)
     if frame is None:
         return function
@@ -89,12 +92,12 @@ def runnable(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame = Frame()) -> Callable[..., None]:  # noqa: B008
-    """The function for typer, with own and common parameters.
+    """Build the function that typer registers, with own and common parameters.
 
     Args:
-        work: called with the open door and its own parameters by name.
-        own: those parameters; their annotations are evaluated.
-        frame: how it differs from other commands.
+        work: receives the open `Door` and the command's own parameters by name.
+        own: the command's own parameters; their annotations are evaluated.
+        frame: options of this command that differ from the default.
     """
     marks = {one.name: split(one.annotation)[1] for one in own}
     settings = [name for name, said in marks.items() if any(isinstance(one, Setting) for one in said)]
@@ -125,12 +128,12 @@ def framed(work: Callable[..., Any], own: list[inspect.Parameter], frame: Frame 
 
 
 def _as_setting(value: Any) -> Any:
-    """A value as a setting; a switch that is off sets nothing."""
+    """Convert the value of an option to a setting; False becomes None."""
     return str(value) if isinstance(value, Path) else None if value is False else value
 
 
 def _earlier(parameter: inspect.Parameter, marks: tuple[Any, ...], name: str) -> inspect.Parameter:
-    """A hidden option with the earlier names of an option."""
+    """Make a hidden option for the earlier names of an option."""
     was = next(one for one in marks if isinstance(one, Was))
     hint, default = split(parameter.annotation)[0], parameter.default
     said = typer.Option(*was.flags, hidden=True, help=f"Earlier name of --{parameter.name.replace('_', '-')}.")

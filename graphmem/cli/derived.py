@@ -39,13 +39,13 @@ FAIL: Final = "fail"
 
 
 def command_of(operation: Operation) -> Callable[..., None]:
-    """The function for typer."""
+    """Build the function that typer registers for an operation's command."""
     parameters = [one for one in operation.parameters if one.mark(Local) in (None, Local(by_command=True)) and not one.has(Filled)]
     return _command(operation, parameters, operation.doc, {})
 
 
 def variant_of(variant: Variant) -> Callable[..., None]:
-    """The function for typer of a further command of an operation.
+    """Build the function that typer registers for another command.
 
     Raises:
         LookupError: the operation is unknown.
@@ -83,7 +83,7 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 
 
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
-    """A function from the value of typer to that of the operation."""
+    """A function that converts a parameter from typer's value."""
     if parameter.has(Words):
         return " ".join
     if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
@@ -116,7 +116,7 @@ def _declared(parameter: Parameter) -> inspect.Parameter:
 
 
 def _help(parameter: Parameter, *, many: bool = False) -> str | None:
-    """The description as a sentence."""
+    """Description of a parameter as a sentence for `--help`."""
     text = parameter.described.rstrip(".")
     return text and f"{text[0].upper()}{text[1:]}{' (repeatable)' if many else ''}."
 
@@ -128,7 +128,7 @@ def _flag(parameter: Parameter, *, many: bool) -> str:
 
 
 def _plain(hint: Any, name: str) -> Any:
-    """The type for a command line.
+    """Type of a parameter that typer supports.
 
     It is a list of words for a sequence, and a choice for a closed set.
     """

@@ -24,7 +24,7 @@ SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its wo
 
 @dataclass
 class Door:
-    """The output, settings, index and service of a command."""
+    """Output, settings, index and service for the work of a command."""
 
     output: Output
     settings: Settings
@@ -36,7 +36,7 @@ class Door:
     def root_to_index(self) -> str | None:
         """The root of the project to index.
 
-        It is the given one, or the one around the current directory. None means the project of the index at `--db`.
+        It is the given one, or that of the project that contains the current directory. None means the project of the index at `--db`.
         """
         if self.location.root is not None:
             return str(self.location.root)
@@ -81,8 +81,8 @@ class Door:
         """Report damage that was found and repaired when the index was opened.
 
         Args:
-            service: the opened service; default the one of this command.
-            said: text that is reported anyway, whose parts are not repeated.
+            service: the opened service; default: the service of this command.
+            said: text that is reported in any case; notes that occur in it are not repeated.
         """
         opened = service or self._opened
         notes = [note for note in (opened.damage if opened is not None else ()) if note not in said]
@@ -102,7 +102,7 @@ def door(
     project: Path | None = None,
     flags: Mapping[str, Any] | None = None,
 ) -> Iterator[Door]:
-    """The frame of a command: load settings, then report errors.
+    """Load the settings of a command, run it, and report its errors.
 
     An error prints one sentence and ends the process with its exit code.
 
@@ -111,7 +111,7 @@ def door(
         quiet: print only the bare answer.
         db: directory of the index, if given.
         home: keep a new index under the user's data directory.
-        project: root of the project; None for the one around the current directory.
+        project: root of the project; None for the project that contains the current directory.
         flags: other settings given on the command line, by key.
     """
     output = Output(as_json, quiet)
@@ -143,10 +143,10 @@ def door(
 
 
 def directory(path: Path) -> Path:
-    """An existing directory, absolute.
+    """Return an existing directory as an absolute path.
 
     Raises:
-        RepositoryError: it does not exist, or is a file.
+        RepositoryError: the path does not exist, or is a file.
     """
     absolute = path.expanduser().absolute()
     if not absolute.exists():

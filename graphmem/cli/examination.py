@@ -147,8 +147,8 @@ def _index(here: Door) -> list[Finding]:
 def _calls(said: dict[str, Any]) -> list[Finding]:
     """Resolved calls by rule, and unresolved calls by reason.
 
-    A call site counts for each rule that found a target there. Calls by the language or a framework have no call site. So the
-    shares by rule do not add up to one.
+    A call site counts for each rule that found a target there. Calls that a language or a framework makes have no call site. So the shares
+    by rule do not add up to one.
     """
     sites: int = said.get("call_sites", 0)
     if not sites:
@@ -175,9 +175,9 @@ def _calls(said: dict[str, Any]) -> list[Finding]:
 
 
 def _known_calls(rows: list[dict[str, Any]]) -> list[Finding]:
-    """The measured share of known calls for each language of the index.
+    """The measured share of calls that are resolved, for each language.
 
-    The number of unresolved call sites does not measure it.
+    The number of unresolved call sites does not measure this share.
     """
     said = [f"{row['language']} {row['recall']:.0%} ({row['tree']})" for row in rows]
     few = [row["sentence"] for row in rows if row["sentence"]]
@@ -236,7 +236,7 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """What an unused indexer could check, and how to run it."""
+    """Sentence on what an unused indexer could check, and how to run it."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"

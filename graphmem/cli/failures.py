@@ -25,7 +25,7 @@ _FAULTS: Final = (errors.QueryParameterError, errors.QueryFileError, errors.Gram
 def exit_code(error: errors.GraphMemError) -> int:
     """The exit code of an error raised on purpose.
 
-    It depends on the public code, so that it is the same with a server.
+    It depends only on the public code of the error, so that it is the same with and without a server.
     """
     if isinstance(error, errors.IndexCancelledError):
         return INTERRUPTED
@@ -56,7 +56,7 @@ def report_interrupt(output: Output, consequence: str) -> NoReturn:
 def report_unexpected(error: BaseException, output: Output) -> NoReturn:
     """Report an uncaught error.
 
-    An error of the operating system has its cause and remedy. Any other is a fault of graphmem.
+    An error of the operating system is reported with its cause and remedy. Any other error is a bug of graphmem.
     """
     if (refused := refusal_of_any(error)) is not None and not _debugging():
         report(refused, output)
@@ -99,7 +99,7 @@ def _say_candidates(ref: str, candidates: list[SymbolInfo], total: int, output: 
 
 
 def _facts(error: errors.GraphMemError) -> dict[str, Any]:
-    """The facts of an error as JSON; candidates have their references."""
+    """The facts of an error as JSON; a candidate is shown by its reference."""
     facts: dict[str, Any] = {}
     for key, value in error.facts.items():
         if key == "candidates":

@@ -11,7 +11,10 @@ from types import FrameType
 
 @contextmanager
 def cancelled_by_interrupt() -> Iterator[Callable[[], bool]]:
-    """A function that returns True after Ctrl-C; a second one interrupts."""
+    """Yield a function that returns True after Ctrl-C.
+
+    A second Ctrl-C raises KeyboardInterrupt.
+    """
     asked = threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:

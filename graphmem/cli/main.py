@@ -93,7 +93,7 @@ SHORT: Final = re.compile(r"[.;:](\s|$)")
 class _Commands(Mapping[str, Any]):
     """The commands of a group by name, each created at its first use.
 
-    Creating all takes longer than most of them run.
+    Creating all of them takes longer than most commands run.
 
     Args:
         family: name of the group; "" for the outermost.
@@ -196,7 +196,7 @@ def _program(
 
 
 def _run_for_a_program() -> None:
-    """Run the command with errors of usage as JSON too."""
+    """Run the command line with usage errors as JSON."""
     try:
         code = app(standalone_mode=False)
     except TyperException as error:

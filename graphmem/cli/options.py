@@ -9,16 +9,19 @@ import typer
 
 
 class Was(NamedTuple):
-    """Earlier names of an option.
+    """Mark with the earlier names of an option.
 
-    They work for one more release, with a warning.
+    The earlier names work for one more release, with a warning.
     """
 
     flags: tuple[str, ...]
 
 
 class Setting(NamedTuple):
-    """An option that sets the setting of its name; commands do not get it."""
+    """Mark of an option whose value is a setting.
+
+    The option sets the setting of the same name, and the command does not receive it.
+    """
 
 
 INDEX_PANEL: Final = "Which index"
@@ -64,5 +67,5 @@ EdgeKinds = Annotated[
 
 
 def word(text: Any) -> Any:
-    """A word of a closed set as typed; the operation checks it."""
+    """Parser of a word of a closed set; the operation validates the word."""
     return text

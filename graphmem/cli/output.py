@@ -37,25 +37,31 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """The stream as a console of rich."""
+        """The output stream as a console of rich."""
         from rich.console import Console
 
         return Console(stderr=self.on_stderr, highlight=False, markup=False, emoji=False)
 
     @property
     def _plain(self) -> TextIO | None:
-        """The stream, unless it is a terminal or must be treated as one."""
+        """The output stream, or None.
+
+        None means that it is a terminal or must be treated as one.
+        """
         stream = sys.stderr if self.on_stderr else sys.stdout
         return None if stream.isatty() or _AS_TERMINAL & os.environ.keys() else stream
 
     @property
     def is_terminal(self) -> bool:
-        """Whether it is a terminal, or must be treated as one."""
+        """Whether the output is a terminal, or must be treated as one."""
         return self._plain is None and self.console.is_terminal
 
     @cached_property
     def stderr(self) -> Output:
-        """The same form on standard error, for progress, notes and errors."""
+        """Output in the same form on standard error.
+
+        It is used for progress, notes and errors.
+        """
         return replace(self, on_stderr=True)
 
     def json(self, answer: Any) -> None:
@@ -115,7 +121,7 @@ class Output:
 
 
 def _bare(cell: Cell) -> str:
-    """A cell as text without style."""
+    """Text of a cell without its style."""
     if isinstance(cell, tuple):
         cell = cell[0]
     return inert(f"{cell:,}" if isinstance(cell, int) else str(cell))
@@ -144,12 +150,12 @@ def styled(cell: Cell) -> Text:
 
 
 def joined(cells: Iterable[Cell]) -> Text:
-    """Cells side by side."""
+    """Join cells to one styled text."""
     from rich.text import Text
 
     return Text.assemble(*(styled(cell) for cell in cells))
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
-    """`1 file`, `2,818 files`."""
+    """A count with its noun: `1 file`, `2,818 files`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -34,7 +34,7 @@ OnProgress = Callable[[IndexProgress], None]
 
 @contextmanager
 def shown_progress(output: Output) -> Iterator[OnProgress]:
-    """A function that shows a step, callable from any thread."""
+    """Yield a function that shows a step; any thread may call it."""
     if output.quiet or output.as_json:
         yield lambda step: None
     elif output.stderr.is_terminal:

@@ -39,9 +39,9 @@ def renders(
 
     Args:
         what: the class of the answers, or the name of one operation.
-        bare: the lines for `--quiet`; default the first field of each row.
-        refused: whether the command ends with exit code 1.
-        fail: help of the option `--fail`; if set, `refused` applies only with this option.
+        bare: returns the lines for `--quiet`; default: the first field of each row.
+        refused: returns whether the command ends with exit code 1.
+        fail: help text of the option `--fail`; if set, `refused` applies only with this option.
     """
 
     def decorate(function: Callable[[Output, A], None]) -> Callable[[Output, A], None]:
@@ -74,7 +74,7 @@ def show(output: Output, answer: Any, rendering: Rendering) -> None:
 
 
 def _table(output: Output, answer: Any) -> None:
-    """Print the notes, then the rows below the names of their fields."""
+    """Print the notes, then the rows as a table with field names."""
     for note in getattr(answer, "notes", ()):
         output.line((note, UNSURE))
     rows = _rows(answer)

@@ -1,4 +1,4 @@
-"""The work of `graphmem serve`: own an index, listen, keep it up to date."""
+"""Implementation of `graphmem serve`: own an index, listen, update it."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ SWITCH_S = 0.0005  # between checks whether another thread waits to run
 def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bool = True, idle_s: float = 0) -> None:
     """Serve until Ctrl-C, SIGTERM, or `idle_s` seconds without a request.
 
-    With 0 for `idle_s` it never ends by itself. With `watch` the index follows changed files.
+    With 0 for `idle_s` the server never ends by itself. With `watch` the index follows changed files.
 
-    The server listens before the first index exists, so that other commands find it and can show progress. It prints its address
-    when it can answer.
+    The server listens before the first index exists, so that other commands find it and can show progress. It prints its address when it
+    can answer.
 
     Raises:
-        StoreBusyError: another server has this index; the message has its address.
+        StoreBusyError: another server owns this index; the message has its address.
         SettingsError: the address needs a token and TLS, or listening on it failed.
         GraphMemError: the first index could not be made.
     """
@@ -116,7 +116,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
 def _opening(here: Door) -> Iterator[Future[GraphMem]]:
     """Open the index in a thread while the block loads modules.
 
-    Both take about the same time. The index is closed when the block fails.
+    Both take about the same time. The index is closed when the block raises an error.
     """
     # Imported before, because two threads that import the same modules can see a partly initialised one.
     import graphmem.project.graphmem  # noqa: F401
@@ -204,7 +204,7 @@ class _Run:
             self._expect_in_place()
 
     def _expect_in_place(self) -> None:
-        """End the process at once when its files were moved or deleted.
+        """End the process at once if the files of the index were moved or deleted.
 
         Closing the index would write to paths that may belong to another index now. The index is left as after a kill.
         """
@@ -228,7 +228,7 @@ class _Run:
                 return
 
     def _work(self) -> None:
-        """Index, print the address when it can answer, then compute vectors."""
+        """Index the project, print the address when ready, then compute vectors."""
         try:
             self._index_and_follow()
         except Exception as error:  # noqa: BLE001 - no caller can handle it; the server continues to answer
@@ -296,7 +296,10 @@ class _Run:
         output.line((f"  {by_it}Ctrl-C ends it", "dim"))
 
     def _follow_vectors(self) -> None:
-        """Compute vectors in the background, with a bar; search works before."""
+        """Compute vectors in the background, and show a progress bar.
+
+        Searches are answered in the meantime.
+        """
         with self._vectors as steps:
             if self._stopping.is_set():  # it was stopped before this thread started to listen
                 return
@@ -352,7 +355,7 @@ def _refuse_second(here: Door) -> None:
 
 
 def _open(here: Door) -> GraphMem:
-    """Open the index, after any command that has it open."""
+    """Open the index; wait for commands that have it open."""
     from graphmem.project.graphmem import GraphMem
 
     turns = Turns()

@@ -1,6 +1,6 @@
 """Known problems of embedded databases, for `graphmem doctor`.
 
-Each has a name, its cause here, and a fix.
+Each has a name, its cause on this machine, and a fix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REMOTE_FS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fus
 
 
 class Trap(NamedTuple):
-    """A problem of an index."""
+    """A known problem that an index has, with its cause and fix."""
 
     name: str
     level: str  # note | bad
@@ -33,7 +33,7 @@ class Trap(NamedTuple):
 
 
 def find_traps(location: Location, said: dict[str, Any]) -> list[Trap]:
-    """The known problems of an index.
+    """The known problems that an index has.
 
     Args:
         location: location of the index.

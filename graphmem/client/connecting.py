@@ -40,9 +40,9 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
     Args:
         location: the directory of the existing or new index.
-        settings: for opening the index in process; a server has its own.
+        settings: settings for opening the index in process; a server has its own.
         create: create a missing index.
-        patience_s: maximum wait for another process that has the index open without serving it. It restarts for each further
+        patience_s: maximum wait for another process that has the index open without serving it. The wait restarts for each further
             process, so that simultaneous commands run one after the other.
 
     Raises:
@@ -66,10 +66,10 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
 
 class Turns:
-    """A wait for processes that have an index open for a short time.
+    """Waits for processes that have an index open for a short time.
 
     Args:
-        patience_s: maximum wait for each of them.
+        patience_s: maximum wait for each of these processes.
     """
 
     def __init__(self, patience_s: float = BUSY_PATIENCE_S) -> None:

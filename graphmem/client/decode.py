@@ -21,7 +21,7 @@ Decode = Callable[[Any], Any]
 
 
 def variable(parameter: Parameter, value: Any) -> Any:
-    """An argument as JSON for GraphQL."""
+    """Convert an argument to JSON for a GraphQL variable."""
     return _encoder(parameter.hint)(value)
 
 
@@ -55,7 +55,7 @@ def decoder(hint: Any) -> Decode:
 
 
 def raw_id(text: str) -> str:
-    """The id inside a Relay global id; any other text as it is."""
+    """The id inside a Relay global id; any other text is returned unchanged."""
     try:
         kind, colon, found = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -108,7 +108,7 @@ def _same(value: Any) -> Any:
 
 @cache
 def _words(hint: Any) -> dict[str, str]:
-    """GraphQL name -> word."""
+    """Words of a closed set by their names in GraphQL."""
     return {enum_name(word): word for word in typing.get_args(hint) if word}
 
 
@@ -153,7 +153,7 @@ def _is_list(hint: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Any value as JSON."""
+    """Convert any value to JSON."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, PurePath):

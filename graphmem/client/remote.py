@@ -1,7 +1,7 @@
 """The operations of a running server, called by persisted documents.
 
-Answers are decoded to their declared types. An operation that needs more than one request, such as splitting, files or progress,
-is a method here.
+Answers are decoded to their declared types. An operation that needs more than one request is a method here, for example because it splits
+its input, copies files or reports progress.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RELATIONS: Final = ("callers", "callees", "references", "bases", "subclasses", "
 
 
 def _formerly(**renamed: str) -> Callable[[Callable[..., Any]], Any]:
-    """Method decorator: accept earlier names of parameters."""
+    """Method decorator that accepts earlier names of parameters."""
     return lambda method: accepting(method, renamed)
 
 
@@ -84,13 +84,16 @@ class RemoteGraphMem(Operations):
         """Do nothing, because connections are not kept between requests."""
 
     def wait_until_ready(self, timeout_s: float | None = None) -> bool:
-        """Return True at once; answers of the server report missing parts."""
+        """Return True at once.
+
+        The server states in each answer which parts are not ready.
+        """
         return True
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """An operation of the server."""
+            """Return the operation of the server with this name."""
             operation = find(name)
             if operation is None or operation.hints.client != "derived":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -194,7 +197,10 @@ class RemoteGraphMem(Operations):
         on_progress: Callable[[IndexProgress], None] | None = None,
         cancelled: Callable[[], bool] | None = None,
     ) -> IndexSummary:
-        """See `CodeOperations.index`. `cancelled` ends the wait, not the run."""
+        """See `CodeOperations.index`.
+
+        `cancelled` ends the wait for the run; the run continues on the server.
+        """
         with self._followed(on_progress):
             answer = self._waited_for(cancelled, repo=repo, full=full)
         return decoder(IndexSummary)(answer["index"]["summary"])  # type: ignore[no-any-return]
@@ -425,7 +431,7 @@ def _site(edge: Mapping[str, Any]) -> Site:
 
 
 def _here(path: Path) -> Path:
-    """A path of the server, when it runs on this machine.
+    """Path on the server as a path on this machine.
 
     Raises:
         BadInputError: the server is on another machine.
@@ -453,7 +459,10 @@ def _batches(events: Iterable[Mapping[str, Any]]) -> Iterator[list[Any]]:
 
 
 def _sendable(value: Any, depth: int = 4) -> Any:
-    """A value as JSON, without the middle of long texts, which servers drop."""
+    """Convert a value to JSON, without the middle of long texts.
+
+    Servers would drop the middle as well.
+    """
     if isinstance(value, str):
         half = TEXT_CHARACTERS // 2
         return value if len(value) <= TEXT_CHARACTERS else f"{value[:half]}\n…\n{value[-half:]}"

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Standing:
-    """The project's server, which is started again when it has ended.
+    """Connection to the project's server, which it restarts when it has ended.
 
     Args:
-        location: location of its index.
+        location: location of the project's index.
     """
 
     def __init__(self, location: Location) -> None:
@@ -23,7 +23,7 @@ class Standing:
         self._found: RemoteGraphMem | None = None
 
     def service(self) -> RemoteGraphMem:
-        """The current server."""
+        """A client of the running server, which is started if necessary."""
         from graphmem.client.connecting import connect_or_start
 
         if self._found is not None:

@@ -55,7 +55,7 @@ class Wire:
     def ask(
         self, operation: str, timeout_s: float | None = None, more: Mapping[str, Any] | None = None, **variables: Any
     ) -> dict[str, Any]:
-        """The data of an operation in `queries/operations`.
+        """Run an operation in `queries/operations` and return its data.
 
         Variables that are None keep their defaults.
 
@@ -80,7 +80,10 @@ class Wire:
         return dict(answer["data"])
 
     def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The data of a JSON resource; raises the same errors as `ask`."""
+        """Send a JSON request to a path and return its answer.
+
+        It raises the same errors as `ask`.
+        """
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
         if answer is None:
@@ -90,7 +93,7 @@ class Wire:
         return dict(answer["data"])
 
     def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
-        """The data of each step of a subscription, as server-sent events."""
+        """Data of each event of a subscription, as the server sends it."""
         with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:
             data: list[bytes] = []
             for raw in response:
@@ -106,7 +109,7 @@ class Wire:
                         yield step["data"]
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """The JSON objects of a resource with one in each line."""
+        """The JSON objects of a resource that has one object in each line."""
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
@@ -177,7 +180,7 @@ def _json(body: bytes) -> dict[str, Any] | None:
 
 
 def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
-    """The error a server refused with, as the verb would have raised it here."""
+    """Convert an error in a server's answer to the exception of the operation."""
     message = str(error.get("message", "the server refused"))
     facts: dict[str, Any] = {name: value for name, value in dict(error.get("extensions") or {}).items() if name != "code"}
     code = (error.get("extensions") or {}).get("code", "INTERNAL")

@@ -221,9 +221,9 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Output of the hook that gives the agent a text, or a reason to go on.
+    """Output of a hook that gives the agent a text, or a reason to continue.
 
-    "" without a text, or for an event that cannot carry one.
+    It is "" without a text, or for an event that cannot carry a text.
     """
     if text and event in agent.stops:
         return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))
@@ -236,7 +236,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
 
 
 def told(value: Any) -> Result:
-    """Outcome of a tool from any of the agents' result formats."""
+    """Outcome of a tool, converted from any of the agents' result formats."""
     if isinstance(value, str):
         if value.startswith("{"):
             try:

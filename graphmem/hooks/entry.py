@@ -1,10 +1,9 @@
 """`graphmem hook AGENT`: pass an agent's event to the running server.
 
-It reads the event from stdin, prints the server's answer and always exits with 0.
+The command reads the event from standard input, prints the server's answer and always exits with 0.
 
-This module imports little, because an agent waits for it at every step.
-The server does the work (`injection.hook_events`). Without a server, or with input that is not JSON, it prints
-nothing.
+This module imports little, because an agent waits for it at every step. The server processes the event (`injection.hook_events`). Without a
+server, or with input that is not JSON, the command prints nothing.
 """
 
 # A run without a server imports only what it needs. pathlib alone costs as much as everything else.
@@ -134,7 +133,7 @@ def _data_dirs(folder: str) -> list[str]:
 
 
 def _has_settings(root: str) -> bool:
-    """Whether the project's files may name another folder of the index."""
+    """Whether settings files of the project may name another index folder."""
     if os.environ.get("GRAPHMEM_HOME"):
         return True
     if os.path.exists(os.path.join(root, "graphmem.toml")):
@@ -195,7 +194,7 @@ def _cut(value: Any, depth: int) -> Any:
 
 
 def _ask(owner: dict[str, Any], body: bytes, patience: float) -> bytes:
-    """Answer of the server within `patience` seconds in all, or b""."""
+    """Answer of the server within `patience` seconds, or b"" without one."""
     import http.client  # noqa: F401 -- on a busy machine this takes longer than the server may
     import threading
 

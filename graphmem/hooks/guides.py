@@ -1,7 +1,7 @@
 """Texts that tell agents and their subagents about graphmem.
 
-A block in the file of instructions that an agent and its subagents read, a definition of a subagent, and commands that a person types.
-The formats follow the agents' public documentation (docs/hooks.md).
+There are three kinds: a block in the file of instructions that an agent and its subagents read, a definition of a subagent, and commands
+that a person types. The formats follow the agents' public documentation (docs/hooks.md).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decide whether an `owner.json` may be trusted.
 
-The file is in the project, and may have come with it. A repository can bring an `owner.json` of its own, which would send a person's words
-to its author, and the author's words to the agent. A copy of a project brings the file of the original, whose server would answer for the
+The file is in the project, and may have come with it. A repository may contain a malicious `owner.json`, which would send a person's texts
+to its author, and the author's texts to the agent. A copy of a project contains the file of the original, whose server would answer for the
 copy.
 """
 
@@ -18,8 +18,8 @@ def is_stopped(pid: int, started: str) -> bool:
     """Whether a process is stopped (Ctrl-Z, SIGSTOP) and cannot answer.
 
     Args:
-        pid: its number.
-        started: boot id and start time, which a reused number changes; see `graphmem.server.owner`.
+        pid: number of the process.
+        started: boot id and start time of the process, which differ if the number was reused; see `graphmem.server.owner`.
     """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 -- hooks do without pathlib
@@ -30,9 +30,9 @@ def is_stopped(pid: int, started: str) -> bool:
 
 
 def is_here(address: str) -> bool:
-    """Whether `http://host:port` is on this machine.
+    """Whether `http://host:port` is an address of this machine.
 
-    It asks the kernel and not the network: only a local address can be bound.
+    The check binds the address, which is possible only for a local one. It sends nothing over the network.
     """
     found = _ADDRESS.fullmatch(address)
     if found is None:

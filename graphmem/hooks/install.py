@@ -1,8 +1,8 @@
 """Install graphmem in agents' settings, and uninstall it.
 
 All changes are planned first and shown as a diff. Each file is written atomically. The former content is kept, so that uninstalling
-restores the exact bytes of a file that did not change since. In a changed file, only graphmem's entries are removed. Entries of others
-are never changed.
+restores the exact bytes of a file that did not change since. In a changed file, only graphmem's entries are removed. Entries of other
+programs are never changed.
 """
 
 from __future__ import annotations
@@ -69,14 +69,17 @@ class Vault:
     """Content of files before graphmem was installed in them.
 
     Args:
-        folder: of the user's data; created when something is kept.
+        folder: folder of the user's data; created when the first file is kept.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Whether the file is as graphmem left it, and its former content."""
+        """Whether the file is as graphmem wrote it, and its former content.
+
+        The former content is None if the file did not exist, or if it is unknown.
+        """
         try:
             record = json.loads(self._record(path).read_text(encoding="utf-8"))
             if now is None or record["installed"] != _sha(now):
@@ -93,7 +96,7 @@ class Vault:
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Record the former and the new content."""
+        """Record a file's content before and after the installation."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)
@@ -101,11 +104,11 @@ class Vault:
         _write(self._record(path), json.dumps(record, indent=1).encode())
 
     def forget(self, path: Path) -> None:
-        """Drop the record of a file. Its backup stays."""
+        """Remove the record of a file. The copy of its former content remains."""
         self._record(path).unlink(missing_ok=True)
 
     def backup(self, path: Path) -> Path:
-        """Path of the former content."""
+        """Path of the copy of a file's former content."""
         return self.folder / f"{self._name(path)}-{path.name}.before"
 
     def _record(self, path: Path) -> Path:
@@ -119,7 +122,7 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
     """Plan the installation in these files, without writing.
 
     Raises:
-        BadInputError: a file cannot be read or changed. Then nothing is written.
+        BadInputError: a file cannot be read or changed.
     """
     changes = []
     for target in targets:
@@ -156,7 +159,7 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
     """Write the changes, each file atomically, all or none.
 
     Raises:
-        BadInputError: a file cannot be written. The files before it are restored.
+        BadInputError: a file cannot be written. The files written before it are restored.
     """
     done: list[Change] = []
     try:
@@ -216,7 +219,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
 
 
 def _without(target: Target, now: bytes | None) -> tuple[bytes | None, bool]:
-    """File without graphmem's entries, and whether it had any."""
+    """Content of a file without graphmem's entries, and whether it had any."""
     if now is None:
         return None, False
     if target.kind == "file":
@@ -255,7 +258,7 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Whether only the defaults of a new file are left."""
+    """Whether a file contains only the defaults of a new file."""
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):
         return not text.strip()
@@ -282,7 +285,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """A text with a block between marks at its end, in its line ends."""
+    """Append a block between marks to a text, with the text's line ends."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lead = "" if not text or text.endswith("\n") else newline
     gap = newline if text else ""
@@ -338,7 +341,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _real(path: Path) -> Path:
-    """Target of a link, so that writing keeps the link."""
+    """Target of a symbolic link, so that writing does not replace the link."""
     return path.resolve() if path.is_symlink() else path
 
 

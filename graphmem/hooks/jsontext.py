@@ -1,4 +1,4 @@
-"""Edit JSON as text: every byte outside of the edit stays.
+"""Edit JSON as text, so that every byte outside of the edit is unchanged.
 
 People own the settings files of agents. Parsing and writing such a file would lose its comments, order and spacing.
 """
@@ -21,7 +21,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)[\"\[{]")
 
 
 class Value(NamedTuple):
-    """A value and its position."""
+    """A value with its position in the text."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Value(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A member of an object, or an element of an array with an empty key."""
+    """A member of an object; an element of an array has the key ""."""
 
     start: int  # of the key, or of the element
     key: str
@@ -101,7 +101,7 @@ class JsonText:
 
     Args:
         text: the document; an empty text is an empty object.
-        comments: the format allows comments and trailing commas.
+        comments: whether the format allows comments and trailing commas.
 
     Raises:
         BadInputError: the text is not JSON, or not an object. The message has the position.
@@ -116,23 +116,23 @@ class JsonText:
         self._root()
 
     def get(self, path: Sequence[str]) -> Any:
-        """Python value at a path of names, or None."""
+        """Value at a path of names as a Python object, or None."""
         found = self._find(path)
         return None if found is None else self._loaded(found)
 
     def add_member(self, path: Sequence[str], key: str, value: Any) -> None:
-        """Append a member to the object at a path, creating objects on the way.
+        """Append a member to the object at a path; create missing objects.
 
         Raises:
-            BadInputError: a value on the way is not an object.
+            BadInputError: a value on the path is not an object.
         """
         self._add(self._made(path, "object"), len(path), json.dumps(key) + ": ", value)
 
     def add_element(self, path: Sequence[str], value: Any) -> None:
-        """Append an element to the array at a path, creating containers.
+        """Append an element to the array at a path; create missing containers.
 
         Raises:
-            BadInputError: a value on the way is of another kind.
+            BadInputError: a value on the path is of another kind.
         """
         self._add(self._made(path, "array"), len(path), "", value)
 
@@ -164,7 +164,7 @@ class JsonText:
                 return
 
     def _between(self, start: int, end: int) -> str:
-        """Comments between two members, which stay."""
+        """Comments between two members, which a removal must keep."""
         kept = "".join(found.group() + self._newline for found in _COMMENT.finditer(self.text[start:end])) if self._comments else ""
         return f" {kept.rstrip()}" if kept else ""
 
@@ -242,7 +242,7 @@ class JsonText:
 
 
 def _has_comma(trivia: str) -> bool:
-    """Whether a comma follows the last member, behind any comments."""
+    """Whether the text after a member has a comma outside of comments."""
     return "," in _COMMENT.sub("", trivia)
 
 

@@ -75,7 +75,7 @@ def is_our_command(command: Any) -> bool:
 
 
 def is_our_element(value: Any) -> bool:
-    """Whether an element of a list of hooks runs only graphmem."""
+    """Whether an element of a list of hooks runs no program but graphmem."""
     if not isinstance(value, dict):
         return False
     inner = value.get("hooks")
@@ -85,7 +85,7 @@ def is_our_element(value: Any) -> bool:
 
 
 def is_our_server(value: Any) -> bool:
-    """Whether an MCP server entry starts graphmem's."""
+    """Whether the entry of an MCP server starts graphmem's server."""
     if not isinstance(value, dict):
         return False
     command = value.get("command")
@@ -95,13 +95,13 @@ def is_our_server(value: Any) -> bool:
 
 
 def targets(agent: str, scope: str, root: Path, home: Path, command: Sequence[str]) -> list[Target]:
-    """Files of an agent that graphmem changes.
+    """Settings files of an agent that graphmem changes.
 
     Args:
         agent: one of agents.NAMES.
         scope: project (the project's folder) or user (the home folder).
-        root: of the project.
-        home: of the user.
+        root: root folder of the project.
+        home: home folder of the user.
         command: command line that starts graphmem.
 
     Raises:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """Views to write."""
+    """File formats of the graph and its views."""
 
     JSONL = "jsonl"
     JSON = "json"
@@ -32,7 +32,7 @@ class Format(StrEnum):
 
 
 class View(StrEnum):
-    """Of what."""
+    """Parts of the project that can be written."""
 
     GRAPH = "graph"
     MODULES = "modules"

@@ -30,7 +30,7 @@ class Level(StrEnum):
 
 
 class Direction(StrEnum):
-    """The direction of the impact."""
+    """Directions in which an impact walk follows edges."""
 
     DEPENDENTS = "dependents"
     DEPENDENCIES = "dependencies"
@@ -99,7 +99,10 @@ def impact(
 
 
 def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None, str | None]:
-    """Diff text, base and head of a change; `argument` is the name for errors."""
+    """Diff text, base and head of a change.
+
+    `argument` is the name of the argument in errors.
+    """
     if len(targets) > 1:
         raise BadInputError(f"{argument} takes one revision, not {len(targets)}; write BASE..HEAD for a range", argument=argument)
     if not targets:

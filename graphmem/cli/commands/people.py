@@ -40,7 +40,7 @@ def import_(
 
 
 def _imported(service: Service, path: Path, text: str, form: str) -> ImportAnswer:
-    """The outcome of one file; an error names the file."""
+    """Import one file; an error names the file."""
     try:
         return service.import_memories(text, "" if str(path) == "-" else str(path.resolve()), form, actor=ACTOR)
     except BadInputError as error:

@@ -90,7 +90,12 @@ def _members(output: Output, members: list[SymbolInfo], top: int) -> None:
 def _sites(output: Output, title: str, sites: list[Site], top: int, here: str) -> None:
     """Print the edges of a relation.
 
-    `here` is the file of the lines, unless they are in the file of the other end.
+    Args:
+        output: the output of the command.
+        title: heading of the list.
+        sites: the edges.
+        top: maximum number of lines; 0 for all.
+        here: file of the line numbers; "" if the lines are in the file of the other end.
     """
     if not sites:
         return
@@ -137,7 +142,7 @@ def _say_cut(output: Output, shown: int, total: int) -> None:
 
 
 def places(answer: SearchAnswer) -> list[str]:
-    """The place of each hit; or the text into which hits were packed."""
+    """Places of the hits, or the single text into which they were packed."""
     if answer.packed is not None:
         return answer.packed.text.splitlines()
     return [f"#{hit.memory.short_id}" if hit.memory is not None else f"{hit.path}:{hit.start_line}" for hit in answer.hits]
@@ -211,7 +216,7 @@ def _hit(output: Output, rank: int, hit: SearchHit, titles: dict[str, str]) -> N
 
 @renders(SymbolAt, refused=lambda answer: answer.symbol is None)
 def symbol_at(output: Output, answer: SymbolAt) -> None:
-    """The symbol, or the reason why there is none."""
+    """Print the symbol at a position, or the reason why there is none."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.symbol is None:
@@ -226,7 +231,7 @@ def symbol_at(output: Output, answer: SymbolAt) -> None:
 
 @renders(Occurrences, bare=lambda answer: [_place(one) for one in answer.occurrences])
 def occurrences(output: Output, answer: Occurrences) -> None:
-    """One line for each occurrence, by position."""
+    """Print one line for each occurrence, by position."""
     if answer.is_stale:
         output.line((_STALE, common.UNSURE))
     if answer.reason:

@@ -37,7 +37,7 @@ def verb(kind: str) -> str:
 
 
 def confidence(value: float) -> tuple[str, str]:
-    """Two decimals, coloured by value."""
+    """A confidence with two decimals, coloured by its value."""
     return f"{value:.2f}", GOOD if value >= 0.8 else UNSURE if value >= 0.5 else DIM
 
 
@@ -75,12 +75,12 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 
 def evidence(source: str, rule: str) -> str:
-    """The rule of an edge, and its source unless that is the syntax tree."""
+    """The rule of an edge, with its source unless this is the syntax tree."""
     return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 
 def state_line(state: IndexState) -> Text:
-    """The state of the index: how current the answer is."""
+    """The state of the index, which shows how current an answer is."""
     if state.state == "empty":
         return joined([("index: empty", UNSURE)])
     words = [state.state, f"generation {state.generation}"]
@@ -97,7 +97,7 @@ def state_line(state: IndexState) -> Text:
 
 
 def known(output: Output, found: NearbyMemories) -> None:
-    """Memories about the code of an answer, one line each."""
+    """Print memories about the code of an answer, one line each."""
     if not (found.memories or found.held):
         return
     output.line()
@@ -127,7 +127,7 @@ def cut(shown: int, total: int, how: str) -> str:
 
 
 def session_name(id: str) -> str:  # noqa: A002 - the word of the domain
-    """The id of a session, with start and end of a very long one.
+    """The id of a session, shortened in the middle if it is very long.
 
     Ids of related sessions may differ only at their end (`…~2`).
     """

@@ -9,7 +9,7 @@ from graphmem.cli.rendering import renders
 
 @renders(Injection, bare=lambda found: [found.text])
 def injection(output: Output, found: Injection) -> None:
-    """Print the text on standard output, and notes on standard error."""
+    """Print injected context on standard output, and notes on standard error."""
     if found.text:
         output.text(found.text)
     else:

@@ -1,4 +1,4 @@
-"""Impact as text: the verdict, dependents by depth, tests, certainty."""
+"""Impact as text: verdict, dependents by depth, tests and completeness."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:
-    """Print files that are related only by history."""
+    """Print files that are related to the target only by history."""
     if report.also_moves:
         output.line()
         output.line(("Also moves", common.HEADING), ("  changed together in history, without an edge in the code", common.DIM))
@@ -175,7 +175,7 @@ def _group(output: Output, title: str, span: str, hits: list[ImpactHit], top: in
 def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
     """The row of a hit: confidence, name, line and evidence.
 
-    A longer path has the neighbour that it leads through.
+    The evidence names the neighbour through which the path leads.
     """
     edge = hit.path[-1]  # the hit's own step; those before it lead to the target
     outward = edge.src.id == hit.symbol.id
@@ -192,7 +192,7 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """Print the completeness, the chance of a missing test, and open sites."""
+    """Print the completeness, the chance of a missed test, and open sites."""
     output.line()
     if report.epistemic == "exact":
         output.line(
@@ -231,9 +231,9 @@ def _certainty(output: Output, report: ImpactReport) -> None:
 
 
 def _called_from_outside(one: SymbolInfo) -> bool:
-    """Whether other code than the project's may call it.
+    """Whether code outside the project may call a symbol.
 
-    It is an entry point, or has a name with a meaning in Python.
+    It may if the symbol is an entry point, or its name has a meaning in Python.
     """
     special = one.name.startswith("__") and one.name.endswith("__") and one.path.endswith(".py")
     return special or one.entry_point not in {"", "test"}

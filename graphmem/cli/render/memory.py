@@ -271,7 +271,7 @@ def synced(output: Output, answer: SyncAnswer) -> None:
 
 
 def imported(output: Output, found: list[tuple[str, ImportAnswer]]) -> None:
-    """Print the outcome of each file."""
+    """Print the outcome of importing each file."""
     for name, answer in found:
         counts = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(answer.counts.items())) or "nothing in it"
         output.line((name, common.PATH), f"  {counts}", (f"  as {answer.source}", common.DIM))

@@ -69,7 +69,7 @@ def modules(output: Output, found: ModuleMap) -> None:
 
 
 def module(output: Output, found: ModuleDetail) -> None:
-    """Print a module with its files and neighbours."""
+    """Print a module with its files and neighbouring modules."""
     one = found.module
     output.line((one.name, HEADING), f"  layer {one.layer}, {plural(one.files, 'file')}, {one.lines:,} lines, cohesion {one.cohesion:.2f}")
     if one.summary:
@@ -91,7 +91,7 @@ def module(output: Output, found: ModuleDetail) -> None:
 
 
 def paragraphs(output: Output, found: ParagraphState) -> None:
-    """Print the progress of the language model."""
+    """Print how many paragraphs the language model has written."""
     if found.model:
         output.line((f"{found.written:,} of {plural(found.total, 'paragraph')}", HEADING), (f" written by {found.model}", DIM))
         if found.refused:
