@@ -1,6 +1,6 @@
 """Measures how long the server has been idle.
 
-An owner process that ends itself when idle reads it.
+An owner process that ends itself when idle uses the measured time.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Activity:
         return 0.0 if self._open else time.monotonic() - self._last
 
     def begin(self) -> None:
-        """Record that a request arrived."""
+        """Count a request that arrived."""
         self._open += 1
 
     def end(self) -> None:
-        """Record that a request was answered."""
+        """Count a request that was answered."""
         self._open -= 1
         self._last = time.monotonic()
 
@@ -39,7 +39,7 @@ class Activity:
 class NoteActivity:
     """ASGI middleware that counts open requests.
 
-    Requests that only ask whether the server is alive are not counted, so they do not keep it alive.
+    Health checks (`unless`) are not counted, so they do not keep the server running.
     """
 
     def __init__(self, app: ASGIApp, activity: Activity, unless: tuple[str, ...]) -> None:
@@ -48,7 +48,7 @@ class NoteActivity:
         self._unless = unless
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Count a request and pass it to the application."""
         if scope["type"] == "lifespan" or scope["path"] in self._unless:
             await self._app(scope, receive, send)
             return

@@ -48,7 +48,7 @@ MCP_PATH = "/mcp"
 class Mounted(Protocol):
     """The application of another interface, served under the same checks.
 
-    It has a path of its own.
+    It is served at a path of its own.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,20 +86,20 @@ class ServerOptions:
     def socket_origins(self) -> tuple[str, ...]:
         """Origins for the WebSocket library's own check of handshakes.
 
-        That check does not support `scheme://*`, so such a list becomes `*`. `OriginCheck` has checked the origin before.
+        That check does not support `scheme://*`, so a list with such an entry becomes `*`. `OriginCheck` has checked the origin before.
         """
         return ("*",) if any(one.endswith("://*") for one in self.allowed_origins) else self.allowed_origins
 
 
 def build_app(service: Service, options: ServerOptions | None = None, mcp: Mounted | None = None) -> Starlette:
-    """The ASGI application over an open service.
+    """Build the ASGI application over an open service.
 
-    The caller keeps the service: closing the application does not close it.
+    The caller keeps the service: closing the application does not close the service.
 
     Args:
-        service: the operations.
-        options: access and limits.
-        mcp: the application for agents, at `/mcp`.
+        service: the open service with the operations.
+        options: settings for access and limits.
+        mcp: the application for agents, served at `/mcp`.
     """
     options = options or ServerOptions()
     door = Door(service, options.limits)
@@ -195,9 +195,9 @@ async def not_allowed(request: Request, error: Exception) -> Response:
 
 
 async def internal(request: Request, error: Exception) -> Response:
-    """Answer an unexpected error outside an operation.
+    """Answer an unexpected error outside of an operation.
 
-    Inside an operation `failures.shape` handles it.
+    `failures.shape` handles errors inside an operation.
     """
     shaped = shape(GraphQLError("", original_error=error))
     return _json({"errors": [shaped.formatted]}, STATUS[(shaped.extensions or {}).get("code", "INTERNAL")])

@@ -23,7 +23,7 @@ ACTOR: Final = "graphql"
 
 
 async def import_memories(request: Request) -> Response:
-    """Import memories; the answer has the form of GraphQL.
+    """Import memories; the answer has the form of a GraphQL answer.
 
     The body is the JSON object `{"content", "path", "format"}`. The answer is `{"data": {"importMemories": …}}`, or errors.
     """

@@ -1,8 +1,8 @@
 """Computes how many objects an answer could hold, before execution.
 
-Each object counts 1 and leaves count 0. A list multiplies its contents by its size. The size is the slicing argument (`first`, `limit`,
-`k`; for `ids` its length) of the document or the variables; otherwise the argument's default; otherwise the size assumed in the schema. The
-schema declares sizes with the `@listSize` directive of the GraphQL cost directives specification.
+An object counts 1 and a leaf counts 0. A list multiplies its contents by its size. The size is the slicing argument (`first`, `limit`, `k`;
+for `ids` its length) from the document or the variables. Without it, the size is the argument's default, or else the size assumed in the
+schema. The schema declares sizes with the `@listSize` directive of the GraphQL cost directives specification.
 
 Source:
     IBM, GraphQL Cost Directives specification, section 3 (list size), weights of objects 1 and leaves 0.
@@ -50,15 +50,15 @@ class ListSize:
 
 
 def sized_by(argument: str, *fields: str) -> ListSize:
-    """The size of lists is the value of `argument`.
+    """Declare that the value of `argument` is the size of lists.
 
-    The lists are the `fields` below this field, or the field itself. Deeper ones are written with dots: `impact.hits`.
+    The lists are the `fields` below this field, or the field itself. Deeper fields are written with dots: `impact.hits`.
     """
     return ListSize(slicing_arguments=[argument], sized_fields=list(fields) or strawberry.UNSET)
 
 
 def assumed(size: int) -> ListSize:
-    """This list holds about `size` objects, whatever the arguments."""
+    """Declare that a list has about `size` objects for any arguments."""
     return ListSize(assumed_size=size)
 
 
@@ -78,7 +78,7 @@ class _Inherited(NamedTuple):
     fields: frozenset[FieldPath]
 
     def below(self, name: str) -> _Inherited:
-        """The part that applies inside the field `name`."""
+        """The inherited size for the fields inside the field `name`."""
         rest = frozenset(path[1:] for path in self.fields if path[0] == name and len(path) > 1)
         return _Inherited(self.size, rest) if rest else _NONE
 
@@ -115,9 +115,9 @@ class ComplexityMeter:
         """The number of objects the answer to an operation could hold.
 
         Args:
-            document: valid for the schema.
-            operation_name: which operation; None when it is the only one.
-            sizes: of the variables the client sent, see `sizes_of`; for others their default counts.
+            document: a document that is valid for the schema.
+            operation_name: name of the operation; None when the document has only one.
+            sizes: sizes from the client's variables, see `sizes_of`; other variables have their defaults.
         """
         operation = next(
             (
@@ -140,7 +140,7 @@ class ComplexityMeter:
 
 
 class _Measure:
-    """One measurement.
+    """Measurement of one operation in a document.
 
     A fragment is measured once for each inherited size, so nested fragments do not make it slow.
     """

@@ -31,7 +31,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """The position of a page, from which the page info is computed."""
+    """Position of a page in its list, from which the page info is computed."""
 
     offset: int
     rows: int
@@ -76,14 +76,14 @@ class Rows:
 
 
 def rows(found: list[T], total: int, at: Page) -> Rows:
-    """The connection of a page of a list."""
+    """Make a connection from the rows of a page."""
     edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
     return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
 
 
 @cache
 def connection_of(answer: type) -> type:
-    """The connection type for rows of an answer.
+    """The connection type for rows of an answer class.
 
     For `Memory` it is `MemoryConnection` with `MemoryEdge`.
     """

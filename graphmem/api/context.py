@@ -67,18 +67,18 @@ class Heard(Generic[T]):
 
     Args:
         fan: distributes the events.
-        operation: looks up the operation that gives them; raises ForbiddenError if the subscriber may not use it.
-        may_hear: whether the subscriber's access is still valid.
+        operation: looks up the operation that gives the events; raises ForbiddenError if the subscriber may not use it.
+        may_hear: returns whether the subscriber's access is still valid.
     """
 
     def __init__(self, fan: Fan[T], operation: Callable[[], object], may_hear: Callable[[], bool]) -> None:
         self._fan, self._operation, self._may_hear = fan, operation, may_hear
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """See `Fan.steps`.
+        """Yield the subscriber's events; see `Fan.steps`.
 
         Raises:
-            ForbiddenError: the subscriber may not receive them.
+            ForbiddenError: the subscriber may not receive the events.
             UnauthenticatedError: the access became invalid.
         """
         self._operation()
@@ -122,7 +122,7 @@ class Operation:
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that may take minutes.
 
-        It gets a thread of its own and has no deadline.
+        It runs in a thread of its own without a deadline.
         """
         answer = await self._runner.run_long(operation, *args, **kwargs)
         self.deadline = asyncio.get_running_loop().time() + self.limits.seconds  # nested fields of the answer get the full time again

@@ -31,10 +31,10 @@ _SCALARS: Final = (str, int, float, bool)
 
 
 def _given_time(value: object) -> str:
-    """A time as the client sent it; the operation parses it.
+    """Return a time unchanged; the operation parses it.
 
     Raises:
-        ValueError: it is not a string.
+        ValueError: the value is not a string.
     """
     if not isinstance(value, str):
         raise ValueError(f"a DateTime must be a string in ISO 8601 with its zone, not {type(value).__name__}")
@@ -74,7 +74,7 @@ _objects: dict[type, type] = {}
 
 
 def extends(answer: type) -> Callable[[type], type]:
-    """Class decorator that adds its fields to the GraphQL type of an answer.
+    """Class decorator: add its fields to the GraphQL type of an answer.
 
     A field of the same name replaces the derived one.
     """
@@ -141,7 +141,7 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 
 
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """The GraphQL annotation of a type."""
+    """The GraphQL annotation of a type in an answer."""
     hint, more = split(hint)
     marks = (*more, *marks)
     origin = typing.get_origin(hint)
@@ -187,7 +187,7 @@ def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 def input_type(declared: type) -> type:
     """The GraphQL input type of a TypedDict.
 
-    Keys that it does not require are optional.
+    Keys that the TypedDict does not require are optional.
     """
     attributes: dict[str, Any] = {"__doc__": declared.__doc__, "__module__": __name__}
     annotations: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""Makes GraphQL types of classes; docstrings become descriptions.
+"""Makes GraphQL types from classes; docstrings become descriptions.
 
-The classes are declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes. So an
-answer of thousands of symbols is not copied.
+The classes are only declarations. Resolvers return the dataclasses of `graphmem.answers`, and plain fields are read from their attributes.
+So an answer of thousands of symbols is not copied.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ T = TypeVar("T", bound=type)
 
 
 def gql_type(cls: T) -> T:
-    """A GraphQL object type, described by the class's docstring."""
+    """Make a class a GraphQL object type, described by its docstring."""
     _evaluate(cls)
     return strawberry.type(cls, description=inspect.getdoc(cls))
 
 
 def field(description: str, **options: Any) -> Any:
-    """A field read from the attribute of the same name."""
+    """Declare a field that is read from the attribute of the same name."""
     return strawberry.field(description=description, **options)
 
 
 def resolved(
     graphql_type: Any = None, directives: Sequence[object] = (), subscription: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
-    """A field that the decorated function computes.
+    """Declare a field that the decorated function computes.
 
     The function's docstring is the description.
 
     Args:
-        graphql_type: its type, if the function returns a plain dataclass.
+        graphql_type: type of the field, if the function returns a plain dataclass.
         directives: schema directives of the field.
-        subscription: the function is an async generator, and each item is an answer.
+        subscription: whether the function is an async generator, whose items are answers.
     """
     make = strawberry.subscription if subscription else strawberry.field
 

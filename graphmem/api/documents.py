@@ -1,7 +1,7 @@
 """Parses, validates and measures each document once.
 
-Strawberry has caches for parsing and validation. Their key is a hash of the whole tree, which costs more than 0.5 ms a request for the
-larger persisted operations. The key here is the text.
+Strawberry has caches for parsing and validation. Their key is a hash of the whole tree, which takes more than 0.5 ms for each request with
+a larger persisted operation. Here the text of the document is the key.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Documents:
         self.misses = 0
 
     def prepare(self, text: str) -> Prepared:
-        """The parsed and validated document of a text.
+        """Return the parsed and validated document of a text.
 
         Raises:
             GraphQLError: the text cannot be parsed, or is longer or nested deeper than allowed.
@@ -79,8 +79,8 @@ class Documents:
 
         Args:
             prepared: the document.
-            operation_name: as the client sent it.
-            variables: as the client sent them.
+            operation_name: name of the operation as the client sent it.
+            variables: variables as the client sent them.
         """
         if prepared.errors:
             return prepared.errors

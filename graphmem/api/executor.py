@@ -39,9 +39,9 @@ Seen = dict[tuple[int, int], tuple[Any, dict[str, Any]]]
 
 
 class _Work(threading.local):
-    """Rendered objects of the current answer.
+    """Rendered objects of the answer that this thread renders.
 
-    A plan runs in one thread without a pause.
+    A plan runs in one thread without a pause, so answers do not mix.
     """
 
     seen: Seen | None = None
@@ -55,7 +55,7 @@ _INT = range(-(2**31), 2**31)
 
 
 class _NotPlainError(Exception):
-    """This selection or this value needs graphql-core's execution."""
+    """Raised when graphql-core must execute a selection or convert a value."""
 
 
 Chosen = tuple[GraphQLObjectType, tuple[int, ...], tuple[tuple[str, bool], ...]]
@@ -137,10 +137,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return lambda value: None if value is None else present(value)
 
     def _present(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
-        """A renderer of values that are not None.
-
-        It raises an error for None, which is not allowed there.
-        """
+        """A renderer of values that must not be None; it raises an error for None."""
         if isinstance(type_, GraphQLScalarType):
             return _scalar(type_)
         if isinstance(type_, GraphQLEnumType):
@@ -154,7 +151,10 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 
 def _once(fields: Render) -> Render:
-    """Render an object once for each answer; later occurrences are `Again`."""
+    """Make a renderer that renders each object once for an answer.
+
+    Later occurrences of the object are `Again`.
+    """
     plan = id(fields)
 
     def render(source: Any) -> Any:
@@ -177,7 +177,10 @@ def _once(fields: Render) -> Render:
 
 
 def _reader(definition: GraphQLField) -> Render:
-    """A reader of a field: an attribute, or a function of the object."""
+    """A function that reads a field of an object.
+
+    It reads an attribute, or calls the field's resolver.
+    """
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:
         raise _NotPlainError

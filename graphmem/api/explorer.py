@@ -1,6 +1,6 @@
-"""Serves the explorer: one page for every view, and its files.
+"""Serves the explorer: one page for every view, and the page's files.
 
-The files are used as they are in the package, without a build or a download.
+The files are served as they are in the package, without a build or a download.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def page(request: Request) -> Response:
 
 
 async def asset(request: Request) -> Response:
-    """A file of the page."""
+    """A file that the page loads."""
     found = _names().get(request.path_params["name"])
     if found is None:
         return Response(orjson.dumps(payload("NOT_FOUND", "The file was not found; open /explore")), 404, media_type="application/json")

@@ -27,16 +27,16 @@ RETRY_S: Final = 5.0
 
 
 class Export:
-    """The route as an ASGI application.
+    """The route `/export.jsonl` as an ASGI application.
 
-    So it knows when the last line of an answer was sent.
+    As an application it is told when the last line of an answer was sent.
     """
 
     def __init__(self) -> None:
         self._open = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the nodes, then the edges, as `graphmem.reports.exporting`."""
+        """Send the nodes, then the edges, as `graphmem.reports.exporting` does."""
         if self._open >= AT_ONCE:
             error = LimitError(
                 f"{AT_ONCE} exports are running, which is the maximum; try again in {RETRY_S:g} s",

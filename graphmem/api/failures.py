@@ -1,8 +1,7 @@
 """Converts errors to the errors that clients receive.
 
-A refusal (`graphmem.errors`, a broken document, a limit) keeps its sentence, its code and those of
-its facts that are meant for clients. Everything else is INTERNAL: the client gets an id, the log
-gets the id and the traceback.
+An error raised on purpose (`graphmem.errors`, a broken document, a limit) keeps its message, its code, and those facts that are meant for
+clients. Any other error becomes INTERNAL: the client gets an id, and the log gets the id and the traceback.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ MOST_SAID: Final = 1_000
 
 
 def said(text: str) -> str:
-    """A text cut to the maximum length; "…" marks the cut."""
+    """Cut a text to the maximum length; "…" marks the cut."""
     return text if len(text) <= MOST_SAID else text[: MOST_SAID - 1] + "…"
 
 
@@ -97,7 +96,7 @@ class ShapedError(GraphQLError):
 
 
 def shape(error: GraphQLError) -> ShapedError:
-    """The error that a client receives for any error."""
+    """Convert any error to the error that a client receives."""
     if isinstance(error, ShapedError):
         return error
     message, extensions = _say(error)

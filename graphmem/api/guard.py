@@ -17,7 +17,7 @@ from graphmem.api.failures import shape
 
 
 class Guard(SchemaExtension):
-    """The extension; each operation has an instance."""
+    """The extension of strawberry; each operation has an instance of its own."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -33,7 +33,7 @@ class Guard(SchemaExtension):
         yield
 
     def on_parse(self) -> Iterator[None]:
-        """Take the document from the cache."""
+        """Get the parsed document from the cache."""
         context = self.execution_context
         context.parse_options["max_tokens"] = self._documents.tokens
         if context.query:
@@ -45,7 +45,7 @@ class Guard(SchemaExtension):
         yield
 
     def on_validate(self) -> Iterator[None]:
-        """Check the document and its limits instead of Strawberry's own step."""
+        """Check the document and its limits, in place of Strawberry's validation."""
         context = self.execution_context
         if self._prepared is not None:
             context.pre_execution_errors = self._documents.refusal(self._prepared, context._provided_operation_name, context.variables)

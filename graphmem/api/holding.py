@@ -1,7 +1,8 @@
 """Bounds the number of connections and how long each may be slow.
 
-A connection that waits for its client (for headers, a body, the next request, or room to write) has a time limit. If the server is full,
-the connection whose client has been waited for longest is closed. A connection whose request is being answered is never closed.
+A connection that waits for its client (for headers, a body, the next request, or the reading of an answer) has a time limit. If the server
+is full, the connection that has waited for its client for the longest time is closed. A connection whose request is being answered is never
+closed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ LINGER_S: Final = 5.0  # for a client to read an error, or to send the rest of a
 
 
 class Phase(enum.IntEnum):
-    """What a connection waits for."""
+    """The event for which a connection waits."""
 
     IDLE = 0  # the next request
     HEADERS = 1  # the rest of a TLS handshake or of headers
@@ -54,14 +55,14 @@ LETTING_GO: Final = frozenset({Phase.IDLE, Phase.HEADERS, Phase.BODY, Phase.REST
 
 
 class Allowed(NamedTuple):
-    """Time limit of a phase."""
+    """Time limit of a phase of a connection."""
 
     seconds: float
     is_by_size: bool  # one more second for each `BYTES_A_SECOND`
 
 
 def times(limits: ServerLimits) -> dict[Phase, Allowed]:
-    """The time limits of phases; the others have none."""
+    """The time limit of each phase; a phase that is not listed has none."""
     return {
         Phase.HEADERS: Allowed(limits.header_seconds, is_by_size=False),
         Phase.BODY: Allowed(limits.body_seconds, is_by_size=True),
@@ -74,7 +75,7 @@ def times(limits: ServerLimits) -> dict[Phase, Allowed]:
 def room(limits: ServerLimits) -> int:
     """Maximum number of connections.
 
-    It is the setting, or less if the process may open few files.
+    It is the configured number, or less if the process may open few files.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = limits.connections if soft == resource.RLIM_INFINITY else soft - OWN_FILES
@@ -82,7 +83,7 @@ def room(limits: ServerLimits) -> int:
 
 
 def cut_off(transport: asyncio.Transport) -> None:
-    """End a connection at once.
+    """Close a connection at once.
 
     Data that the client has not read is dropped, also by the operating system.
     """
@@ -93,7 +94,7 @@ def cut_off(transport: asyncio.Transport) -> None:
 
 
 class Slot:
-    """One accepted connection."""
+    """One accepted connection with its current phase."""
 
     def __init__(self, address: str, let_go: Callable[[], object]) -> None:
         self.address = address
@@ -105,13 +106,13 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Update its phase."""
+        """Begin the phase that the connection is now in, if it has changed."""
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)
 
     def wait_to_write(self, waiting: int) -> None:
-        """Record how many bytes wait for the client to read them."""
+        """Record the number of bytes that the client has not read yet."""
         if self.phase is Phase.WRITING and waiting <= self.size - STEP_BYTES:
             self.begin(Phase.WRITING)
             self.size = waiting
@@ -119,7 +120,7 @@ class Slot:
             self.size = max(self.size, waiting)
 
     def begin(self, phase: Phase) -> None:
-        """Begin a phase; the same phase again restarts its time."""
+        """Begin a phase; beginning the same phase again restarts its time."""
         self.phase, self.since, self.size = phase, time.monotonic(), 0
 
 
@@ -143,7 +144,7 @@ class Connections:
         return len(self._slots)
 
     def take(self, address: str, descriptor: int, let_go: Callable[[], object]) -> Slot | float:
-        """A slot for an accepted connection, or seconds to wait for one.
+        """Return a slot for an accepted connection, or seconds to wait for one.
 
         Infinity means that no other connection can be closed for it.
         """
@@ -170,13 +171,14 @@ class Connections:
                 del self._by_address[slot.address]
 
     def make_room(self, address: str | None = None) -> float:
-        """Close the connection that the server has waited for longest.
+        """Close the connection that has waited longest for its client.
 
         Args:
             address: choose only among connections of this address.
 
         Returns:
-            0 if one was closed; its remaining minimum time in seconds if that has not passed; infinity if the server waits for none.
+            0 if a connection was closed. If its minimum time has not passed, the remaining seconds. Infinity if no connection waits for
+            its client.
         """
         waiting = [slot for slot in self._slots if slot.phase in LETTING_GO and address in (None, slot.address)]
         if not waiting:
@@ -200,9 +202,9 @@ class Connections:
 
 
 class Acceptor:
-    """Accepts connections while there is room and starts their protocol.
+    """Accepts connections while the server is not full.
 
-    It has the methods that uvicorn expects of a server: `close` and `wait_closed`.
+    It starts the protocol of each connection. It has the methods that uvicorn expects of a server: `close` and `wait_closed`.
 
     Args:
         listener: a listening, non-blocking socket.
@@ -258,7 +260,7 @@ class Acceptor:
                 return
 
     def _take(self, connection: socket.socket, address: str) -> bool:
-        """Find a slot for a connection; False if the server must wait."""
+        """Find a slot for a connection; return False if the server must wait."""
         slot = self._connections.take(address, connection.fileno(), connection.close)
         if isinstance(slot, Slot):
             task = self._loop.create_task(self._begin(connection, slot))
@@ -278,7 +280,7 @@ class Acceptor:
         return False
 
     def _pause(self, seconds: float, following: Callable[[], None]) -> None:
-        """Leave new connections in the system's queue for a while."""
+        """Accept no connections for a while; they wait in the system's queue."""
         self._loop.remove_reader(self._listener)
         self._again = self._loop.call_later(seconds, following)
 

@@ -1,6 +1,6 @@
-"""Relay's opaque strings, in base64.
+"""Opaque strings of Relay: global ids and cursors.
 
-These are global ids (`Type:id`) and cursors (`offset:n`).
+They are `Type:id` and `offset:n` in base64.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _encode(prefix: str, value: str) -> str:
 
 
 def global_id(type_name: str, raw: str) -> str:
-    """The id that clients use."""
+    """The global id that clients use for a type and an id."""
     return _encode(type_name, raw)
 
 

@@ -19,7 +19,7 @@ Number = TypeVar("Number", int, float)
 class ServerLimits:
     """Limits of one request.
 
-    Frozen and hashable, because validation rules are cached by them.
+    The class is frozen and hashable, because validation rules are cached by limits.
     """
 
     depth: int = 12  # nested fields, without introspection
@@ -68,7 +68,7 @@ def page(limits: ServerLimits, first: int, after: str | None) -> Page:
 
 
 def at_most(allowed: Number, argument: str, value: Number) -> Number:
-    """The `value`, checked to be in 0..allowed.
+    """Return `value` after checking that it is between 0 and `allowed`.
 
     Raises:
         BadInputError: the value is negative.
@@ -82,11 +82,11 @@ def at_most(allowed: Number, argument: str, value: Number) -> Number:
 
 
 def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
-    """The `values`, checked to number 1 to `allowed`.
+    """Return `values` after checking that there are 1 to `allowed`.
 
     Raises:
         BadInputError: `values` is empty.
-        LimitError: `values` has more.
+        LimitError: there are more values.
     """
     if not values:
         raise BadInputError(f"{argument} is empty; name at least one", argument=argument)

@@ -1,6 +1,6 @@
 """Batches nested fields: one operation call per relation and level.
 
-The number of symbols does not matter. Loaders exist for one GraphQL operation, so their caches end with its answer.
+The number of calls does not depend on the number of symbols. Loaders exist for one GraphQL operation, so their caches end with its answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Call = Callable[..., Awaitable[Any]]
 
 
 class SitesOf(NamedTuple):
-    """The first `limit` edges of a relation of a symbol."""
+    """Key of a loader: the first `limit` edges of a relation of a symbol."""
 
     relation: Relation
     limit: int
@@ -28,7 +28,7 @@ class SitesOf(NamedTuple):
 
 
 class KnownOf(NamedTuple):
-    """At most `limit` memories about a symbol or file."""
+    """Key of a loader: at most `limit` memories about a symbol or file."""
 
     limit: int
     id: str

@@ -28,7 +28,7 @@ class Meter:
         self._refused = 0
 
     def done(self, seconds: float, *, failed: bool) -> None:
-        """Record an operation that ended, with or without an error."""
+        """Count an operation that ended, with or without an error."""
         with self._lock:
             self._count += 1
             self._seconds += seconds
@@ -37,7 +37,7 @@ class Meter:
                 self._buckets[at] += seconds <= bound
 
     def refused(self) -> None:
-        """Record an operation that was refused because too many waited."""
+        """Count an operation that was refused because too many were waiting."""
         with self._lock:
             self._refused += 1
 
@@ -56,7 +56,7 @@ class Meter:
 
 
 def sample(name: str, kind: str, words: str, value: float) -> Iterator[str]:
-    """A metric of one sample."""
+    """Lines of a metric that has one sample."""
     yield from head(name, kind, words)
     yield f"{name} {value:.17g}" if isinstance(value, float) else f"{name} {value}"
 

@@ -1,11 +1,10 @@
 """Persisted operations, found by name or by hash.
 
-One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send
-`{"operationName": "Impact", "variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in
-`extensions.persistedQuery`.
+One is derived from each operation; others are in `queries/operations/*.graphql`. A client can send `{"operationName": "Impact",
+"variables": {…}}` without a query. It can also send the SHA-256 of the text as `id` or in `extensions.persistedQuery`.
 
-Files whose name begins with `_` hold one fragment each. Those an operation spreads and does not define are put after its
-own text, and the whole is what is hashed.
+A file whose name begins with `_` has one fragment. Fragments that an operation uses and does not define are appended to its text. The hash
+is that of the whole text.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _HASH_LENGTH = 64  # hexadecimal digits of a SHA-256
 
 @dataclass(frozen=True, slots=True)
 class PersistedOperation:
-    """A named document with its hash."""
+    """A named document with its hash, for clients that send no query."""
 
     name: str
     text: str
@@ -68,7 +67,7 @@ class PersistedOperations:
 
     @property
     def names(self) -> list[str]:
-        """Names in ascending order."""
+        """Names of all persisted operations, ascending."""
         return sorted(self._texts.keys() | self._derived.keys())
 
     def has(self, text: str) -> bool:
@@ -76,7 +75,7 @@ class PersistedOperations:
         return _sha256(text) in self._by_hash
 
     def find(self, request: Mapping[str, Any]) -> PersistedOperation:
-        """The operation of a request without a query.
+        """The persisted operation that a request without a query names.
 
         Raises:
             BadInputError: the request names no operation, or an unknown one.
@@ -124,12 +123,12 @@ def load_operations(schema: GraphQLSchema) -> PersistedOperations:
 
 
 def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = None) -> PersistedOperation:
-    """The operation of a file.
+    """Read the operation of a file.
 
     Args:
-        file: its name.
-        text: what is in it.
-        fragments: texts by name, to put after it where they are spread.
+        file: name of the file.
+        text: content of the file.
+        fragments: texts of fragments by name; those that the operation uses are appended to its text.
 
     Raises:
         QueryFileError: the file is not GraphQL, does not have exactly one named operation, or has a different name.

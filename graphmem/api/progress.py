@@ -32,18 +32,18 @@ class _Subscriber(Generic[T]):
         self.queue: asyncio.Queue[T | None] = asyncio.Queue(_BACKLOG)
 
     def put(self, step: T | None) -> None:
-        """Add a step; called in the loop."""
+        """Add an event to the queue; called in the event loop."""
         while self.queue.full():
             self.queue.get_nowait()
         self.queue.put_nowait(step)
 
 
 class Fan(Generic[T]):
-    """Listens to the service once and serves all subscriptions.
+    """Listens to the service once and sends its events to all subscriptions.
 
     Args:
-        subscribe: the operation that gives the events.
-        is_state: a new subscription first gets the latest event of a run in progress; otherwise only later events.
+        subscribe: the operation that yields the events.
+        is_state: whether a new subscription first gets the latest event of a run in progress; otherwise it gets only later events.
     """
 
     def __init__(self, subscribe: Callable[[], AbstractContextManager[Iterator[T]]], *, is_state: bool) -> None:
@@ -56,15 +56,18 @@ class Fan(Generic[T]):
         self._closed = False
 
     def start(self) -> None:
-        """Listen before the first subscription, to know of a run in progress."""
+        """Start to listen before the first subscription.
+
+        So the first subscription gets the latest event of a run in progress.
+        """
         with self._lock:
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Steps of the run in progress, from its latest one, and of later runs.
+        """Events of the run in progress, from its latest one, and of later runs.
 
         Args:
-            follow: continue after the end of a run; otherwise the end of a run is the last step.
+            follow: continue after the end of a run; otherwise the end of a run is the last event.
         """
         with self._subscribed() as subscriber:
             while (step := await subscriber.queue.get()) is not None:
@@ -118,5 +121,5 @@ class Fan(Generic[T]):
 
 
 def _ends(step: object) -> bool:
-    """Whether a step is the last of an index run."""
+    """Whether an event is the last of an index run."""
     return isinstance(step, IndexProgress) and step.stage in ENDED

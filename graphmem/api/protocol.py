@@ -1,4 +1,4 @@
-"""uvicorn's HTTP and WebSocket protocols with limits on clients.
+"""HTTP and WebSocket protocols of uvicorn, with limits on clients.
 
 Headers that are too large or too slow, and bodies that do not arrive, are refused here. They never reach the application.
 """
@@ -34,13 +34,13 @@ class _RefusedError(Exception):
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """One HTTP connection.
+    """One HTTP connection with limits.
 
     Args:
-        header_bytes: of the headers of one request, its first line included.
-        connections: all of the server.
-        slot: the one this is.
-        **uvicorn: for uvicorn's protocol.
+        header_bytes: maximum size of the headers of one request, including its first line.
+        connections: all connections of the server.
+        slot: slot of this connection.
+        **uvicorn: arguments for uvicorn's protocol.
     """
 
     def __init__(self, header_bytes: int, connections: Connections, slot: Slot, **uvicorn: Any) -> None:
@@ -62,7 +62,7 @@ class BoundedHttp(HttpToolsProtocol):
         slot.let_go, slot.late, slot.look = self._let_go, self._end_late, self._phase
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Release the slot of the connection that ended."""
         self._all.leave(self._slot)
         self._tell_gone()
         super().connection_lost(exc)
@@ -136,7 +136,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.note()
 
     def resume_writing(self) -> None:
-        """The client took what was ready."""
+        """Update the phase after the client has read the waiting data."""
         super().resume_writing()
         self._slot.begin(self._phase())
 
@@ -150,9 +150,9 @@ class BoundedHttp(HttpToolsProtocol):
         self._refuse(self._refused)
 
     def _make_relative(self) -> None:
-        """Split an absolute address.
+        """Replace an absolute request address by its path.
 
-        Its host replaces that of the header (RFC 9112, 3.2.2).
+        The host of the address replaces the header's host (RFC 9112, 3.2.2).
         """
         before, found, after = self.url.partition(b"://")
         if found and not before.startswith(b"/"):
@@ -196,9 +196,9 @@ class BoundedHttp(HttpToolsProtocol):
             self._let_go()
 
     def _refuse(self, status: int) -> None:
-        """Send the reason and close the connection.
+        """Send the reason for a refusal and close the connection.
 
-        A client that does not read it in time is cut off.
+        If the client does not read it in time, the connection is closed at once.
         """
         code, said = REFUSALS[status]
         body = orjson.dumps(payload(code, said))
@@ -210,12 +210,12 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """One WebSocket, in the place of the HTTP connection it was.
+    """One WebSocket, which replaces the HTTP connection of its handshake.
 
     Args:
-        connections: all of the server.
-        slot: the one this is.
-        **uvicorn: for uvicorn's protocol.
+        connections: all connections of the server.
+        slot: slot of this connection.
+        **uvicorn: arguments for uvicorn's protocol.
     """
 
     def __init__(self, connections: Connections, slot: Slot, **uvicorn: Any) -> None:
@@ -224,7 +224,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._slot = slot
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It goes on."""
+        """Continue on the connection that the handshake used."""
         super().connection_made(transport)
         slot = self._slot
         slot.let_go = slot.late = partial(cut_off, self.transport)
@@ -232,12 +232,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         slot.note()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """Release the slot of the WebSocket that ended."""
         self._all.leave(self._slot)
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """The client took what was ready."""
+        """Update the phase after the client has read the waiting data."""
         super().resume_writing()
         self._slot.begin(self._phase())
 

@@ -1,7 +1,7 @@
 """Limits the requests of each address by a token bucket.
 
-A bucket holds the requests of a minute and fills evenly. All clients on this machine share one address, so the limit is useful for servers
-that other machines reach. Behind a proxy all clients share the proxy's address.
+A bucket holds the requests of a minute and is refilled evenly. All clients on this machine share one address, so the limit is useful for
+servers that other machines reach. Behind a proxy all clients share the proxy's address.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ MOST_ADDRESSES: Final = 4_096  # remembered addresses; the least recent is forgo
 class RateLimit:
     """ASGI middleware that refuses too many requests of one address.
 
-    WebSocket handshakes count as requests. The check precedes that of the token.
+    WebSocket handshakes count as requests. This check runs before the check of the token.
 
     Args:
-        app: the application behind it.
-        per_minute: maximum requests; 0 for unlimited.
+        app: the application behind this check.
+        per_minute: maximum number of requests in a minute; 0 for unlimited.
         unless: paths that are not counted.
         clock: a monotonic clock in seconds; for tests.
     """
@@ -54,7 +54,10 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _take(self, address: str) -> float:
-        """Take a request from the bucket; seconds to wait if it is empty, else 0."""
+        """Remove a request from an address's bucket.
+
+        Returns the seconds to wait if the bucket is empty, else 0.
+        """
         now = self._clock()
         a_second = self._most / 60
         left, before = self._buckets.pop(address, (float(self._most), now))

@@ -8,11 +8,11 @@ from graphmem.errors import ForbiddenError
 
 
 def within_project(root: str, path: str | None) -> str | None:
-    """The path to index, or None for the project as it is.
+    """The path to index, or None for the project's own root.
 
     Args:
-        root: of the project; "" before the first index, when there is nothing to compare with.
-        path: what the client sent; relative paths are taken from the root.
+        root: root of the project; "" before the first index, when there is nothing to compare with.
+        path: path that the client sent; a relative path starts at the root.
 
     Raises:
         ForbiddenError: the path is not the project's root, after symlinks are followed.

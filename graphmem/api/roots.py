@@ -1,6 +1,6 @@
 """Root fields derived from the operations.
 
-Each parses its arguments, calls one operation and returns its answer.
+Each field parses its arguments, calls one operation and returns its answer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def root_type(root: str, by_hand: type) -> type:
 
     Args:
         root: query or mutation.
-        by_hand: its docstring describes the type.
+        by_hand: class with the handwritten fields; its docstring describes the type.
     """
     attributes = {name: value for name, value in vars(by_hand).items() if name not in ("__dict__", "__weakref__")}
     for operation in registry().values():
@@ -84,7 +84,7 @@ class _Argument:
         self._convert = _conversion(parameter)
 
     def declared(self) -> inspect.Parameter:
-        """Its declaration in the resolver."""
+        """Declaration of the argument in the signature of the resolver."""
         default = self._parameter.default
         annotation = self._annotation
         if self._is_required:
@@ -100,9 +100,9 @@ class _Argument:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
 
     def put(self, limits: ServerLimits, value: Any, into: dict[str, Any]) -> None:
-        """Add the value to the operation's arguments.
+        """Convert a value and add it to the operation's arguments.
 
-        Omitted ones keep their default.
+        An omitted value keeps the default.
         """
         if value is None and self._parameter.default is not None:
             return
@@ -161,7 +161,7 @@ def _conversion(parameter: Parameter) -> Convert:
 
 
 def _plain(hint: Any) -> Convert:
-    """The plain form of a value: enums as words, inputs as mappings."""
+    """Conversion of enums to words, and of input objects to mappings."""
     hint = split(hint)[0]
     inner = next((one for one in (hint, *typing.get_args(hint)) if typing.is_typeddict(split(one)[0])), None)
     if inner is not None:
@@ -175,7 +175,10 @@ def _word(value: Any) -> Any:
 
 
 def _fields(declared: Any) -> Convert:
-    """The fields of an input object that have a value, by Python name."""
+    """Conversion of an input object to a mapping by Python name.
+
+    Fields without a value are left out.
+    """
     refs = {name for name, (_, marks) in hints_of(declared).items() if any(isinstance(one, Ref) for one in marks)}
 
     def convert(_: ServerLimits, value: Any) -> Any:
@@ -205,7 +208,10 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """The field with the rows of a page that is shown as a connection."""
+    """Name of the answer's field with the rows of a page; None without pages.
+
+    GraphQL shows such an answer as a connection.
+    """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None
 

@@ -74,7 +74,7 @@ def _check(rule: ASTValidationRule, document: DocumentNode, measure: Measure, li
 
 
 def too_much(limit: str, allowed: int, found: int, node: Node | None = None) -> GraphQLError:
-    """The error for a document that exceeds a limit."""
+    """The error for a document that exceeds a limit, with both numbers."""
     return GraphQLError(
         f"The operation is too large: {limit} {found:,}, allowed are at most {allowed:,}; ask for less at a time",
         None if node is None else [node],

@@ -23,8 +23,8 @@ RETRY_S: Final = 1.0  # a full queue is processed in about this time; refused cl
 class OperationRunner:
     """A bounded pool of threads for the operations of all requests.
 
-    A running operation cannot be stopped from outside. One that misses its deadline finishes in its thread, and its result is dropped.
-    Until then it counts as pending, so that more are refused instead of piling up.
+    A running operation cannot be stopped from outside. An operation that misses its deadline finishes in its thread, and its result is
+    dropped. Until then it counts as pending, so that further operations are refused and do not accumulate.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
@@ -45,8 +45,8 @@ class OperationRunner:
         Args:
             deadline: time of the event loop's clock after which the answer is dropped.
             operation: the function to call; it must be thread-safe.
-            *args: its arguments.
-            **kwargs: its keyword arguments.
+            *args: arguments of the function.
+            **kwargs: keyword arguments of the function.
 
         Raises:
             DeadlineError: the operation did not finish in time.
@@ -79,7 +79,7 @@ class OperationRunner:
     async def run_long(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run an operation without a deadline in a thread of its own.
 
-        So it does not use a thread of the pool.
+        It does not occupy a thread of the pool.
         """
         answer: Future[T] = Future()
         call = functools.partial(operation, *args, **kwargs)
@@ -116,7 +116,7 @@ class OperationRunner:
 
 
 def _answered(answer: Future[T], call: Callable[[], T]) -> None:
-    """Set the answer of a call, unless its client no longer waits."""
+    """Run a call and set its result, unless its client no longer waits."""
     if not answer.set_running_or_notify_cancel():
         return
     try:

@@ -198,7 +198,7 @@ class Schema(strawberry.Schema):
         return self._schema
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Do not log errors; `graphmem.api.failures` does."""
+        """Do nothing, because `graphmem.api.failures` logs errors."""
 
 
 @cache

@@ -57,7 +57,7 @@ def refusal(error: GraphMemError) -> Response:
 
 
 async def refuse(error: GraphMemError, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send an error.
+    """Send an error as the answer to a request.
 
     A WebSocket handshake gets 403, the only status it can have.
     """
@@ -74,8 +74,8 @@ _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._~!$&'()*+,;=%-]+))(?:
 class HostCheck:
     """Refuses unknown names in `Host`, which prevents DNS rebinding.
 
-    Rebinding needs a name that an attacker owns, so `localhost` and bare addresses are always accepted. A request has one `Host` (RFC 9112,
-    3.2).
+    DNS rebinding needs a name that an attacker owns, so `localhost` and bare addresses are always accepted. A request must have exactly one
+    `Host` (RFC 9112, 3.2).
     """
 
     def __init__(self, app: ASGIApp, allowed_hosts: Iterable[str] = ()) -> None:
@@ -114,9 +114,9 @@ class OriginCheck:
     """Refuses requests from pages of other sites, including reads.
 
     Args:
-        app: what is behind it.
+        app: the application behind this check.
         allowed_origins: sites whose pages may use the server.
-        is_page: whether a path is a page, to which every site may link.
+        is_page: returns whether a path is a page, to which every site may link.
     """
 
     def __init__(self, app: ASGIApp, allowed_origins: Iterable[str] = (), is_page: Callable[[str], bool] = lambda path: False) -> None:
@@ -152,7 +152,10 @@ class OriginCheck:
 
 
 class Placed(Protocol):
-    """The folder of an index; see `graphmem.runtime.identity`."""
+    """Interface of a service that knows the folder of its index.
+
+    See `graphmem.runtime.identity`.
+    """
 
     index_id: str
 
@@ -162,9 +165,9 @@ class Placed(Protocol):
 
 
 class IndexCheck:
-    """Names the index in each answer and refuses requests for another.
+    """Names the index in each answer and refuses requests for another index.
 
-    After a server has ended, another one may get its address. A file with the address may also have been copied.
+    After a server has ended, a server of another index may get its address. A file with the address may also have been copied.
     """
 
     def __init__(self, app: ASGIApp, service: Placed) -> None:
@@ -234,7 +237,7 @@ class TokenCheck:
 
 
 class BodyLimit:
-    """Refuses bodies over the limit, by their header or while reading."""
+    """Refuses bodies over the limit, by their header or while they are read."""
 
     def __init__(self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None) -> None:
         self._app = app
@@ -276,7 +279,7 @@ def _too_large(found: int, limit: int) -> LimitError:
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to each response that does not have them."""
+    """Adds `HEADERS` to each response in which they are missing."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -48,7 +48,7 @@ def _has_default(argument: Any) -> bool:
 
 
 def selection(hint: Any, indent: str = "") -> str:
-    """Every field of a type, in braces; "" for a leaf."""
+    """Every field of a type, in braces; "" for a type without fields."""
     kind = _object_in(hint)
     if kind is None:
         return _pairs(hint, indent)
@@ -70,7 +70,10 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """The answer class of a type, of its items, or of its part besides None."""
+    """The answer class in a type, or None.
+
+    It is the type itself, the type of its items, or its part besides None.
+    """
     hint = split(hint)[0]
     if hasattr(hint, "__shape__"):
         return hint

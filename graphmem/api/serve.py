@@ -36,19 +36,19 @@ def run(app: Starlette, host: str, port: int, on_ready: Ready | None = None) -> 
     """Serve until SIGINT, SIGTERM or `Server.stop`.
 
     Args:
-        app: from `graphmem.api.app.build_app`.
+        app: result of `graphmem.api.app.build_app`.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
         on_ready: called with host and actual port when the server accepts requests.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+        SettingsError: the server cannot listen on the address.
     """
     Server(app, host, port).run(on_ready)
 
 
 class Tls(NamedTuple):
-    """The files of a certificate and its key."""
+    """Paths of the files of a certificate and its key."""
 
     cert: str
     key: str
@@ -82,17 +82,17 @@ class Server:
 
     `run` blocks; `stop` may be called from any thread.
 
-    With TLS it also listens on loopback in plain text, for other processes of the same user. They do not need the certificate, and their
-    data does not leave the machine.
+    With TLS the server also listens on loopback in plain text, for other processes of the same user. They do not need the certificate, and
+    their data does not leave the machine.
 
     Args:
-        app: from `graphmem.api.app.build_app`.
+        app: result of `graphmem.api.app.build_app`.
         host: name or address to listen on.
         port: port to listen on; 0 takes any free one.
         tls: certificate and key; None for HTTP in plain text.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+        SettingsError: the server cannot listen on the address.
     """
 
     def __init__(self, app: Starlette, host: str, port: int, tls: Tls | None = None) -> None:
@@ -150,9 +150,9 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn that reports when it listens and ends subscriptions.
+    """Uvicorn that reports when it listens, and ends subscriptions at the end.
 
-    Its signals end only `run`.
+    Signals end only `run`.
     """
 
     def __init__(self, config: uvicorn.Config, door: Door, connections: Connections, own: socket.socket | None) -> None:
@@ -180,7 +180,7 @@ class _Uvicorn(uvicorn.Server):
         return Acceptor(listener, self._connections, protocol, tls, self._door.limits.header_seconds)
 
     async def on_tick(self, counter: int) -> bool:
-        """End late connections, a few times a second."""
+        """Close connections whose time limit has passed, a few times a second."""
         if counter % LOOK_TICKS == 0:
             self._connections.end_late()
         return await super().on_tick(counter)
@@ -213,7 +213,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
+    """Open a listening socket.
 
     Raises:
         SettingsError: the address is in use, is not one of this machine, or is not allowed.

@@ -17,8 +17,8 @@ class StreamLimit:
     """ASGI middleware that limits WebSockets and server-sent events.
 
     Args:
-        app: the application behind it.
-        most: maximum concurrent streams.
+        app: the application behind this check.
+        most: maximum number of concurrent streams.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:

@@ -47,9 +47,9 @@ class JsonResponse(Response):
 
 
 class _WebSocketAdapter(ASGIWebSocketAdapter):
-    """Sends text frames and accepts only JSON objects.
+    """Adapter that sends text frames and accepts only JSON objects.
 
-    The protocol needs text frames; orjson makes bytes.
+    The protocol needs text frames, but orjson makes bytes.
     """
 
     async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
@@ -102,7 +102,7 @@ class GraphQLView(GraphQL[Connection, None]):
         schema: the schema.
         door: the state of the server.
         operations: the persisted operations.
-        keys: tokens that a WebSocket's first message must present if its handshake had none.
+        keys: tokens; the first message of a WebSocket must have one if its handshake had none.
         allowed_origins: other sites whose pages may open a WebSocket.
         persisted_only: refuse queries other than `operations`.
     """
@@ -148,14 +148,14 @@ class GraphQLView(GraphQL[Connection, None]):
         await response(scope, receive, send)
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Connection:
-        """The state that operations of this request or connection share."""
+        """The state that all operations of a request or a WebSocket share."""
         return Connection(self._door, request.scope.get(ACCESS), self._keys.stands)
 
     def expect_standing(self, context: Connection) -> None:
         """Check that the access of a connection is still valid.
 
         Raises:
-            UnauthenticatedError: its token was revoked or expired.
+            UnauthenticatedError: the token of the connection was revoked or expired.
         """
         if context.access is None or not self._keys.stands(context.access):
             raise UnauthenticatedError("The token of this connection is no longer valid; connect again with a valid one")
@@ -166,7 +166,7 @@ class GraphQLView(GraphQL[Connection, None]):
         Raises:
             HTTPException: the body is not JSON; 415 for other media types, which a page of another
                 site could send without a preflight request.
-            BadInputError: it is not one operation, or names an unknown one.
+            BadInputError: the body is not one operation, or names an unknown one.
         """
         if (request.content_type or "").partition(";")[0].strip().lower() != "application/json":
             raise HTTPException(415, "The content type must be application/json; send the operation as JSON")
@@ -213,7 +213,7 @@ class GraphQLView(GraphQL[Connection, None]):
             ) from error
 
     def query_of(self, request: Mapping[str, Any]) -> str:
-        """The text of a request's operation: its own or a persisted one.
+        """The text of a request's operation: its own text or a persisted one.
 
         Raises:
             BadInputError: the named operation is unknown.
@@ -233,7 +233,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return response
 
     def create_response(self, response_data: GraphQLHTTPResponse | list[GraphQLHTTPResponse], sub_response: Response) -> Response:
-        """The response of an answer.
+        """Make the response for an answer.
 
         The status is 200. For clients that accept GraphQL's own media type it is 400 if no operation was run.
         """
@@ -241,7 +241,7 @@ class GraphQLView(GraphQL[Connection, None]):
         return Response(self.encode_json(response_data), 400 if failed else 200, media_type=sub_response.media_type)
 
     async def process_result(self, request: Request, result: ExecutionResult) -> GraphQLHTTPResponse:
-        """An answer in its form for clients, without `data` if none was run."""
+        """An answer as clients receive it, without `data` if no operation ran."""
         answer: GraphQLHTTPResponse = {}
         if result.errors:
             answer["errors"] = [shape(error).formatted for error in result.errors]
