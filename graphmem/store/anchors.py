@@ -38,7 +38,7 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """A code node after a change."""
+    """The state of a code node after a change."""
 
     gone: bool
     body_hash: str = ""  # of symbols
@@ -48,12 +48,12 @@ GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
-    """Return an ABOUT link with its current anchor.
+    """Return an ABOUT link with its anchor for the current state.
 
     Args:
         link: (memory, target, role, confidence, body_hash, commit_sha, anchor).
-        state: current state of its target.
-        moved: the link led to another node before.
+        state: current state of the link's target.
+        moved: whether the link led to another node before.
     """
     if state.gone:
         anchor = Anchor.ORPHANED
@@ -67,7 +67,7 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """Return a change's states of symbols, files and externals with anchors."""
+    """Return the states of symbols, files and externals that a change sets."""
     found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
     found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
     found.update((row.id, State(False)) for rows in (delta.files, delta.externals) for row in rows)
@@ -83,15 +83,15 @@ def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
 
 
 def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Mapping[str, State]) -> tuple[list[Link], list[Link]]:
-    """Return links of one table pair after a change: unmoved ones, moved ones.
+    """Return the unmoved and the moved links of a table pair after a change.
 
     If a moved link equals an existing one, the existing one stays.
 
     Args:
-        links: all stored ones.
+        links: all stored links of the table pair.
         pair: the FROM … TO … of the links.
-        moves: of nodes.
-        now: states of the nodes in the change.
+        moves: moves of nodes, from the old to the new id.
+        now: states of the nodes after the change.
     """
     stays: list[Link] = []
     comes: list[Link] = []
@@ -112,11 +112,11 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 
 
 class Following:
-    """Moves knowledge along with code in a transaction.
+    """Lets links of memories follow moved code within a transaction.
 
     Args:
-        transaction: open, before any change in it.
-        delta: the change.
+        transaction: an open transaction without any change so far.
+        delta: the change of the code.
 
     Attributes:
         changed: whether a link was moved or an anchor set.
@@ -139,7 +139,7 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids of this label that knowledge keeps pointing at, even if gone."""
+        """Return ids that memories link to, which must stay even without code."""
         return self._known.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:
@@ -153,7 +153,7 @@ class Following:
                     self._carried.append((pair, pa.schema(zip(names, table.schema.types, strict=True)), moved))
 
     def finish(self) -> None:
-        """Write moved links and set anchors, once every node exists."""
+        """Write moved links and set anchors, after every node was written."""
         for pair, schema, links in self._carried:
             fills: dict[str, Any] = {} if pair.edge is RelTable.CO_ACCESSED else {"to": pair.dst}
             columns = zip(schema, zip(*links, strict=True), strict=True)
@@ -172,7 +172,7 @@ class Following:
 def _known(transaction: Transaction, label: NodeTable) -> set[str]:
     """Return ids of this label with links from or to knowledge.
 
-    The label of files includes pairs read together.
+    For files, the pairs of co-accessed files count too.
     """
     found: set[str] = set()
     for pair in KNOWLEDGE_PAIRS:

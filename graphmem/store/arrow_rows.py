@@ -98,7 +98,7 @@ EDGE_SCHEMA: Final = pa.schema(
 
 
 def edge_table(rows: Sequence[EdgeRow]) -> pa.Table:
-    """Return edges of one kind as a table, ends first.
+    """Return edges of one kind as a table whose first columns are the ends.
 
     Raises:
         BadInputError: a value does not fit its column.
@@ -131,7 +131,10 @@ def to_offsets(line: int, lines: str) -> str | None:
 
 
 def to_lines(line: int, offsets: str | None) -> str:
-    """Reverse `to_offsets`."""
+    """Return all sites of an edge from the first line and the distances.
+
+    This reverses `to_offsets`.
+    """
     if offsets is None:
         return str(line) if line else ""
     if offsets.startswith(_VERBATIM):
@@ -151,7 +154,7 @@ def full_lines(table: pa.Table) -> pa.Table:
 
 
 def full_texts(table: pa.Table) -> pa.Table:
-    """Return stored chunks with `prefix` and `text` as text.
+    """Return stored chunks with their `prefix` and `text` decompressed.
 
     Raises:
         DatabaseDamagedError: a text differs from the text that was stored.
@@ -172,5 +175,5 @@ def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
 
 
 def wanted(ids: Sequence[str]) -> pa.Table:
-    """Return keys as the one column `wanted`, for joins in queries."""
+    """Return a table of keys in a column `wanted`, for joins in queries."""
     return pa.table({"wanted": checked("keys", "wanted", pa.array, ids, pa.string())})

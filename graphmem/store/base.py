@@ -22,7 +22,7 @@ HANDLES_OF: Final = "handles"  # meta: the source of the stored framework keys
 
 
 class EngineInfo(NamedTuple):
-    """The engine and the facts about it that `doctor` shows."""
+    """Name and facts of the engine that `doctor` shows."""
 
     name: str  # kuzu | ladybug
     version: str
@@ -32,9 +32,9 @@ class EngineInfo(NamedTuple):
 
 
 class GraphTables(NamedTuple):
-    """The input of the `graph` projection, as Arrow, of one snapshot.
+    """The input of the `graph` projection: Arrow tables of one snapshot.
 
-    Columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
+    The columns are those of the rows in `graphmem.model`, without texts of chunks. Only live rows (`stale_at` is null) are included. Every
     table is sorted by id, edges by (kind, src, dst).
     """
 
@@ -47,7 +47,7 @@ class GraphTables(NamedTuple):
 
 
 class StoredRows(NamedTuple):
-    """Rows of some files, each list sorted by id."""
+    """The stored rows of some files, each list sorted by id."""
 
     files: list[FileRow]
     symbols: list[SymbolRow]
@@ -57,9 +57,9 @@ class StoredRows(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """Layer 3 in one consistent snapshot.
+    """Layer 3 (memories, sessions and links) in one consistent snapshot.
 
-    Each list is sorted by id, edges by their ends.
+    Each list is sorted by id; edges are sorted by their ends.
     """
 
     generation: int  # of the knowledge
@@ -83,7 +83,7 @@ class StoredModule(NamedTuple):
 
 
 class ModuleRow(NamedTuple):
-    """A module to store."""
+    """A module that is written to the store."""
 
     id: str
     name: str
@@ -93,7 +93,7 @@ class ModuleRow(NamedTuple):
 
 
 class FlowRow(NamedTuple):
-    """A flow to store."""
+    """A flow that is written to the store."""
 
     id: str
     name: str
@@ -172,7 +172,7 @@ class GraphReads(Protocol):
         """Return the snapshot for the `graph` projection."""
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunk rows with text, all or those ids, sorted by id."""
+        """Return chunk rows with text, of all chunks or of given ids, by id."""
 
     def packed_chunks(self) -> pa.Table:
         """Return the columns of PackedChunkRow for all rows, sorted by id."""
@@ -201,11 +201,11 @@ class GraphReads(Protocol):
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
         """Return the rows of these files, except edges.
 
-        Chunks only of `chunks_of`. Unknown paths are ignored.
+        Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
         """
 
     def places(self, file: str) -> bytes:
-        """Packed occurrences in the file with this id; empty if unknown.
+        """Return the packed occurrences in a file, given by id; empty if unknown.
 
         See `graphmem.runtime.places`.
         """
@@ -229,9 +229,9 @@ class GraphReads(Protocol):
         """Return the number of vectors of each model, by its id."""
 
     def meta(self) -> dict[str, str]:
-        """Return small facts about the database.
+        """Return small facts about the database, such as project and root.
 
-        Project, root, extraction version, indexed_at and the like.
+        Others are the extraction version and `indexed_at`.
         """
 
 
@@ -281,28 +281,28 @@ class GraphWrites(Protocol):
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
         """Replace the stored flows.
 
-        A step whose symbol is gone is left out.
+        A step whose symbol no longer exists is left out.
         """
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
         """Replace the edges between files that change together.
 
-        Files that are gone are left out.
+        Files that no longer exist are left out.
 
         Args:
-            mark: the history they were derived from, kept in `meta` as "co_accessed".
-            rows: one for each direction.
+            mark: identifies the history from which the edges were derived; stored in `meta` as "co_accessed".
+            rows: the edges, one for each direction.
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
         """Replace the framework keys and their handlers.
 
-        A handler that is gone is left out.
+        A handler that no longer exists is left out.
 
         Args:
-            mark: the source they were derived from, kept in `meta` as "handles".
-            project: part of the keys' ids.
-            rows: distinct.
+            mark: identifies the source from which the keys were derived; stored in `meta` as "handles".
+            project: name of the project, which is part of the keys' ids.
+            rows: the keys with their handlers, without duplicates.
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
@@ -337,9 +337,9 @@ class LocalFile(Protocol):
         """Rewrite the file without deleted rows; return the new generation."""
 
     def waste(self) -> int:
-        """Return about how many bytes `compact` would free.
+        """Estimate how many bytes `compact` would free.
 
-        It is the growth since the file was last written as a whole.
+        The estimate is the growth since the file was last written as a whole.
         """
 
     def copy_to(self, target: Path) -> None:
@@ -351,13 +351,13 @@ class LocalFile(Protocol):
     def dump(self, folder: Path) -> dict[str, int]:
         """Write a consistent snapshot as files without an engine's format.
 
-        It returns the number of rows by table. Reads and writes continue.
+        The result is the number of rows of each table. Reads and writes continue.
         """
 
     def exchange(self, new: Path) -> int:
         """Replace this database by another closed one; return the new generation.
 
-        Both are of this engine and on this disk.
+        Both must be of the same engine and on the same disk.
         """
 
     def checkpoint(self) -> None:
@@ -377,7 +377,7 @@ class LocalFile(Protocol):
 
 
 class CypherQueries(Protocol):
-    """User-written queries."""
+    """Executor of user-written queries."""
 
     def ask(self, query: str, params: Mapping[str, Any], *, most_rows: int, timeout_s: float) -> AskedRows:
         """Return the rows of a user-written query.
@@ -403,11 +403,11 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
 
     @property
     def local(self) -> LocalFile | None:
-        """The file of an embedded engine."""
+        """The operations on the file of an embedded engine, or None."""
 
     @property
     def cypher(self) -> CypherQueries | None:
-        """The executor of user-written queries."""
+        """The executor of user-written queries, or None."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

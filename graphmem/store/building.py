@@ -35,7 +35,7 @@ class OpenOptions(NamedTuple):
 
     @property
     def sizes(self) -> tuple[str, int, int]:
-        """Return engine, buffer pool and address space, as `_probe` takes them."""
+        """Return engine, buffer pool and address space as arguments of `_probe`."""
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def for_a_new_file(self, size: int) -> OpenOptions:
@@ -71,16 +71,16 @@ def build(
     *,
     onto_copy: bool = False,
 ) -> None:
-    """Fill `path`.next; on failure nothing of it is left.
+    """Fill the file `path`.next; remove it again on failure.
 
     Args:
-        path: of the database that it will replace.
-        options: engine and sizes.
+        path: path of the database that the new file will replace.
+        options: the engine and its sizes.
         catalog: the named queries.
-        content: iterated once.
-        meta: all of Meta.
-        further: added to Meta if knowledge changed with the code.
-        onto_copy: the file at `path` is closed and was never written: a copy saves creating its forty tables.
+        content: the content to write; it is iterated once.
+        meta: all values of Meta.
+        further: values added to Meta if knowledge changed with the code.
+        onto_copy: start from a copy of the file at `path`, which must be closed and never written. This saves creating forty tables.
 
     Raises:
         DiskFullError, LimitError, BadInputError: see `rebuild.fill`.

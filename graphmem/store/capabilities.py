@@ -14,7 +14,7 @@ def local_file(store: GraphStore, purpose: str) -> LocalFile:
     """Return the file of an embedded engine.
 
     Args:
-        store: open.
+        store: an open store.
         purpose: the feature that needs the file, as the subject of a sentence.
 
     Raises:

@@ -35,7 +35,7 @@ RESERVED: Final = frozenset({"timeout_s"})  # keyword arguments of the store's o
 
 
 class Column(NamedTuple):
-    """A declared column of a result."""
+    """A column of a query's result, as the query declares it."""
 
     name: str
     type: str  # as the engine prints it
@@ -45,7 +45,7 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 
 
 class Fill(NamedTuple):
-    """The allowed replacements of `@name` in the text."""
+    """The allowed replacements of a placeholder `@name` in a query's text."""
 
     name: str
     type: str  # key of tables.FILLS; "" for a number
@@ -67,14 +67,14 @@ class NamedQuery:
 
     @property
     def writes(self) -> bool:
-        """Return whether running it could change or load anything."""
+        """Return whether the query could change or load anything."""
         return _WRITING.search(blank_opaque(self.text)) is not None
 
     def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return the text and the parameters for the engine.
 
         Args:
-            values: one for each parameter and each fill.
+            values: one value for each parameter and each fill.
 
         Raises:
             QueryParameterError: names are missing or unknown, or a fill is not allowed by its header.
@@ -166,8 +166,8 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
     """Return the queries of one file, in its order.
 
     Args:
-        text: the file.
-        path: its name in messages and in `where`.
+        text: content of the file.
+        path: name of the file in messages and in `where`.
 
     Raises:
         QueryFileError: with path and line.
@@ -242,7 +242,7 @@ def _check(query: NamedQuery) -> None:
 def blank_opaque(text: str) -> str:
     """Replace strings, escaped names and comments by blanks.
 
-    Each character gives one blank.
+    Each character becomes one blank, so that positions do not change.
     """
     return _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 

@@ -1,4 +1,4 @@
-"""Write changes on the writer's thread, by transaction or by a new file."""
+"""Write changes in the writer's thread, by transaction or by a new file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
 
 
 class StoreChanges(LiveFile):
-    """The write path of each kind of change."""
+    """The part of a store that writes each kind of change."""
 
     def _apply(self, delta: GraphDelta, meta: Mapping[str, str]) -> int:
         rows, text_bytes = weight(delta)
@@ -101,7 +101,7 @@ class StoreChanges(LiveFile):
         return int(self._meta[KNOWLEDGE])
 
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
-        """Replace the file by a copy with the change; reads wait meanwhile."""
+        """Replace the file by a copy with a change; reads wait meanwhile."""
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):
@@ -113,7 +113,7 @@ class StoreChanges(LiveFile):
     def _rebuild(self, delta: GraphDelta, meta: Mapping[str, str], *, keep_code: bool) -> int:
         """Write a new file next to the old one and swap them.
 
-        A crash leaves one of them, complete.
+        A crash leaves one of the two files, complete.
         """
         rows, text_bytes = weight(delta)
         old, new = self._file.stat().st_size, rows * ROW_BYTES + text_bytes

@@ -146,7 +146,7 @@ def _values(params: Mapping[str, Any]) -> dict[str, Any]:
 def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     """Return the tokens from a position on, and texts by parameter name.
 
-    Each token is on a list.
+    A token that is on none of the lists is refused.
     """
     found: list[Token] = []
     texts: dict[str, str] = {}
@@ -189,7 +189,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
 
 
 def _word(said: str, at: int) -> tuple[str, str]:
-    """Return kind and form of a word."""
+    """Return the kind and the normalised form of a word."""
     word = said.upper()
     if word in RESERVED:
         raise refusal(f"{word} is not allowed; graphmem reads MATCH, WITH, UNWIND and RETURN alone", at)
@@ -206,7 +206,7 @@ def _meaning(inside: str, at: int) -> str:
 
 
 def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
-    """Replace parameters in row limits by their numbers."""
+    """Replace parameters in row limits by their values."""
     found = list(tokens)
     for at, token in enumerate(tokens):
         if token.text not in ("SKIP", "LIMIT"):
@@ -220,7 +220,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
 
 
 def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """Split a query at UNION; each part includes the UNION before it."""
+    """Split a query at UNION; each later part begins with the UNION."""
     found: list[list[Token]] = [[]]
     for token in tokens:
         if token.text == "UNION":
@@ -230,7 +230,7 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _limited(part: list[Token], most: int) -> list[Token]:
-    """Return a part of a query with a row limit."""
+    """Return a part of a query with a limit on its rows."""
     depth, returns, limit = 0, False, None
     for at, token in enumerate(part):
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
@@ -253,5 +253,5 @@ def _limited(part: list[Token], most: int) -> list[Token]:
 
 
 def refusal(why: str, at: int) -> BadInputError:
-    """Return the error for a text that cannot be read further."""
+    """Return the error for a query that breaks a rule at a position."""
     return BadInputError(f"Cypher, character {at + 1}: {why}", argument="query", value=at)

@@ -58,7 +58,7 @@ def main(engine: str, path: str, max_db_bytes: str) -> int:
 
 
 def _confine(seconds: float) -> None:
-    """Limit all resources of this process except memory, for good."""
+    """Limit all resources of this process except memory, permanently."""
     cpu = CPU_SECONDS + math.ceil(seconds) * 2
     for what, most in (
         (resource.RLIMIT_CPU, cpu),

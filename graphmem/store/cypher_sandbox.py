@@ -34,8 +34,8 @@ class CypherSandbox:
     """Answers queries one after the other. Thread-safe.
 
     Args:
-        database: file of the database.
-        engine: its name.
+        database: path of the database file.
+        engine: name of the engine.
         max_db_bytes: address space that the engine reserves.
         copy_to: writes a copy of the database, complete and on disk.
         state: returns the version of the graph; if it changed, the copy is made again.
@@ -54,7 +54,7 @@ class CypherSandbox:
         self._removal: threading.Timer | None = None
 
     def ask(self, query: str, params: Mapping[str, Any], most_rows: int, timeout_s: float) -> AskedRows:
-        """See `CypherQueries.ask`."""
+        """Answer a user-written query; see `CypherQueries.ask`."""
         text, values = checked(query, params, most_rows)
         _log.info("a person asks: %s", text)  # texts are parameters, so this contains none of them
         if not self._turn.acquire(timeout=WAIT_SECONDS):
@@ -70,7 +70,7 @@ class CypherSandbox:
             self._turn.release()
 
     def close(self) -> None:
-        """Delete the copy."""
+        """Delete the copy of the database."""
         if self._removal is not None:
             self._removal.cancel()
         self._clear()

@@ -29,12 +29,12 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
     """Apply a delta to the stored code graph and to the knowledge about it.
 
     Args:
-        transaction: open; the caller commits.
-        delta: complete, see `GraphDelta`.
-        moment: the time, for removed code that memories are about.
+        transaction: an open transaction, which the caller commits.
+        delta: a complete change; see `GraphDelta`.
+        moment: current time, recorded for removed code that memories are about.
 
     Returns:
-        Whether knowledge changed with it: a link was moved or an anchor set.
+        Whether knowledge changed too: a link was moved or an anchor set.
 
     Raises:
         BadInputError: an id or an edge is repeated, or an edge leads to a node that does not exist.
@@ -73,7 +73,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete stale nodes among these that knowledge no longer points at."""
+    """Delete those stale nodes to which no memory links any more."""
     if label not in CODE_NODES or not ids:
         return
     if len(ids) <= FEW:
@@ -116,7 +116,7 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 
 
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
-    """Write new lines of chunks that only moved; return the others."""
+    """Write new lines of chunks that only moved; return the other chunks."""
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
     few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)
@@ -141,9 +141,9 @@ def _remove_nodes(transaction: Transaction, label: NodeTable, ids: list[str], he
 
 
 def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Collection[str]) -> None:
-    """Delete every remaining edge, of the code and of data derived from it.
+    """Delete every remaining edge of nodes that will be deleted.
 
-    A complete delta leaves no edge of the code, but a remaining edge would block the deletion of its node.
+    A complete delta leaves no edges of the code, but a remaining or derived edge would block the deletion of its node.
     """
     left = _edges_left(transaction, label, ids)
     for kind, src_label, dst_label, node_id, outward in sorted(left):
@@ -156,7 +156,7 @@ def _sweep(transaction: Transaction, label: NodeTable, ids: list[str], kept: Col
 def _edges_left(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> list[list[Any]]:
     """Return the edges that these nodes still have.
 
-    (kind, label of src, label of dst, id, outward) for every kind of edge.
+    Each row is (kind, label of src, label of dst, id, outward).
     """
     if len(ids) <= FEW:
         return [row for one in ids for row in transaction.run("edges_left_one", label=label, id=one).rows]

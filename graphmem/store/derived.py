@@ -1,7 +1,7 @@
 """Write layer 2 inside the caller's transaction.
 
-Modules and flows are derived from one generation of the code. Edges are replaced as a whole. A module that is gone stays, marked stale,
-while a memory is about it.
+Modules and flows are derived from one generation of the code. Edges are replaced as a whole. A module that no longer exists stays,
+marked stale, while a memory is about it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ENDS: Final = {"src": pa.string(), "dst": pa.string()}
 
 
 def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> list[StoredModule]:
-    """Return modules with their files, by id, without those that are gone."""
+    """Return existing modules with their files, sorted by id."""
     paths: dict[str, list[str]] = {}
     for one in files:
         paths.setdefault(one["module_id"], []).append(one["path"])
@@ -43,9 +43,9 @@ def put_modules(
     """Replace the stored modules and their dependencies.
 
     Args:
-        transaction: open; the caller commits.
-        modules: all of them, distinct by id.
-        depends_on: (module id, module id, number of edges).
+        transaction: an open transaction, which the caller commits.
+        modules: all modules, with distinct ids.
+        depends_on: dependencies as (module id, module id, number of edges).
         moment: the time since which removed modules are stale.
     """
     for pair in (_CONTAINS, _DEPENDS):
@@ -70,7 +70,7 @@ def put_modules(
 
 
 def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
-    """Replace the stored flows; distinct by id."""
+    """Replace the stored flows by flows with distinct ids."""
     for pair in (_STARTS, _STEPS):
         transaction.run("delete_all_edges", **ends(pair))
     transaction.run("delete_flows")
@@ -85,7 +85,7 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
     """Replace the edges between files that change together.
 
-    One for each direction.
+    `rows` has one edge for each direction.
     """
     transaction.run("delete_all_edges", **ends(_CO_ACCESSED))
     columns = {**_ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
@@ -113,9 +113,9 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Create rows in pieces.
+    """Create rows of a table, in batches.
 
-    A row with a missing end is left out, because the next generation rewrites all of this.
+    A row with a missing end is left out, because the next generation of the code rewrites all derived rows.
     """
     for at in range(0, len(rows), SLICE):
         values = zip(*rows[at : at + SLICE], strict=True)

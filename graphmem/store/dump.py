@@ -2,9 +2,9 @@
 
 A dump moves a project between kuzu and ladybug.
 
-A dump is a directory: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. It is
-written from one read transaction. It is read back like every new file is filled (`rebuild.fill`), so the result equals that of `compact`.
-It names the schema of its rows. They are loaded into tables of that schema, and later migrations then update it.
+A dump is a directory: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. A dump is
+written from one read transaction. `rebuild.fill` loads it, as it fills every new file, so the result equals that of `compact`. A dump
+names the schema of its rows. The rows are loaded into tables of that schema, and later migrations then update the tables.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
     """Write the content of a database into an empty directory.
 
     Args:
-        connection: in a read transaction. The database may be of an older schema.
+        connection: a connection in a read transaction. The database may have an older schema.
         catalog: the named queries.
-        folder: made by the caller.
-        meta: all of Meta, as of that transaction.
+        folder: an empty directory that the caller created.
+        meta: all values of Meta in that transaction.
 
     Returns:
-        Rows by table, in the order they are loaded.
+        Number of rows of each table, in the order of loading.
 
     Raises:
         DiskFullError: the disk is full; the directory is unusable.
@@ -86,15 +86,15 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
     """Create a database file from a dump, completely or not at all.
 
     Args:
-        folder: of the dump.
-        path: of the new file.
-        engine: that reads it from now on.
+        folder: directory of the dump.
+        path: path of the new database file.
+        engine: name of the engine for the new file.
         buffer_pool_bytes: see `open_store`.
         max_db_bytes: see `open_store`.
-        replace: `path` may exist.
+        replace: whether to replace an existing file at `path`.
 
     Returns:
-        Its Meta.
+        The Meta values of the dump.
 
     Raises:
         DatabaseDamagedError: the dump is incomplete, or of an unknown format.
@@ -153,7 +153,7 @@ def pair_name(pair: Pair) -> str:
 def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
     """Write the rows of one table to a file; return their number.
 
-    Without rows no file is made.
+    No file is written for a table without rows.
     """
     count = 0
     with contextlib.ExitStack() as closing:
@@ -182,7 +182,7 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
-    """Return the migrations of a dump's rows; None if those are all."""
+    """Return the migrations of a dump's schema; None for the newest schema."""
     known = load_migrations()
     if version > known[-1].version:
         raise SchemaTooNewError(

@@ -1,8 +1,8 @@
 """Create a database from a dump in a separate process.
 
 Usage: `python -m graphmem.store.dump_process`. An engine that fills a file keeps hundreds of megabytes, and a crash ends its process. A
-server that checks its backup can afford neither. The process reads one JSON object from standard input, the arguments of `read_dump`. It
-prints one: `{"meta"}`, or `{"error", "message", "facts"}`.
+server that checks its backup can afford neither. The process reads one JSON object with the arguments of `read_dump` from standard input.
+It prints one JSON object: `{"meta"}`, or `{"error", "message", "facts"}`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _SEEN: Final = 300  # last characters of a process's output that are reported if
 
 
 def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> dict[str, str]:
-    """Run `read_dump` without its memory and crashes in this process.
+    """Run `read_dump` in a child process, to isolate memory and crashes.
 
     Raises:
-        DatabaseDamagedError: as `read_dump`, and if the engine ended its process.
+        DatabaseDamagedError: see `read_dump`; also if the engine ended the child process.
         SchemaTooNewError, DiskFullError, LimitError: see `read_dump`.
     """
     request = {

@@ -1,6 +1,6 @@
 """Stored vectors: validated on write, one table per dimension.
 
-The key consists of model and text.
+The key of a vector consists of the model and the hash of the text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """Return the vectors of a change of memories, with model and table.
+    """Validate the vectors of a change of memories; return model and table.
 
     None if the change has none.
 
@@ -57,9 +57,9 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     The engine accepts a NaN silently and only notices a wrong length at a later cast.
 
     Args:
-        model: identity of the model; vectors of different models are never compared.
-        dim: 1 to `MAX_DIMENSIONS`.
-        rows: columns text_hash (string) and vector (fixed_size_list<float32>, `dim`).
+        model: id of the model; vectors of different models are never compared.
+        dim: number of dimensions, 1 to `MAX_DIMENSIONS`.
+        rows: a table with the columns text_hash (string) and vector (fixed_size_list<float32>, `dim`).
 
     Raises:
         BadInputError: another shape, a repeated or null hash, a vector that is not finite or has zero length.
@@ -92,7 +92,7 @@ def vector_id(model: str, text_hash: str) -> str:
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
     """Add validated rows to their table.
 
-    It is created if it is not among `tables`. Existing vectors stay unchanged.
+    The table is created if it is not among `tables`. Existing vectors stay unchanged.
     """
     if table not in tables:
         transaction.run("create_embedding_table", table=table, dim=table.dim)
@@ -108,7 +108,7 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
     """Return (text_hash, vector) of one model, sorted by text_hash.
 
-    Without vectors: no rows, of dimension 1.
+    Without vectors, the result has no rows, and the dimension 1.
     """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
@@ -129,7 +129,7 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
     """Yield the vectors of a model as tables of ids in a column `wanted`.
 
-    One transaction may delete each table.
+    Each table is small enough for one transaction to delete it.
     """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])

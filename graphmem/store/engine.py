@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class EngineSpec(NamedTuple):
-    """The differences between the engines, known before one is opened."""
+    """The facts in which the engines differ, known before one is opened."""
 
     module: str
     magic: bytes  # first four bytes of a database file
@@ -58,7 +58,7 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 
 
 def _least(path: Path) -> int:
-    """Return the minimum address space of a file and its log, a power of two."""
+    """Return the least address space for a file and its log, a power of two."""
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
     while least < 2 * held:
@@ -69,7 +69,8 @@ def _least(path: Path) -> int:
 def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
     """Return address space sizes to try for a file, largest first.
 
-    The first is the requested size, or what this process may have and the file fits into. Half of the remaining address space is left for
+    The first is the requested size, or a smaller one that this process may have and the file fits into.
+    Half of the remaining address space is left for
     everything else in the process.
     """
     least, size = _least(path), wanted
@@ -82,7 +83,7 @@ def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
 
 
 class Rows(NamedTuple):
-    """A fully read result."""
+    """A result of a statement, read completely."""
 
     columns: list[str]
     types: list[str]
@@ -90,7 +91,7 @@ class Rows(NamedTuple):
 
 
 class Engine:
-    """One of the engines, imported.
+    """One of the two engines, imported.
 
     Args:
         name: kuzu or ladybug.
@@ -172,16 +173,16 @@ class Engine:
             raise self.translate(again, path) from again
 
     def connect(self, raw: Any) -> Any:
-        """Return an engine connection to an engine database."""
+        """Return an engine connection to an open engine database."""
         return self._module.Connection(raw)
 
     def prepare(self, connection: Any, text: str) -> Any:
-        """Plan a statement once, for parameters that come later."""
+        """Plan a statement once; its parameters follow later."""
         # Connection.prepare() of kuzu warns that it is deprecated; the object it returns does not.
         return self._module.PreparedStatement(connection, text, {})
 
     def translate(self, error: BaseException, path: Path, text: str = "") -> GraphMemError:
-        """Convert an engine's error to one of graphmem; see `engine_errors`."""
+        """Convert an engine's exception to a graphmem error; see `engine_errors`."""
         return translated(self.name, error, path, self.reserved_bytes, text, pool_bytes=self.pool_bytes)
 
 
@@ -210,7 +211,7 @@ class RawDatabase:
         return connection
 
     def renew(self, connection: Connection) -> Connection:
-        """Replace a connection that holds much memory by a new one."""
+        """Replace a connection that holds much memory by a new connection."""
         self._connections.remove(connection)
         connection.close()
         return self.connect()
@@ -219,7 +220,7 @@ class RawDatabase:
         """Close every connection and the file; the log stays as it is.
 
         Raises:
-            DiskFullError, GraphMemError: the engine could not; this object has been abandoned.
+            DiskFullError, GraphMemError: the engine could not close the file; this object was abandoned.
         """
         try:
             while self._connections:
@@ -243,13 +244,13 @@ class RawDatabase:
 
 
 class Connection:
-    """A connection.
+    """A connection to an open database.
 
     Every result is read fully and closed before the next statement.
 
     Attributes:
-        held_bytes: Arrow data passed to it. The engine keeps every table passed as a parameter until the connection is closed, so a caller
-            that passes much renews it now and then.
+        held_bytes: size of the Arrow data that was passed as parameters. The engine keeps every such table until the connection is
+            closed, so a caller that passes much data must renew the connection now and then.
     """
 
     def __init__(self, engine: Engine, raw: Any, path: Path) -> None:
@@ -288,8 +289,8 @@ class Connection:
     def arrow(self, text: str, params: Mapping[str, Any] | None = None) -> pa.Table:
         """Run one statement and return its rows as Arrow.
 
-        The engine allocates a whole piece before it fills it, by default ten million rows: 15 GB for vectors of 384 numbers. If the system
-        refuses that, the process ends.
+        The result is read in small pieces. The engine allocates a whole piece before it fills it, by default for ten million rows: 15 GB
+        for vectors of 384 numbers. If the system refuses that memory, the process ends.
         """
         with self._run(text, params) as result:
             return result.get_as_arrow(max(1, min(result.get_num_tuples(), PIECE_ROWS)))
@@ -316,7 +317,7 @@ class Connection:
     def roll_back(self) -> None:
         """Undo a transaction.
 
-        A statement that failed in the engine has done so already, one that never reached it has not.
+        A statement that failed in the engine has already undone it. A statement that never reached the engine has not.
         """
         self._end("ROLLBACK")
 
@@ -328,7 +329,7 @@ class Connection:
                 raise
 
     def parts(self) -> list[Any]:
-        """Return every engine object that this holds."""
+        """Return every engine object that this connection holds."""
         return [self.raw, *self._prepared.values()]
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""Translate errors of the engine.
+"""Translate exceptions of the engines to errors of graphmem.
 
-It raises only RuntimeError and MemoryError, with prose.
+The engines raise only RuntimeError and MemoryError, with a text for people.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _WRITES: Final = ("Cannot write to file", "Cannot truncate file")
 def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "", *, pool_bytes: int = 0) -> GraphMemError:
     """Convert an engine's exception to an error of graphmem.
 
-    A refusal by the system has precedence over the engine's own explanation.
+    If the system refused something, this cause has precedence over the engine's own explanation.
 
     Args:
-        engine: its name.
-        error: RuntimeError, MemoryError.
-        path: of the database; its name is removed before the cause is searched.
+        engine: name of the engine.
+        error: the RuntimeError or MemoryError of the engine.
+        path: path of the database; it is removed from the engine's text before the cause is searched.
         max_db_bytes: address space reserved for the file.
-        text: the statement.
-        pool_bytes: of the buffer pool, which cannot be larger than the address space.
+        text: text of the statement that failed.
+        pool_bytes: size of the buffer pool, which cannot be larger than the address space.
     """
     said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     plain = said.replace(str(path), "")

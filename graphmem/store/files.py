@@ -50,7 +50,7 @@ class Header(NamedTuple):
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """Return the path of a side file with that suffix."""
+    """Return the path of a side file with a given suffix."""
     return path.with_name(path.name + suffix)
 
 
@@ -70,10 +70,10 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
     The check does not use the engine, because engines trust a file and may crash.
 
     Raises:
-        DatabaseDamagedError: it is not a database, or shorter than its own header says.
-        SettingsError: another engine wrote it.
-        SchemaTooNewError, MigrationError: another version of the engine wrote it.
-        BadInputError: this account may not read it.
+        DatabaseDamagedError: the file is not a database, or shorter than its own header says.
+        SettingsError: another engine wrote the file.
+        SchemaTooNewError, MigrationError: another version of the engine wrote the file.
+        BadInputError: this account may not read the file.
     """
     size = path.stat().st_size
     try:
@@ -124,7 +124,7 @@ def _parse(head: bytes) -> Header:
 def damaged(path: Path, reason: str) -> DatabaseDamagedError:
     """Return the error for a file with wrong bytes.
 
-    An engine's complaint alone does not set `proven`.
+    The error has `proven` set, so an engine's complaint alone is not a reason to use it.
     """
     return DatabaseDamagedError(
         f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy",
@@ -186,7 +186,7 @@ def size_of(file: Path) -> int:
 def checksum(file: Path) -> int:
     """Return the CRC-32 of a whole file, never 0.
 
-    It shows whether a byte changed while the file was closed (0.03 s for 100 MB).
+    The checksum shows whether a byte changed while the file was closed (0.03 s for 100 MB).
     """
     found = 0
     with file.open("rb") as opened:
@@ -196,7 +196,7 @@ def checksum(file: Path) -> int:
 
 
 def cut(log: Path, whole: int) -> None:
-    """Keep only the first `whole` bytes of a log; delete it if there are none."""
+    """Keep only the first `whole` bytes of a log; delete the log for 0 bytes."""
     if size_of(log) > whole:
         os.truncate(log, whole)
         if whole:
@@ -208,7 +208,7 @@ def cut(log: Path, whole: int) -> None:
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
     """Quarantine a copy of a log and keep only its first `whole` bytes.
 
-    The intact part exists at every moment.
+    The intact part of the log exists at every moment.
     """
     target = _quarantined(log)
     copy(log, target)
@@ -242,7 +242,7 @@ def check_room(path: Path, needed: int) -> None:
     The engines survive most refused writes, not all: ladybug throws from a destructor when a shadow file cannot be written.
 
     Raises:
-        DiskFullError, ResourceError: less room than `needed` bytes and `RESERVE`, on the disk or below the size limit of a file.
+        DiskFullError, ResourceError: there is less room than `needed` plus `RESERVE` bytes on the disk, or below the size limit of a file.
     """
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
@@ -265,7 +265,7 @@ def check_room(path: Path, needed: int) -> None:
 def put_in_place(new: Path, path: Path) -> None:
     """Replace a database by another closed, complete one, atomically.
 
-    Both must be without a log. Then the rename of one file is the whole change, and a crash leaves one complete database.
+    Neither database may have a log. Then the rename of one file is the whole change, and a crash leaves one complete database.
 
     Raises:
         DatabaseDamagedError: one of them still has a log.

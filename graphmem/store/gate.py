@@ -1,7 +1,7 @@
 """A shared/exclusive lock around the database file.
 
 A checkpoint that meets an open read waits for seconds and then fails. A database file can only be exchanged without readers. Reads hold the
-gate shared, those two operations hold it exclusively.
+gate shared; checkpoints and exchanges hold it exclusively.
 """
 
 from __future__ import annotations

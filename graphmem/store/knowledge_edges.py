@@ -22,7 +22,7 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """The form of links of one FROM … TO …."""
+    """The columns of the links of one FROM … TO … of a table."""
 
     pair: Pair
     columns: Mapping[str, pa.DataType]  # after the ends
@@ -71,7 +71,7 @@ def key_of(shape: LinkShape, link: Link) -> Link:
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return links from these memories (or to them), unordered."""
+    """Return the links from (or to) given memories, unordered."""
     if not ids:
         return []
     if len(ids) <= FEW:
@@ -88,7 +88,7 @@ def links_of_table(table: pa.Table) -> list[Link]:
 
 
 def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Link], wanted: Iterable[Link]) -> None:
-    """Replace `stored` links by `wanted` ones; common ones stay untouched.
+    """Replace `stored` links by `wanted` links; links in both stay unchanged.
 
     Raises:
         BadInputError: an end is missing.
@@ -99,7 +99,7 @@ def write_links(transaction: Transaction, shape: LinkShape, stored: Iterable[Lin
 
 
 def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Delete links, by key."""
+    """Delete links, found by their keys."""
     if not links:
         return
     fills = ends(shape.pair) if shape.drop_one == "delete_edge" else shape.fills

@@ -1,7 +1,7 @@
 """Convert memories and sessions to the engine's form and back.
 
-Inside, times are naive UTC, and an empty list of tags is null, because the engine guesses a wrong type for an empty list. Everything else
-is as in the row.
+In the engine, times are naive UTC, and an empty list of tags is null, because the engine guesses a wrong type for an empty list. All
+other values are as in the row.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 
 
 class Shape(NamedTuple):
-    """The form of rows of one label.
+    """The columns of the rows of one label.
 
-    `texts` are the columns that are set one by one. All others are set together, in place.
+    The columns in `texts` are set one by one. All other columns are set together, in place.
     """
 
     label: NodeTable
@@ -64,9 +64,9 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 
 
 def stored_form(row: Sequence[Any]) -> list[Any]:
-    """Return a row's values as passed to the engine.
+    """Return the values of a row as they are passed to the engine.
 
-    Except times, which the connection converts.
+    Times are not converted here, because the connection converts them.
     """
     return [(list(value) or None) if isinstance(value, tuple) else value for value in row]
 
@@ -105,7 +105,7 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
 
 
 def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
-    """Return rows as Arrow, with all columns or some; see `column`."""
+    """Return rows as an Arrow table with all or some columns; see `column`."""
     names = columns or list(shape.types)
     return pa.table({name: column(shape, name, rows) for name in names})
 

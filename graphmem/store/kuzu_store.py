@@ -53,21 +53,21 @@ def open_store(
     """Open the database at a path, or create it.
 
     Args:
-        path: of the database file; its log and lock are next to it.
+        path: path of the database file; its log and lock file are next to it.
         engine: kuzu or ladybug; a process can only use one of them.
-        buffer_pool_bytes: memory for pages.
-        max_db_bytes: address space for the file, a power of two.
+        buffer_pool_bytes: memory that the engine may use for pages.
+        max_db_bytes: address space to reserve for the file, a power of two.
         read_only: share the database with other readers; nothing is created or migrated. A database in a read-only directory is opened this
             way, too.
         query_timeout_s: default time limit of one read.
         at_rest: leave a properly closed file closed until the engine is needed; see `store.resting`.
-        keep: called before the schema of a database changes. Its argument writes a dump of the database. If it raises, the database stays
-            as it is.
+        keep: called before the schema of a database changes, with a function that writes a dump of the database. If `keep` raises, the
+            database stays as it is.
 
     Raises:
-        StoreBusyError: this or another process has it open.
-        SchemaTooNewError, MigrationError: another graphmem or engine version made it.
-        DatabaseDamagedError: it is not a database, or incomplete.
+        StoreBusyError: this or another process has the database open.
+        SchemaTooNewError, MigrationError: another version of graphmem or of the engine created it.
+        DatabaseDamagedError: the file is not a database, or is incomplete.
         BadInputError, SettingsError: an argument is invalid, or the directory cannot be written.
         NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
@@ -107,8 +107,8 @@ class KuzuStore(StoreReads, StoreChanges):
 
     Attributes:
         path: resolved path of the database file.
-        engine: which engine, with its sizes.
-        notes: what was quarantined at open or at recovery, one sentence each.
+        engine: the engine and its sizes.
+        notes: one sentence for each file that was quarantined at open or at recovery.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
@@ -122,12 +122,12 @@ class KuzuStore(StoreReads, StoreChanges):
 
     @property
     def local(self) -> LocalFile:
-        """The file of this engine: the store itself."""
+        """The operations on the engine's file, which this store implements."""
         return self
 
     @property
     def cypher(self) -> CypherQueries:
-        """The executor of user-written queries: the store itself."""
+        """The executor of user-written queries, which this store implements."""
         return self
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class KuzuStore(StoreReads, StoreChanges):
         Raises:
             BadInputError: the delta contradicts itself, leads to a memory or session that does not exist, has a value that cannot be
                 stored, or its vectors are not of the one model that its memories name.
-            DiskFullError: too little room for it; nothing of it was written.
+            DiskFullError: the disk has too little room; nothing was written.
         """
         check_delta(delta)
         checked_vectors, checked = embeddings.checked_for(delta, vectors), checked_meta(meta)
@@ -179,7 +179,7 @@ class KuzuStore(StoreReads, StoreChanges):
         Reads continue, writes wait.
 
         Raises:
-            DiskFullError: too little room for it; nothing of it is left.
+            DiskFullError: the disk has too little room; no part of the copy remains.
         """
         self._write(lambda: self._copy_to(target))
 
@@ -189,7 +189,7 @@ class KuzuStore(StoreReads, StoreChanges):
         See `store.dump`. Reads and writes continue.
 
         Returns:
-            Rows by table.
+            Number of rows of each table.
         """
         with self._passage() as connection:
             connection.set_timeout(0)
@@ -206,14 +206,14 @@ class KuzuStore(StoreReads, StoreChanges):
         The old content is deleted.
 
         Args:
-            new: a closed file of this engine, on the same disk. Its counters are set above those of the database it replaces, so data
-                derived from either is recognised as outdated.
+            new: a closed file of this engine, on the same disk. Its counters are set above those of the replaced database, so that data
+                derived from either database is recognised as outdated.
 
         Returns:
             The generation of the code graph.
 
         Raises:
-            DatabaseDamagedError, SchemaTooNewError, MigrationError: it cannot be used; nothing was changed.
+            DatabaseDamagedError, SchemaTooNewError, MigrationError: the new file cannot be used; nothing was changed.
         """
         return self._write(lambda: self._exchange(new.resolve()))
 
@@ -229,7 +229,7 @@ class KuzuStore(StoreReads, StoreChanges):
     def forget_vectors(self, model: str) -> int:
         """Delete the vectors of a model; return their number.
 
-        It works in pieces, so that other writes run in between.
+        The vectors are deleted in batches, so that other writes can run in between.
         """
         gone = 0
         for table, rows in embeddings.doomed(self._ask, self._vector_tables, model):

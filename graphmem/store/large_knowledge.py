@@ -1,6 +1,6 @@
 """Write a change of layer 3 that is too large for one transaction.
 
-It is written in pieces into a copy of the file. The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the
+The change is written in pieces to a copy of the file. The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the
 default 256 MiB). The copy is invisible until it replaces the file, so all pieces become visible at once, as in a transaction.
 """
 
@@ -34,15 +34,15 @@ PIECE_BYTES: Final = 8 << 20
 
 
 def delta_bytes(delta: KnowledgeDelta) -> int:
-    """Return an upper estimate of its size in a file."""
+    """Return an upper estimate of the size of a change in a file."""
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
 
 
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
-    """Split the delta into pieces, each after the rows it leads to.
+    """Split a change into pieces; a row comes after the rows it links to.
 
-    Together they have the effect of the delta.
+    Together the pieces have the effect of the whole change.
     """
     yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)
@@ -91,16 +91,16 @@ def write_copy(
 ) -> None:
     """Write `path`.next: the database at `path` with the change.
 
-    On failure nothing of it is left.
+    On failure no part of the new file remains.
 
     Args:
-        path: of the database, closed and without a log.
-        options: engine and sizes.
+        path: path of the database, which is closed and without a log.
+        options: the engine and its sizes.
         catalog: the named queries.
-        delta: validated.
-        vectors: of its memories.
-        tables: existing tables of vectors.
-        meta: set together with the change.
+        delta: the validated change.
+        vectors: vectors of the memories in the change.
+        tables: the existing tables of vectors.
+        meta: values of Meta to set together with the change.
         moment: see `apply_knowledge`.
 
     Raises:

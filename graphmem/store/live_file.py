@@ -63,8 +63,8 @@ class LiveFile:
 
     Attributes:
         path: resolved path of the database file.
-        engine: which engine, with its sizes.
-        notes: what was quarantined at open or at recovery, one sentence each.
+        engine: the engine and its sizes.
+        notes: one sentence for each file that was quarantined at open or at recovery.
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock) -> None:
@@ -167,11 +167,11 @@ class LiveFile:
     def rest(self, unused_s: float) -> bool:
         """Close the file if it was unused for some time.
 
-        An open engine holds 100 to 350 MB. The lock stays, with the facts of a closed file. Generations and meta are known without the
-        engine. The next read or write opens it again in 0.1 s to 0.3 s.
+        An open engine holds 100 to 350 MB. The lock remains, with the facts of a closed file. Generations and meta are known
+        without the engine. The next read or write opens it again in 0.1 s to 0.3 s.
 
         Returns:
-            Whether it was closed now.
+            Whether this call closed the file.
 
         Raises:
             DiskFullError, StoreBusyError: the checkpoint failed; the file is open as before.
@@ -226,7 +226,7 @@ class LiveFile:
     def _expect_in_place(self) -> None:
         """Refuse to continue if the directory was replaced.
 
-        The engine opens files by path, and creates missing ones.
+        This matters because the engine opens files by path, and creates missing ones.
 
         Raises:
             StoreClosedError: the directory was moved, deleted or replaced.
@@ -309,9 +309,9 @@ class LiveFile:
     # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Free the memory of changes.
+        """Free the memory that code changes hold in the engine.
 
-        Nobody waits for it, and after a failure the next change tries again.
+        No caller waits for this work. After a failure, the next change tries again.
         """
         if self._closed or self._lost or self._reads_only or self._at_rest or self._held < HELD_CHANGES or not self._in_place:
             return
@@ -351,9 +351,9 @@ class LiveFile:
         return True
 
     def _wake(self) -> None:
-        """Reopen the file with all checks of an open.
+        """Reopen a closed file, with all the checks of opening.
 
-        They find changes to its bytes in the meantime.
+        The checks detect bytes that changed in the meantime.
         """
         with self._gate.exclusive(BUSY_S):
             if not self._file.exists():
@@ -369,7 +369,7 @@ class LiveFile:
         """Reopen a read-only file for writes when there is room again.
 
         Raises:
-            DiskFullError: there is none; the file is open read-only as before.
+            DiskFullError: there is still no room; the file remains open read-only.
         """
         files.check_room(self._file, 0)
         with self._gate.exclusive(BUSY_S):
@@ -385,7 +385,7 @@ class LiveFile:
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
         """Checkpoint and close the file for a block, then always reopen it.
 
-        The caller holds the gate.
+        The caller must hold the gate exclusively.
         """
         self._expect_in_place()  # a rebuild may have written for minutes
         with self._on_the_live_file(gated=True):
@@ -429,8 +429,8 @@ class LiveFile:
         torn in the middle of a large transaction sometimes ends it, too, so everything after `whole` bytes is cut off.
 
         Args:
-            gated: the caller holds the gate.
-            whole: length of the log when the transaction began; not given for a checkpoint, which is not in the log alone.
+            gated: whether the caller already holds the gate.
+            whole: length of the log when the transaction began; None for a checkpoint, which also changes other files.
         """
         try:
             yield

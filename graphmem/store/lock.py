@@ -56,11 +56,11 @@ class DatabaseLock:
 
     Args:
         path: resolved path of the database file.
-        engine: its engine.
-        shared: read-only; others may read too.
+        engine: name of the database's engine.
+        shared: whether the database is opened read-only, so that other processes may read too.
 
     Raises:
-        StoreBusyError: this or another process has it open (`owner`: facts about it, or None).
+        StoreBusyError: this or another process has the database open. The attribute `owner` has facts about that process, or None.
     """
 
     def __init__(self, path: Path, engine: str, shared: bool) -> None:
@@ -97,7 +97,7 @@ class DatabaseLock:
     def write(self, *, clean: bool, database: str, checkpoint: int, log: int, compact: int = 0, checksum: int = 0, known: str = "") -> None:
         """Record the state of the database.
 
-        It is one write, so a killed process leaves this record or the previous one.
+        The record is written at once, so that a killed process leaves either this record or the previous one.
         """
         if self._descriptor is None or self._shared:
             return
@@ -109,7 +109,7 @@ class DatabaseLock:
         os.ftruncate(self._descriptor, len(data))
 
     def release(self) -> None:
-        """Unlock. Idempotent."""
+        """Release the lock. Idempotent."""
         with _register_lock:
             for key in self._keys:
                 _register.pop(key, None)

@@ -1,6 +1,7 @@
 """Create tables from the numbered files of `queries/schema`.
 
-Each file and the record of it are one transaction. A database records the files that made it. A gap, a changed file or a database made by a
+Each file is applied and recorded in one transaction. A database records the files that were applied to it.
+A gap, a changed file or a database made by a
 newer graphmem is refused. Comments and white space of a file do not count.
 """
 
@@ -30,7 +31,7 @@ _HISTORY: Final = "SchemaVersion"  # the table that records the applied files
 
 
 class Migration(NamedTuple):
-    """One file of queries/schema."""
+    """One numbered file of `queries/schema`."""
 
     version: str  # 0001
     name: str
@@ -74,9 +75,9 @@ def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
 
 
 def split_statements(text: str) -> tuple[str, ...]:
-    """Return the statements of a file.
+    """Return the statements of a schema file in a normalised form.
 
-    Without comments, and with white space folded outside strings.
+    Comments are removed, and white space outside strings is reduced to single blanks.
     """
     bare = _COMMENT.sub(lambda found: found[1] or " ", text)
     parts: list[str] = []
@@ -94,13 +95,13 @@ def migrate(connection: Connection, catalog: Catalog, path: Path, migrations: tu
     """Apply the missing migrations to a database; return their versions.
 
     Args:
-        connection: of the writer.
-        catalog: for the transaction.
-        path: of the database, for messages.
-        migrations: default: those of `load_migrations`.
+        connection: the writer's connection.
+        catalog: the named queries.
+        path: path of the database, for messages.
+        migrations: the migrations to apply; None for those of `load_migrations`.
 
     Returns:
-        The versions that were applied now.
+        The versions that this call applied.
 
     Raises:
         SchemaTooNewError, MigrationError: see `pending`.
@@ -121,8 +122,8 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     """Return the migrations that a database lacks.
 
     Raises:
-        SchemaTooNewError: it has some that this graphmem does not know.
-        MigrationError: it is not a graphmem database, its history has a gap, or a file was changed since.
+        SchemaTooNewError: the database has migrations that this graphmem does not know.
+        MigrationError: the file is not a graphmem database, its history has a gap, or a file was changed since.
     """
     known = load_migrations() if migrations is None else migrations
     tables = table_names(connection)
@@ -171,7 +172,7 @@ def check_tables(connection: Connection, path: Path) -> None:
     A crash or another program may have left only a part.
 
     Raises:
-        MigrationError: some are missing.
+        MigrationError: tables are missing.
     """
     missing = sorted({*map(str, NodeTable), *map(str, RelTable)} - table_names(connection))
     if missing:

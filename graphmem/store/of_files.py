@@ -23,7 +23,7 @@ FEW_PATHS: Final = 48  # from here on, a scan for each path costs as much as rea
 
 
 def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) -> StoredRows:
-    """Return rows of these files, sorted by id; chunks only of `chunks_of`."""
+    """Return the rows of some files; chunks only for files in `chunks_of`."""
     return StoredRows(
         files=_rows(ask, FileRow, "files_of", "all_files", paths),
         symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
@@ -34,7 +34,7 @@ def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) 
 
 
 def edges_of(ask: Ask, paths: Collection[str]) -> list[EdgeRow]:
-    """Return edges whose source is in these files, by (kind, src, dst)."""
+    """Return the edges whose source is in given files, by (kind, src, dst)."""
     if not paths:
         return []
     if len(paths) <= FEW_PATHS:

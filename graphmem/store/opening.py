@@ -53,7 +53,7 @@ _COPY: Final = re.compile(r"\.probe-[0-9a-f]{12}")
 
 
 def resolve(path: Path) -> Path:
-    """Return the one name of a database, with links resolved.
+    """Return the canonical path of a database, with links resolved.
 
     Raises:
         BadInputError: its directory is missing or not accessible, or the path is a directory.
@@ -80,16 +80,16 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
     """Check that the database at `path` can be opened; create it if missing.
 
     Args:
-        path: resolved, and locked by the caller.
-        options: engine and sizes.
+        path: the resolved path, which the caller has locked.
+        options: the engine and its sizes.
         catalog: the named queries.
         previous: the last owner's record in the lock file.
 
     Returns:
-        What was quarantined, one sentence each; always empty with `read_only`.
+        One sentence for each quarantined file; always empty with `read_only`.
 
     Raises:
-        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: it is not a graphmem database, or incomplete.
+        DatabaseDamagedError, SchemaTooNewError, MigrationError, SettingsError: the file is not a graphmem database, or is incomplete.
         ResourceError, DiskFullError, BadInputError: the system refused the check; its state is unknown.
         NotIndexedError: nothing exists at the path, and `read_only` was given.
     """
@@ -171,7 +171,7 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
 def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
     """Save the database before its schema changes.
 
-    The file is kept for the graphmem that made it, and a dump for every engine.
+    A copy of the file remains usable with the older graphmem, and a dump is usable with every engine.
     """
     kept = beside(path, f".before-{version}")
     files.check_room(path, path.stat().st_size)
@@ -198,9 +198,9 @@ def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, c
 
 
 def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> list[str]:
-    """Check a database that the last owner did not close.
+    """Check a database that its last owner did not close.
 
-    Engines have crashed on such files, so a child process tries copies first.
+    Engines have crashed on such files, so a child process opens copies first.
     """
     copy = _probe_copy(path)
     left = files.side_files(path)
@@ -241,7 +241,7 @@ def _after_crash(path: Path, options: OpenOptions, previous: Record | None) -> l
 def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
     """Return a child process's complaint about a database.
 
-    "" if it opens there. Called when this process could not open it.
+    The result is "" if the database opens there. This is called when this process could not open it.
 
     Raises:
         ResourceError, DiskFullError, BadInputError, StoreBusyError: the check was not possible.
@@ -258,17 +258,17 @@ def proven_damage(path: Path, engine: str, buffer_pool_bytes: int, max_db_bytes:
 
 
 def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) -> str:
-    """Open a copy in a child process and count its tables; "" if it opens.
+    """Open a copy in a child process; return "" or the reason of a failure.
 
-    Otherwise the reason. The engine is a parameter.
+    The child process also counts the rows of all tables.
     """
     return _probe(copy, engine, buffer_pool_bytes, max_db_bytes).says
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether a smaller file is an older copy, not a torn file.
+    """Return whether a smaller file is an older copy, not a damaged file.
 
-    A person may have restored the copy.
+    A person may have restored an older copy.
     """
     copy = _probe_copy(path)
     try:
@@ -340,7 +340,7 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
 
 
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
-    """Return more memory than an intact file needs to be opened and counted.
+    """Return a memory limit that opening an intact file never reaches.
 
     A torn page can contain a length of many gigabytes.
     """
@@ -351,10 +351,10 @@ def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
 def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subprocess.CompletedProcess[str], bool]:
     """Run a command with a memory limit.
 
-    It returns the exit code, and whether the command was killed because it had more than `most_bytes` in memory.
+    The result is the completed process, and whether it was killed because it had more than `most_bytes` in memory.
 
     Raises:
-        subprocess.TimeoutExpired: it did not end in time.
+        subprocess.TimeoutExpired: the command did not end in time.
     """
     due = time.monotonic() + seconds
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace") as process:
@@ -382,8 +382,8 @@ def _resident(pid: int) -> int:
 
 
 def _same(probe: _Probe, previous: Record) -> bool:
-    """Return whether the file without its log is the one at the crash.
+    """Return whether the file without its log is unchanged since the crash.
 
-    That is the same database at the same checkpoint.
+    It must be the same database at the same checkpoint.
     """
     return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

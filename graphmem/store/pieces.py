@@ -1,6 +1,6 @@
 """Read whole tables piece by piece.
 
-The engine keeps a whole result in its buffer pool.
+This bounds memory, because the engine keeps a whole result in its buffer pool.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _GROWTH: Final = 4  # maximum growth of the next piece, in times the number of n
 
 
 class Pieces:
-    """Reads whole tables.
+    """Reads whole tables in pieces.
 
     A table without rows gives one empty piece with all its columns.
 
     Args:
-        connection: without another writer at the same time, or in a read transaction.
+        connection: a connection in a read transaction, or one without another writer at the same time.
         catalog: the named queries.
     """
 
@@ -52,7 +52,7 @@ class Pieces:
     def edges(self, pair: Pair) -> Iterator[pa.Table]:
         """Yield all edges of one FROM … TO …, including stale ones.
 
-        Ids of the ends, then the columns in the table's order.
+        The columns are the ids of the ends, then the columns in the table's order.
         """
         return self._pieces("dump_edges_between", self._last_of(pair.src), **ends(pair))
 

@@ -26,7 +26,7 @@ BUSY: Final = 75
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
-    """Open, count every table, read Meta, close; return 0 if all worked."""
+    """Open, count all tables, read Meta and close; return 0 if all worked."""
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:
@@ -66,7 +66,7 @@ def _say(sentence: str, code: int) -> int:
 def _counts(names: set[str]) -> Iterator[tuple[str, dict[str, object]]]:
     """Return a count query for each existing table of the schema.
 
-    A later check reports foreign tables.
+    Tables outside the schema are not counted; a later check reports them.
     """
     nodes, edges = set(map(str, NodeTable)), set(map(str, RelTable))
     for name in sorted(names):

@@ -25,8 +25,8 @@ def read_knowledge(ask: Ask, generation: int, ids: Sequence[str] | None) -> Know
 
     Args:
         ask: runs named queries in one read transaction.
-        generation: of the knowledge at that time.
-        ids: of memories.
+        generation: generation of the knowledge in that transaction.
+        ids: ids of the memories to read; None for all.
     """
     some = None if ids is None else set(ids)
     about = [

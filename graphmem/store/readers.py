@@ -1,4 +1,4 @@
-"""Connections for reads; each read has its own and returns it drained."""
+"""Connections for reads; each read uses its own connection."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ HELD_BYTES: Final = 1 << 20  # Arrow data a reading connection may hold before i
 class Readers:
     """A pool of connections of one open database.
 
-    They are made on demand, at most `capacity`. Statements of two threads on one connection corrupt the heap, so a connection is never
-    shared.
+    Connections are created on demand, at most `capacity`. Statements of two threads on one connection corrupt the heap,
+    so a connection is never shared.
     """
 
     def __init__(self, database: RawDatabase, capacity: int) -> None:

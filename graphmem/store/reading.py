@@ -1,6 +1,6 @@
 """Reads of a store: named queries, consistent snapshots, cached facts.
 
-Cached facts are known without the engine.
+Cached facts can be read without opening the engine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class StoreReads(LiveFile):
-    """Reads, from any thread."""
+    """The part of a store that reads. Thread-safe."""
 
     _query_timeout_s: float
     _vector_tables: list[EmbeddingTable]
@@ -50,9 +50,9 @@ class StoreReads(LiveFile):
         Times are aware, in UTC.
 
         Args:
-            query: its name.
-            timeout_s: time limit; default: the store's own; 0 for none.
-            **params: its parameters and fills.
+            query: name of the query.
+            timeout_s: time limit in seconds; None for the store's own limit, 0 for no limit.
+            **params: parameters and fills of the query.
 
         Raises:
             QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
@@ -69,7 +69,7 @@ class StoreReads(LiveFile):
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def read_arrow(self, query: str, /, *, timeout_s: float | None = None, **params: Any) -> pa.Table:
-        """Return the same as an Arrow table; its times are naive UTC."""
+        """Return the result of `read` as an Arrow table; times are naive UTC."""
         with self._reading(query, params, timeout_s) as (connection, text, values):
             return connection.arrow(text, values)
 
@@ -105,13 +105,13 @@ class StoreReads(LiveFile):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunk rows with text, all or those ids, sorted by id."""
+        """Return chunk rows with text, of all chunks or of given ids, by id."""
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> pa.Table:
         """Return all chunk rows, sorted by id.
 
-        `packed` has prefix and text, deflated.
+        The column `packed` has prefix and text, compressed.
         """
         return packed_chunk_table(self._ask)
 
@@ -121,12 +121,12 @@ class StoreReads(LiveFile):
             return edges_of(ask, set(paths))
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return all rows of these files; chunks only of `chunks_of`."""
+        """Return all rows of some files; chunks only for files in `chunks_of`."""
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
     def places(self, file: str) -> bytes:
-        """Packed occurrences in the file with this id; empty if none are known."""
+        """Return the packed occurrences in a file, given by id; empty if unknown."""
         return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
@@ -147,7 +147,7 @@ class StoreReads(LiveFile):
     def vectors(self, model: str) -> pa.Table:
         """Return (text_hash, vector) of a model, sorted by text_hash.
 
-        Without vectors: dimension 1 and no rows.
+        Without vectors, the result has no rows, and the dimension 1.
         """
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
@@ -156,7 +156,7 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return small facts about the database, without the store's own."""
+        """Return small facts about the database, without the store's own facts."""
         self._check_open()
         return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)}
 
@@ -184,7 +184,7 @@ class StoreReads(LiveFile):
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
         """Hold a snapshot for several reads, with its Meta.
 
-        The gate delays checkpoints while it is open.
+        The gate delays checkpoints while the snapshot is open.
         """
         with self._passage() as connection:
             connection.set_timeout(0)

@@ -1,7 +1,7 @@
 """Fill a new database file with a code graph and existing knowledge.
 
-COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So it happens
-in a file that is still invisible. `files.put_in_place` then makes it the database atomically.
+COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So
+the rows are copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ class Content:
     """The content of the new file: `delta` applied to the content of `old`.
 
     Args:
-        delta: the change; with `keep_code` false it is the whole code graph.
-        old: a connection to the present database, None when there is none.
+        delta: the change; if `keep_code` is false, the whole code graph.
+        old: a connection to the present database; None if none exists yet.
         catalog: the named queries.
         keep_code: whether the present code graph is the base of the change.
-        moment: the time, for removed code that memories are about.
+        moment: current time, recorded for removed code that memories are about.
 
     Attributes:
         knowledge_changed: whether a link of knowledge was moved or an anchor set; known after `edges` was consumed.
-        schema: the migrations its rows are of; None for all there are.
+        schema: the migrations of the schema that the rows have; None for the newest schema.
     """
 
     schema: tuple[Migration, ...] | None = None
@@ -101,7 +101,7 @@ class Content:
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
         """Yield every FROM … TO … with rows.
 
-        Two columns of ends, then the properties.
+        The columns are the two ends, then the properties.
         """
         yield CHUNK_OF, self._linked_chunks()
         fresh = self._delta_edges()
@@ -149,7 +149,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Return ids of code nodes that knowledge points at, by label."""
+        """Return the ids of code nodes to which memories link, by label."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:
@@ -163,7 +163,7 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Return the new edges by FROM … TO …, converted to Arrow early.
+        """Return the new edges by FROM … TO …, converted to Arrow at once.
 
         As rows they would need ten times the memory.
         """
@@ -199,7 +199,7 @@ class Content:
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
-        """Return links of chunks to the symbols they were cut at.
+        """Return links from chunks to the symbols at which they were cut.
 
         A kept chunk whose symbol is gone has no link.
         """
@@ -211,14 +211,14 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _between(self, table: pa.Table, pair: Pair, present: Mapping[NodeTable, Collection[str]]) -> pa.Table:
-        """Remove edges from or to code that no longer exists."""
+        """Remove the edges from or to code that no longer exists."""
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
                 table = table.filter(_among(table[column], present[label]))
         return table
 
     def _followed(self, table: pa.Table, pair: Pair) -> pa.Table:
-        """Return knowledge after the code change; see `anchors`."""
+        """Return the links of memories after the code change; see `anchors`."""
         links = links_of_table(table) if self._now and {pair.src, pair.dst} & set(ANCHORED) else []
         stays, moved = follow(links, pair, self._moves, self._now)
         if not moved and stays == links:
@@ -232,11 +232,11 @@ def fill(database: RawDatabase, catalog: Catalog, content: Content, meta: Mappin
     """Fill an empty database file with `content`.
 
     Args:
-        database: just created; this is its only user.
+        database: a new database that nothing else uses.
         catalog: the named queries.
-        content: iterated once.
-        meta: all of Meta.
-        further: added to Meta if knowledge changed.
+        content: the content to write; it is iterated once.
+        meta: all values of Meta.
+        further: values added to Meta if knowledge changed.
 
     Raises:
         BadInputError: an edge leads to a node that does not exist.
@@ -288,7 +288,7 @@ def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | Emb
 
 
 def _renewed(database: RawDatabase, connection: Connection) -> Connection:
-    """Return the connection, renewed so that it holds no earlier rows."""
+    """Return a renewed connection, which holds no earlier rows in memory."""
     connection = database.renew(connection)
     connection.use_threads(1)  # COPY keeps buffers for each thread: two threads need 40 MB more and save 0.05 s
     give_back()

@@ -23,25 +23,25 @@ from graphmem.store.tables import EmbeddingTable
 
 
 class Known(NamedTuple):
-    """Facts about a closed database, from the process that closed it."""
+    """Facts about a closed database that the closing process recorded."""
 
     meta: dict[str, str]
     vector_tables: list[EmbeddingTable]
 
 
 def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
-    """Return the facts to record for a properly closed database."""
+    """Return the facts to record when a database is closed properly."""
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": [table.dim for table in vector_tables]}, sort_keys=True)
 
 
 def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
-    """Return the recorded facts, if a plain open is enough for the file.
+    """Return the recorded facts if the file needs no checks or migrations.
 
-    None if only an open can tell.
+    None if the file must be opened to know the facts.
 
     Args:
-        path: resolved, and locked by the caller.
-        engine: the one that would open it.
+        path: the resolved path, which the caller has locked.
+        engine: the engine that would open the file.
         previous: the content of the lock file.
     """
     if previous is None or not previous.clean or not previous.known or not previous.checksum or not path.exists():
@@ -59,6 +59,9 @@ def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
 
 
 def _form(engine: Engine) -> str:
-    """Return the engine and migrations of files that need only a plain open."""
+    """Return a text of engine and migrations, to compare with a closed file.
+
+    If both are equal, the file needs no migration.
+    """
     parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """Whole-graph reads for the projections.
 
-Arrow, sorted, from one consistent snapshot.
+The results are sorted Arrow tables from one consistent snapshot.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
     """Return the input of the `graph` projection.
 
-    Edges come from the engine with row numbers for their ends and get their ids here. That is four times cheaper than a join in the engine.
+    The engine returns edges with row numbers as ends, which become ids here. That is four times cheaper than a join in the engine.
     Sorting compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.
-        generation: of that transaction.
+        generation: generation of the code in that transaction.
     """
     nodes = {label: ask(query) for label, query in _NODE_QUERIES.items()}
     return GraphTables(
@@ -57,7 +57,7 @@ def graph_tables(ask: Ask, generation: int) -> GraphTables:
 
 
 def graph_edges(ask: Ask) -> pa.Table:
-    """Return the edges of `graph_tables` alone."""
+    """Return only the edges of `graph_tables`."""
     return _edges(ask, {label: ask(query) for label, query in _NODE_QUERIES.items()})
 
 
@@ -109,7 +109,7 @@ def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]])
 
 
 def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
-    """Return chunks with their text, all or those ids.
+    """Return chunks with their text, of all chunks or of given ids.
 
     Unknown ids are left out.
     """
@@ -125,7 +125,7 @@ def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
 
 
 def packed_chunk_table(ask: Ask) -> pa.Table:
-    """Return every chunk with prefix and text in stored form."""
+    """Return every chunk with its prefix and text in compressed form."""
     table = ask("all_chunks")
     return _sorted(table.rename_columns(["packed" if name == "text" else name for name in table.column_names]))
 

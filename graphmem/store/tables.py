@@ -110,7 +110,7 @@ class EmbeddingTable:
     The engine fixes the dimension in the column's type.
 
     Args:
-        dim: 1 to `MAX_DIMENSIONS`.
+        dim: number of dimensions, 1 to `MAX_DIMENSIONS`.
     """
 
     dim: int
@@ -126,7 +126,7 @@ class EmbeddingTable:
 
     @classmethod
     def parse(cls, name: str) -> EmbeddingTable | None:
-        """Return the table of that name, or None if the name has another form."""
+        """Return the table with a given name; None if the form is another."""
         digits = name.removeprefix(cls.PREFIX)
         return cls(int(digits)) if digits != name and digits.isascii() and digits.isdigit() else None
 

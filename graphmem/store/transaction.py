@@ -25,16 +25,16 @@ _OUTSIDE_ONLY = re.compile(r"\s*(COPY|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
 
 
 class CommitError(GraphMemError):
-    """A failed commit; only a reopened file shows whether it is on disk."""
+    """A commit failed; only reopening the file shows whether it is on disk."""
 
 
 class Transaction:
-    """Named write queries, all or nothing.
+    """A transaction of named write queries.
 
-    A context manager: its end commits, an exception rolls back.
+    Use it as a context manager: the end of the block commits, an exception rolls back.
 
     Args:
-        connection: of the writer; not used elsewhere meanwhile.
+        connection: the writer's connection, which is not used elsewhere meanwhile.
         catalog: the named queries.
     """
 
@@ -74,16 +74,16 @@ class Transaction:
             return self._connection.arrow(text, params)
 
     def each(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """Run a named query for each parameter set; return first rows.
+        """Run a query for each parameter set; return the first row of each result.
 
-        It is planned once.
+        The query is planned once.
         """
         return [found[0] if found else [] for found in self.each_rows(query, fills, rows)]
 
     def each_rows(self, query: str, fills: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[list[list[Any]]]:
         """Run a named query for each parameter set; return all rows.
 
-        It is planned once.
+        The query is planned once.
         """
         if not rows:
             return []
@@ -100,7 +100,7 @@ class Transaction:
 class _Guard:
     """Refuses statements outside an open transaction.
 
-    It marks the transaction unusable when a statement fails.
+    When a statement fails, the guard marks the transaction as unusable.
     """
 
     def __init__(self, transaction: Transaction, text: str) -> None:

@@ -28,11 +28,11 @@ LabelOf = Callable[[str], NodeTable]
 
 
 class EdgeChanges:
-    """The edges of one delta, sorted by the necessary operation.
+    """The edges of one change, grouped by the operation they need.
 
     Args:
-        delta: complete; an edge with changed evidence is among both the removed and the new.
-        label_of: from an id to the label of the node.
+        delta: a complete change; an edge with changed evidence is in both the removed and the new edges.
+        label_of: returns the label of the node with an id.
 
     Raises:
         BadInputError: an edge is repeated, or joins labels that its table does not join.
@@ -52,7 +52,7 @@ class EdgeChanges:
         self._dropped = self._by_pair(key for key in delta.removed_edges if key not in changed)
 
     def delete(self, transaction: Transaction) -> None:
-        """Delete removed edges and move moved ones, before nodes change."""
+        """Delete removed edges and update moved edges, before nodes change."""
         for pair, keys in self._dropped.items():
             few_or_many(
                 transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table
@@ -76,9 +76,9 @@ class EdgeChanges:
             _create(transaction, pair, rows)
 
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
-        """Move the ends of whole files; return the changed edges that remain.
+        """Update the lines of edges in whole files; return the edges that remain.
 
-        They are not yet at their new lines.
+        The returned edges changed too, but do not have their new lines yet.
         """
         by_path: dict[str, list[EdgeRow]] = defaultdict(list)
         left = []
@@ -104,7 +104,7 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Move all edges of a file from some line on, if most changes say so."""
+    """Shift all edges of a file from a line on, if most changes are such."""
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
     stored = {row[:3]: row for row in before}
@@ -181,7 +181,7 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Refuse repeated keys.
+    """Refuse repeated keys in a change.
 
     The engine would silently write a null into one of the rows.
     """
@@ -197,7 +197,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 
 
 def ends(pair: Pair) -> dict[str, Any]:
-    """Return the fills of a query about one FROM … TO …."""
+    """Return the fills of a query about the edges of one FROM … TO …."""
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 
 

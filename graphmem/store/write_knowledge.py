@@ -1,7 +1,7 @@
 """Write a change of layer 3 inside the caller's transaction.
 
-A single memory takes a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands take a handful of joins
-with Arrow tables. Both use the same code; `FEW` decides.
+A single memory needs a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a
+handful of joins with Arrow tables. Both use the same code; the constant `FEW` decides which statements run.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
     The caller writes the vectors of new memories.
 
     Args:
-        transaction: open; the caller commits.
-        delta: validated by `check_delta`.
-        moment: the time since which unseen files are stale.
-        tables: of vectors, searched for those of removed memories.
+        transaction: an open transaction, which the caller commits.
+        delta: the change, validated by `check_delta`.
+        moment: current time; unseen files are stale since then.
+        tables: tables of vectors, from which vectors of removed memories are deleted.
 
     Raises:
         BadInputError: a link leads to a memory or session that does not exist.
@@ -112,7 +112,7 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
-    """Create missing rows and change different ones; return old rows by id."""
+    """Create missing rows and update different ones; return old rows by id."""
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
         there = transaction.each("target_id", {"label": shape.label}, [{"id": one} for one in ids])
@@ -176,7 +176,7 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """Return the stored states of these nodes; unknown ones are left out."""
+    """Return the stored states of given nodes; unknown ones are left out."""
     if not ids:
         return {}
     fills: dict[str, Any] = {} if label is NodeTable.SYMBOL else {"label": label}
@@ -198,7 +198,7 @@ def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
 
 
 def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
-    """Upsert links by key, after removing some."""
+    """Create or replace links by key, after removing other links."""
     if not links and not dropped:
         return
     keys = {key_of(shape, link) for link in (*links, *dropped)}

@@ -38,10 +38,10 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
     """Create missing nodes, update changed ones and revive stale ones.
 
     Args:
-        transaction: open.
-        label: File, Symbol or External.
-        rows: of its row type, each id once.
-        before: known stored rows by id, not stale; the others are read.
+        transaction: an open transaction.
+        label: the label of the nodes: File, Symbol or External.
+        rows: rows of the label's type, with distinct ids.
+        before: stored rows by id that are known and not stale; the other stored rows are read.
     """
     stored: dict[str, Sequence[Any]] = {row[0]: (*before[row[0]], None) for row in rows if row[0] in before}
     stored.update(stored_nodes(transaction, label, [row[0] for row in rows if row[0] not in before]))
@@ -75,7 +75,7 @@ def write_nodes(transaction: Transaction, label: NodeTable, rows: Sequence[Any],
 def stored_nodes(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, list[Any]]:
     """Return the stored values of these nodes, by id.
 
-    Columns are in the table's order, times naive UTC. For code, `stale_at` is last.
+    The values are in the order of the table's columns, with times in naive UTC. For code, `stale_at` is last.
     """
     if not ids:
         return {}

@@ -24,9 +24,9 @@ class Writer:
     """Runs jobs one after another in a thread of its own.
 
     Args:
-        name: of the thread.
-        capacity: jobs that may wait; more are refused.
-        busy_timeout_s: wait of a caller for a place in the queue.
+        name: name of the thread.
+        capacity: greatest number of waiting jobs; further jobs are refused.
+        busy_timeout_s: seconds that a caller waits for a place in the queue.
     """
 
     def __init__(self, name: str, capacity: int, busy_timeout_s: float) -> None:
@@ -64,7 +64,7 @@ class Writer:
     def post(self, job: Callable[[], object]) -> None:
         """Queue a job without waiting, after all queued ones.
 
-        It takes no place in the queue, and its exceptions are logged.
+        The job does not count for the capacity of the queue, and its exceptions are logged.
         """
 
         def logged() -> None:
