@@ -37,7 +37,7 @@ MAX_NODES: Final = 1 << 28  # (source, kind, destination) is sorted as one 64-bi
 
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
-    """One entry per node, in the order of ids."""
+    """Columns with one entry per node, in the order of ids."""
 
     id: Any  # pa.StringArray, ascending
     label: U8  # FILE | SYMBOL | EXTERNAL
@@ -61,7 +61,7 @@ class NodeColumns:
 
 @dataclass(frozen=True, slots=True)
 class PathColumns:
-    """One entry per path of a file or symbol, ascending."""
+    """Columns with one entry per path of a file or symbol, ascending."""
 
     path: Any  # pa.StringArray, ascending
     node: I32  # node of the file; -1 when only symbols name the path
@@ -77,9 +77,9 @@ class PathColumns:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """One entry per edge, sorted by (src, kind, dst).
+    """Columns with one entry per edge, sorted by (src, kind, dst).
 
-    `by_dst` is the same rows sorted by (dst, kind, src).
+    `by_dst` has the row numbers sorted by (dst, kind, src).
     """
 
     src: I32
@@ -95,7 +95,7 @@ class EdgeColumns:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedColumns:
-    """One entry per call site without a known target, sorted by id."""
+    """Columns with one entry per unresolved call site, sorted by id."""
 
     id: Any
     path: I32
@@ -109,7 +109,7 @@ class UnresolvedColumns:
 class GraphArrays:
     """All columns of a GraphView.
 
-    Two graphs are equal if these are equal.
+    Two graphs are equal if all their columns are equal.
     """
 
     generation: int
@@ -138,7 +138,7 @@ class GraphArrays:
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
     """Encode (first, kind, second) as one number with the same order.
 
-    Also used with the ends exchanged.
+    It is also used with the ends exchanged, to sort by destination.
     """
     return (src.astype(np.int64) << 33) | (kind.astype(np.int64) << 28) | dst.astype(np.int64)
 
@@ -146,7 +146,7 @@ def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[An
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
     """Return row pointers of compressed sparse rows.
 
-    int32, shape (n + 1,), for a column of row numbers.
+    The input is a column of row numbers. The result is int32, shape (n + 1,).
     """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
@@ -156,7 +156,7 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
     """Return the entries of some compressed sparse rows: counts, positions.
 
-    One count per row; the positions of a row follow those of the row before.
+    There is one count per row. The positions of a row follow those of the previous row.
     """
     starts = indptr[rows].astype(np.int64)
     counts = indptr[rows + 1].astype(np.int64) - starts

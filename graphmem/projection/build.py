@@ -33,7 +33,7 @@ from graphmem.store.base import GraphTables
 
 
 def text(values: Any) -> Any:
-    """Return any column of strings as one contiguous StringArray, no nulls."""
+    """Convert a column of strings to one contiguous StringArray without nulls."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     elif not isinstance(values, pa.Array):
@@ -90,7 +90,7 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
     """Return (name, qualname) of externals.
 
-    `requests` + `Session.get` is `get`, `requests.Session.get`.
+    For example, `requests` and `Session.get` give `get` and `requests.Session.get`.
     """
     short = [name.rpartition(".")[2] if name else package for package, name in zip(packages, names, strict=True)]
     full = [f"{package}.{name}" if name else package for package, name in zip(packages, names, strict=True)]
@@ -141,7 +141,7 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
     """Return facts about each path; without a file they are empty.
 
-    `node`: the node of each row of `files`.
+    `node` has the node number of each row of `files`.
     """
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
@@ -199,7 +199,7 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
     """Return the `lines` column in its normal form.
 
-    It is "" if the only site is `line`, as in the store.
+    The value is "" if the only site is `line`, as in the store.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))

@@ -28,20 +28,20 @@ _ALIGN: Final = 64
 
 
 class DamagedFileError(Exception):
-    """A file with changed bytes; the projection must be built again."""
+    """A file has changed bytes; the projection must be built again."""
 
 
 class OtherFormatError(DamagedFileError):
-    """An intact file of another kind or format.
+    """An intact file has another kind or format.
 
     The projection must be built again.
     """
 
 
 class Container(NamedTuple):
-    """The content of a file.
+    """The content of a projection file.
 
-    `meta` belongs to the caller, sections are numpy arrays or Arrow tables.
+    The caller defines the content of `meta`. Sections are numpy arrays or Arrow tables.
     """
 
     generation: int
@@ -52,7 +52,7 @@ class Container(NamedTuple):
 def write_container(path: Path, what: str, version: int, generation: int, sections: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
     """Write numpy arrays and Arrow tables atomically.
 
-    They replace the previous file.
+    The new file replaces the previous one.
 
     Raises:
         OSError: the disk refused; the old file still exists.
@@ -85,14 +85,14 @@ def write_container(path: Path, what: str, version: int, generation: int, sectio
 
 
 def read_container(path: Path, what: str, version: int) -> Container:
-    """Open a file of `write_container` and check its sums.
+    """Open a file written by `write_container` and check its checksums.
 
     Arrays are read-only views of the memory map.
 
     Raises:
         FileNotFoundError: the file is missing.
         DamagedFileError: at least one byte has changed.
-        OtherFormatError: of another kind or format.
+        OtherFormatError: the file has another kind or format.
     """
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size < len(_MAGIC) + 12:

@@ -9,7 +9,7 @@ class FileNames:
     """Index of paths by each of their parts.
 
     Args:
-        paths: of all files, ascending.
+        paths: paths of all files, ascending.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -20,12 +20,12 @@ class FileNames:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return files with the most common last parts, and their number.
+        """Return the files that share most last parts with a path, and how many.
 
-        ([], 0) if not even the name exists.
+        The result is ([], 0) if not even the file name exists.
 
         Args:
-            parts: of the path.
+            parts: parts of the path.
         """
         name = parts[-1] if parts else ""
         named = self._of_part.get(name, [])
@@ -43,7 +43,7 @@ class FileNames:
     def meant(self, place: str) -> list[str]:
         """Return the files with a path ending, module or directory, ascending.
 
-        First by "app/base.py", else by "app.base" or "base", else all files below a directory.
+        The place is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or "base", then as a directory.
         """
         parts = place.split("/") if "/" in place else place.split(".")
         end, stem_end = f"/{place}", f"/{'/'.join(parts)}"

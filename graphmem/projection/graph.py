@@ -1,7 +1,7 @@
 """The `graph` projection: an immutable in-memory view of the code graph.
 
-It answers in microseconds. It is made from the store's snapshot. The delta of each commit gives a new view, which is saved next to the
-database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis walks the arrays directly; interfaces use
+The view answers in microseconds. It is made from the store's snapshot. The delta of each commit gives a new view, which is saved next to
+the database. Nodes are numbers 0..n-1 in the order of their ids; edges are row numbers. Analysis walks the arrays directly; interfaces use
 `info`.
 """
 
@@ -61,7 +61,7 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Row numbers by the text of a column, in ascending order."""
+    """Look-up of the row numbers that have a text in a column, ascending."""
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()
@@ -96,9 +96,9 @@ class _Lookup:
 
 
 class _Numbers(Mapping[str, int]):
-    """Node number of each id, found by bisection in the sorted ids.
+    """The node number of each id, found by bisection in the sorted ids.
 
-    A table of its own would have to be rebuilt after every commit. The last few thousand results are cached, because one search asks for
+    A hash table would have to be rebuilt after every commit. The last few thousand results are cached, because one search asks for
     each candidate some five times.
     """
 
@@ -118,7 +118,7 @@ class _Numbers(Mapping[str, int]):
         return isinstance(key, str) and (at := bisect_left(self._ids, key)) < len(self._ids) and self._ids[at] == key
 
     def get(self, key: str, default: Any = None) -> Any:
-        """See `Mapping.get`; a missing key costs no exception."""
+        """Return a value as `Mapping.get` does; a missing key raises no exception."""
         at = self._met.get(key)
         if at is None:
             at = bisect_left(self._ids, key)
@@ -140,19 +140,19 @@ class GraphView:
     """An in-memory view of one generation of the code graph. Thread-safe.
 
     Attributes (n nodes, m edges; arrays must not be written to):
-        generation: of the store this view equals.
+        generation: generation of the store that this view equals.
         label: uint8 (n,), FILE, SYMBOL or EXTERNAL of graphmem.projection.arrays.
         kind: uint8 (n,), position in NODE_KINDS.
         path_index: int32 (n,), position in `paths`; -1 for externals.
-        parent: int32 (n,), enclosing symbol; -1.
+        parent: int32 (n,), node of the enclosing symbol; -1 for none.
         start_line, end_line: int32 (n,), 1-based, inclusive.
         is_test: bool (n,).
         src, dst: int32 (m,), ends of each edge row; rows are sorted by (src, kind, dst).
         edge_kind, edge_source, edge_rule: uint8 (m,), positions in EDGE_KINDS, EDGE_SOURCES, `rules`.
         confidence: float32 (m,).
-        line: int32 (m,), first site in the file of src; 0 where a line means nothing.
+        line: int32 (m,), line of the first site in the file of src; 0 for edges without a line.
         out_ptr: int32 (n + 1,): edge rows of node i going out are out_ptr[i]..out_ptr[i + 1] - 1.
-        in_ptr, in_edge, in_src: the reverse: in_edge[in_ptr[i]:in_ptr[i + 1]] are the edge rows coming in, sorted by
+        in_ptr, in_edge, in_src: the same for incoming edges: in_edge[in_ptr[i]:in_ptr[i + 1]] are the edge rows coming in, sorted by
             (kind, src), and in_src the nodes they come from.
         rules: names of the rules in use.
     """
@@ -199,7 +199,7 @@ class GraphView:
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
         """Return a new view after `delta`.
 
-        It equals one made from the store's tables of that generation.
+        The new view equals a view made from the store's tables of that generation.
         """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
@@ -207,7 +207,7 @@ class GraphView:
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """Reuse the previous view's look-ups, changed where columns changed."""
+        """Reuse the look-ups of the previous view, patched where columns changed."""
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
         mine["ids"] = patch.ids
@@ -248,12 +248,12 @@ class GraphView:
     def load(cls, path: Path, generation: int, notes: list[str] | None = None) -> GraphView | None:
         """Load the saved view, or return None.
 
-        None means that it is missing, damaged or of another generation. Then build it again.
+        None means that the saved view is missing, damaged or of another generation, and must be built again.
 
         Args:
-            path: of the file.
-            generation: of the store.
-            notes: receives a sentence if it is damaged.
+            path: path of the file.
+            generation: current generation of the store.
+            notes: receives a sentence if the file is damaged.
         """
         try:
             saved = read_container(path, "graph", FORMAT)
@@ -304,13 +304,13 @@ class GraphView:
         return self.paths[p] if p >= 0 else ""
 
     def name(self, i: int) -> str:
-        """Return the last part of the name; the base name of a file."""
+        """Return the last part of a node's name; for a file, its base name."""
         return str(self.arrays.nodes.name[i].as_py())
 
     def qualname(self, i: int) -> str:
-        """Return the dotted name inside the file.
+        """Return a node's dotted name inside its file; "" for a file.
 
-        For an external package and name; "" for a file.
+        For an external, the name includes the package.
         """
         return str(self.arrays.nodes.qualname[i].as_py())
 
@@ -319,7 +319,7 @@ class GraphView:
         return str(self.arrays.nodes.signature[i].as_py())
 
     def doc(self, i: int) -> str:
-        """Return the first paragraph of the documentation, or ""."""
+        """Return the first paragraph of a symbol's documentation, or ""."""
         return str(self.arrays.nodes.doc[i].as_py())
 
     def modifiers(self, i: int) -> list[str]:
@@ -330,7 +330,7 @@ class GraphView:
     def entry_points(self) -> Any:
         """Kind of entry point of each node, "" for none.
 
-        From the node's row, else from the rule of an incoming edge that is one of `ENTRY_RULES`.
+        The kind comes from the node's row, else from an incoming edge whose rule is one of `ENTRY_RULES`.
         """
         column = self.arrays.nodes.entry_point
         is_entry = np.zeros(256, np.bool_)
@@ -353,7 +353,7 @@ class GraphView:
         return text(pc.replace_with_mask(column, bits, pa.array([told[node] for node in nodes[silent].tolist()], pa.string())))
 
     def entry_point(self, i: int) -> str:
-        """Return the kind of entry point, or ""."""
+        """Return the kind of entry point that a node is, or ""."""
         return str(self.entry_points[i].as_py())
 
     def body_hash(self, i: int) -> str:
@@ -362,22 +362,22 @@ class GraphView:
 
     @cached_property
     def is_entry_point(self) -> Bool:
-        """Boolean per node, shape (n,): it has an entry point kind."""
+        """Mask of the nodes that are entry points, shape (n,)."""
         return np.asarray(pa.compute.not_equal(self.entry_points, "")).astype(np.bool_)
 
     @cached_property
     def is_test_case(self) -> Bool:
-        """Boolean per node, shape (n,): a test runner calls it as a test."""
+        """Mask of the nodes that a test runner calls as tests, shape (n,)."""
         return np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
 
     def info(self, i: int) -> SymbolInfo:
-        """Return a node as every answer shows it."""
+        """Return a node in the form that every answer shows."""
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
         """Return many nodes in the given order.
 
-        About 4 microseconds per node.
+        The cost is about 4 microseconds per node.
         """
         wanted = np.asarray(indices, dtype=np.int64)
         nodes = self.arrays.nodes
@@ -408,16 +408,16 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """(pointers, symbols) by path, then number.
+        """(Pointers, symbols): the symbols of each path, by number.
 
-        A line that moves does not change it.
+        A change of lines does not change this index.
         """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def by_path(self, path: str) -> I32:
-        """Return symbols of a file by start line, enclosing ones first.
+        """Return the symbols of a file by start line, enclosing symbols first.
 
         Empty for an unknown path.
         """
@@ -447,21 +447,21 @@ class GraphView:
     def by_name(self, name: str) -> I32:
         """Return nodes whose last name part is exactly this, ascending.
 
-        For files the base name. Nodes of any label.
+        Nodes of any label count. For files, the name is the base name.
         """
         return self._names[name]
 
     def by_qualname(self, qualname: str) -> I32:
         """Return symbols and externals with this qualified name, ascending.
 
-        An external has a dotted name. Empty for "".
+        An external has a dotted name. The result is empty for "".
         """
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
         """Return a symbol's position among definitions of the same name.
 
-        By line, from 1, in its file: a property's setter is the second.
+        Positions count from 1, by line in the symbol's file. The setter of a property, for example, is the second definition.
         """
         same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
         place = (int(self.start_line[i]), i)
@@ -479,7 +479,7 @@ class GraphView:
     def by_module(self, module: str) -> I32:
         """Return file nodes of a dotted module name or import path, by path.
 
-        Empty for "".
+        The result is empty for "".
         """
         nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
         return nodes[nodes >= 0]
@@ -491,7 +491,7 @@ class GraphView:
         return node if node >= 0 else None
 
     def file_info(self, path: str) -> FileInfo | None:
-        """Return a file as every answer shows it."""
+        """Return a file in the form that every answer shows."""
         node, number = self.file_node(path), self.path_number.get(path, -1)
         if node is None:
             return None
@@ -511,7 +511,7 @@ class GraphView:
     def unresolved_named(self, name: str) -> list[Unresolved]:
         """Return call sites of this name without a known target.
 
-        By path, line, id.
+        They are sorted by path, line and id.
         """
         rows = self._unresolved_names[name].tolist()
         u, paths = self.arrays.unresolved, self.paths
@@ -527,7 +527,7 @@ class GraphView:
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Return why files are not completely in the graph, by path.
+        """Return the reasons why files are not completely in the graph, by path.
 
         Files with partial parse errors have no reason.
         """
@@ -538,7 +538,7 @@ class GraphView:
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
         """Return edge rows from a node, by (kind, destination).
 
-        If kinds are given, only of these.
+        If kinds are given, only edges of these kinds are returned.
         """
         rows = np.arange(self.out_ptr[i], self.out_ptr[i + 1], dtype=np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
@@ -546,7 +546,7 @@ class GraphView:
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
         """Return edge rows to a node, by (kind, source).
 
-        If kinds are given, only of these.
+        If kinds are given, only edges of these kinds are returned.
         """
         rows = self.in_edge[self.in_ptr[i] : self.in_ptr[i + 1]].astype(np.int64)
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
@@ -587,7 +587,7 @@ class GraphView:
     def warm(self) -> None:
         """Build the look-ups now, instead of at their first use.
 
-        Takes some tens of milliseconds.
+        This takes some tens of milliseconds.
         """
         for name in _LOOKUPS:
             getattr(self, name)
@@ -595,15 +595,15 @@ class GraphView:
     def cool(self) -> bool:
         """Release the look-ups; return whether there were any.
 
-        They take about as much memory as the columns. The next question that needs one builds it again.
+        The look-ups take about as much memory as the columns. A look-up is built again when a question needs it.
         """
         return bool([name for name in (*_LOOKUPS, "ids") if self.__dict__.pop(name, None) is not None])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the columns.
+        """Number of bytes that the columns occupy.
 
-        Decoded lists and look-ups come on top, at first use.
+        Decoded lists and look-ups need more memory after their first use.
         """
         a = self.arrays
         parts = [getattr(part, c.name) for part in (a.nodes, a.paths, a.edges, a.unresolved) for c in fields(part)]

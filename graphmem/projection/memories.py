@@ -36,9 +36,9 @@ _NONE: Final[frozenset[int]] = frozenset()
 
 
 class MemoryFilter(NamedTuple):
-    """Which memories may be found.
+    """Filter of the memories that a query may find.
 
-    Empty means every live one.
+    An empty filter allows every live memory.
     """
 
     types: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class MemoryFilter(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A neighbour in time."""
+    """A memory that is a neighbour of another one in time."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -58,7 +58,7 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Candidates of a query, with the data to score others next to them."""
+    """Candidates of a query, with the data to score further memories alike."""
 
     ids: set[str]
     words: dict[str, float]  # BM25 of memories with any of the words
@@ -71,7 +71,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Which words some memories have."""
+    """The words that some memories contain."""
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
     rows: dict[str, int]  # term -> number of memories that contain it
@@ -80,13 +80,13 @@ class Terms(NamedTuple):
 
 
 class MemoryIndex(MemoryLinks):
-    """Layer 3 in memory.
+    """An in-memory index of layer 3: memories, sessions and links.
 
     Thread-safe: every method sees the state between two patches. Inside `projection.sight.seeing`, reads return no memory of another
     visibility; writers see all.
 
     Args:
-        generation: of the knowledge it was read at.
+        generation: generation of the knowledge from which the index was read.
     """
 
     def __init__(self, generation: int = 0) -> None:
@@ -119,9 +119,9 @@ class MemoryIndex(MemoryLinks):
         """Build the index from one snapshot of the store.
 
         Args:
-            knowledge: of all memories.
-            model_id: of `vectors`; "" for none.
-            vectors: (text_hash, vector) of that model; those of other texts are ignored.
+            knowledge: all of layer 3.
+            model_id: id of the model of `vectors`; "" for none.
+            vectors: (text_hash, vector) of that model; vectors of texts that no memory has are ignored.
         """
         index = cls()
         index.patch(
@@ -140,9 +140,10 @@ class MemoryIndex(MemoryLinks):
         return index
 
     def state(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
-        """Return everything except the vectors, as `restored` takes it.
+        """Return everything except the vectors, in the form `restored` accepts.
 
-        Columns by name, and values that `marshal` supports. They are the index's own objects: the caller must be inside `reading`.
+        The result is columns by name, and values that `marshal` supports. These are the index's own objects, so the caller must be inside
+        `reading`.
         """
         rest = {
             "ids": self._id_at,
@@ -221,7 +222,7 @@ class MemoryIndex(MemoryLinks):
     def by_fingerprint(self, fingerprint: str) -> list[str]:
         """Return ids of memories with this fingerprint, ascending.
 
-        Including retired ones.
+        Retired memories are included.
         """
         with self._lock:
             return sorted(self._seen(self._by_fingerprint.get(fingerprint, ())))
@@ -235,7 +236,7 @@ class MemoryIndex(MemoryLinks):
     def short_ids(self, prefix: str) -> list[str]:
         """Return short ids with a prefix, ascending.
 
-        It scans all of them.
+        The cost is a scan of all short ids.
         """
         with self._lock:
             return sorted(short for short, one in self._by_short_id.items() if short.startswith(prefix) and self._seen((one,)))
@@ -258,7 +259,7 @@ class MemoryIndex(MemoryLinks):
     def timeline(self, memory_id: str, before: int, after: int) -> list[str]:
         """Return a memory and its neighbours in time, oldest first.
 
-        Retired ones are left out.
+        Retired memories are left out.
         """
         with self._lock:
             place = self._place(memory_id)
@@ -268,7 +269,10 @@ class MemoryIndex(MemoryLinks):
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
 
     def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
-        """Return live neighbours in time, `reach` on each side, nearest first."""
+        """Return a memory's live neighbours in time, nearest first.
+
+        `reach` is the number of neighbours on each side.
+        """
         with self._lock:
             place = self._place(memory_id)
             if place is None:
@@ -296,13 +300,13 @@ class MemoryIndex(MemoryLinks):
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return memories nearest to a vector: (id, cosine), ties by id.
 
-        Exact: one pass over the vectors of all matching memories. The vector must be of the same model.
+        The search is exact: it takes one pass over the vectors of all matching memories. The vector must be of the same model.
 
         Args:
-            vector: float32 (dim,), not zero; one of another dimension has no neighbours.
+            vector: float32 (dim,), not zero; a vector of another dimension has no neighbours.
             limit: maximum number of memories.
             min_cosine: the smallest cosine.
-            only: filter; every live memory when None.
+            only: filter of the memories; None for every live memory.
         """
         with self._lock:
             if self._matrix.shape[1] != np.size(vector):
@@ -334,12 +338,12 @@ class MemoryIndex(MemoryLinks):
     def words(self, query: str, limit: int, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
         """Return memories with words of a query: (id, BM25), ties by id.
 
-        Best first. The query is normalised like the memories; stop words count only if there are no other words.
+        The best come first. The query is normalised like the memories; stop words count only if there are no other words.
 
         Args:
             query: any text.
             limit: maximum number of memories.
-            only: filter; every live memory when None.
+            only: filter of the memories; None for every live memory.
         """
         with self._lock:
             scores = self._words.scores(query_words(query), len(self._id_at)).scores
@@ -350,10 +354,10 @@ class MemoryIndex(MemoryLinks):
         """Return candidates by words and by vector, each with both scores.
 
         Args:
-            words: of the query, normalised.
-            vector: of the query; None to search without vectors.
-            depth: candidates of each path.
-            only: filter; every live memory when None.
+            words: normalised words of the query.
+            vector: vector of the query; None to search without vectors.
+            depth: number of candidates of each path.
+            only: filter of the memories; None for every live memory.
         """
         with self._lock:
             n = len(self._id_at)
@@ -389,15 +393,16 @@ class MemoryIndex(MemoryLinks):
             return found._replace(score=score)
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Return word scores of memories that are ranked next to other texts.
+        """Return word scores of memories that are ranked with other texts.
 
         Args:
-            words: of the query, normalised.
+            words: normalised words of the query.
             elsewhere: the other texts.
-            ids: of the memories.
+            ids: ids of the memories.
 
         Returns:
-            BM25 of memories with any of the words, and the score that stands for all words. The best memory has the share of the query's
+            BM25 scores of memories with any of the words, and the score that a memory with all words would have.
+            The best memory has the share of the query's
                 weight that it covers.
         """
         with self._lock:
@@ -411,8 +416,8 @@ class MemoryIndex(MemoryLinks):
         """Return which of some words some memories contain.
 
         Args:
-            words: normalised.
-            ids: of the memories; unknown ones are left out.
+            words: normalised words.
+            ids: ids of the memories; unknown ids are left out.
         """
         with self._lock:
             at = {self._slot_of[one]: one for one in ids if one in self._slot_of}
@@ -431,8 +436,8 @@ class MemoryIndex(MemoryLinks):
 
         Args:
             delta: the change committed to the store.
-            vectors: (text_hash, vector) of the write, of the model in use; the first ones set the length of a vector.
-            generation: of the knowledge after it; default: one more than before.
+            vectors: (text_hash, vector) of the write, from the model in use. The first vectors determine the dimension.
+            generation: generation of the knowledge after the write; None for one more than before.
         """
         with self._lock:
             self._forget(delta.removed_memories)
@@ -445,7 +450,7 @@ class MemoryIndex(MemoryLinks):
     def use_model(self, model_id: str, vectors: pa.Table) -> None:
         """Use the vectors of this model from now on.
 
-        These are those of `vectors` that belong to memories, and later additions.
+        The index uses those of `vectors` that belong to memories, and vectors that are added later.
         """
         with self._lock:
             self.model_id = model_id
@@ -479,7 +484,7 @@ class MemoryIndex(MemoryLinks):
     def missing_vectors(self) -> list[str]:
         """Return ids of live memories without a vector, newest first.
 
-        A vector of the model in use.
+        Only vectors of the model in use count.
         """
         with self._lock:
             slots = np.flatnonzero(self._mask(MemoryFilter()) & ~self._has_vector[: len(self._id_at)])
@@ -493,9 +498,9 @@ class MemoryIndex(MemoryLinks):
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return text hashes of live memories that are not among these.
+        """Return text hashes of live memories that are not among given hashes.
 
-        Each with the id of a memory with the text.
+        Each hash has the id of a memory with the text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -503,7 +508,7 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return (live memories whose text hash is among these, live memories)."""
+        """Return (live memories with a text hash among the given, live memories)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
@@ -533,14 +538,14 @@ class MemoryIndex(MemoryLinks):
         return mask
 
     def _hidden(self) -> AbstractSet[int]:
-        """Return the slots that the caller may not see; needs the lock."""
+        """Return the slots that the caller may not see; the lock must be held."""
         levels = seen()
         if levels is None:
             return _NONE
         return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
 
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of some memories that the caller may see; needs the lock."""
+        """Return the memories that the caller may see; the lock must be held."""
         hidden = self._hidden()
         return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
@@ -565,7 +570,7 @@ class MemoryIndex(MemoryLinks):
         return self._timeline.walk(place, step, count, passes)
 
     def _put(self, rows: dict[str, MemoryRow]) -> None:
-        """Apply upserts: columns, keys, position in time, words."""
+        """Apply new and changed memories to all columns and indexes."""
         old, new, times = [], [], []
         self._make_room(sum(one not in self._slot_of for one in rows))
         for one, row in rows.items():
@@ -628,7 +633,7 @@ class MemoryIndex(MemoryLinks):
             self._has_vector[slot] = False
 
     def _make_room(self, count: int) -> None:
-        """Free slots for a number of additional memories."""
+        """Grow the columns so that a number of further memories has slots."""
         if count <= len(self._free):
             return
         n = len(self._id_at)

@@ -1,10 +1,11 @@
 """The `memories` projection on disk.
 
-Reading it takes a tenth of the time of building it from the store.
+Reading the file takes a tenth of the time of building the projection from the store.
 
-One container has the columns as arrays and the rest as one `marshal` value. It belongs to one state of the knowledge, named by its key, and
-to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in it: the
-store has them.
+One container has the columns as arrays and the rest as one `marshal` value. The file belongs
+to one state of the knowledge, named by its key, and
+to one version of Python. A file that does not match, or is damaged, is replaced by a new build from the store. Vectors are not in the
+file, because the store has them.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
     """Write everything except the vectors, atomically.
 
     Args:
-        index: not patched meanwhile.
-        path: of the file.
-        key: names the state of the knowledge that it equals.
+        index: the index, which must not be patched meanwhile.
+        path: path of the file.
+        key: names the state of the knowledge that the index equals.
 
     Raises:
         OSError: the disk refused; the old file still exists.
@@ -52,7 +53,7 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
 def load_memories(path: Path, generation: int, key: str, notes: list[str] | None = None) -> MemoryIndex | None:
     """Load the saved projection without vectors, or return None.
 
-    None if it is missing, damaged or of another state; `notes` receives a sentence about damage.
+    None if the file is missing, damaged or of another state. `notes` receives a sentence about damage.
     """
     try:
         saved = read_container(path, _KIND, _VERSION)

@@ -1,6 +1,6 @@
 """Links of memories to code, other memories and sessions.
 
-Part of the `memories` projection.
+This is a part of the `memories` projection.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class MemoryLinks(ABC):
 
     @abstractmethod
     def __contains__(self, memory_id: object) -> bool:
-        """Return whether a memory is here; links of others are ignored."""
+        """Whether the index has a memory; links of other memories are ignored."""
 
     @abstractmethod
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return those of some memories that the caller may see; needs the lock."""
+        """Return the memories that the caller may see; the lock must be held."""
 
     def about(self, memory_id: str) -> list[AboutRow]:
         """Return links of a memory to code, by target and role."""
@@ -49,9 +49,9 @@ class MemoryLinks(ABC):
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
 
     def targets(self, memory_id: str) -> dict[str, str]:
-        """Return nodes a memory is about, with their anchors, ascending.
+        """Return the nodes that a memory is about, with their anchors.
 
-        Node id -> anchor.
+        The result maps node ids to anchors, by ascending id.
         """
         packed = self._about.get(memory_id)
         return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
@@ -59,7 +59,7 @@ class MemoryLinks(ABC):
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
         """Return ids of memories about any of these nodes.
 
-        Including retired ones.
+        Retired memories are included.
         """
         with self._lock:
             return set(self._seen(set().union(*(self._about_target.get(node, ()) for node in node_ids))))
@@ -72,15 +72,15 @@ class MemoryLinks(ABC):
     def about_target(self, node_id: str) -> list[str]:
         """Return ids of memories about a node, ascending.
 
-        Including retired ones.
+        Retired memories are included.
         """
         with self._lock:
             return sorted(self._seen(self._about_target.get(node_id, ())))
 
     def path_of(self, file_id: str) -> str | None:
-        """Return the path of a file named by a memory since the index was built.
+        """Return the path of a file that a memory named after the index was built.
 
-        The code graph may lack it.
+        The code graph may lack this file.
         """
         return self._files.get(file_id)
 
@@ -105,7 +105,7 @@ class MemoryLinks(ABC):
     def _links_state(self) -> tuple[Any, ...]:
         """Return all links as values that `marshal` supports.
 
-        For `_restore_links`.
+        `_restore_links` accepts the result.
         """
         return (
             self._about,

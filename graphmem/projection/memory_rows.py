@@ -22,7 +22,7 @@ def micros(moment: datetime) -> int:
 
 
 def moment(at: int) -> datetime:
-    """Return the time of a number of `micros`."""
+    """Convert a number of microseconds since 1970 to a time."""
     return _EPOCH + at * _MICROSECOND
 
 
@@ -53,7 +53,7 @@ def searched(row: MemoryRow) -> str:
 
 
 def asks(row: MemoryRow) -> bool:
-    """Return whether the content contains a question.
+    """Return whether the content of a memory contains a question.
 
     The next memory may be the answer.
     """

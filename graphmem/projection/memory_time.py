@@ -1,6 +1,6 @@
 """Memories in order of time.
 
-Part of the `memories` projection.
+This is a part of the `memories` projection.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Timeline:
         """Return the next matching ids from a position on, nearest first.
 
         Args:
-            place: of the start, which is excluded.
-            step: 1 for later ones, -1 for earlier ones.
+            place: position of the start, which is excluded.
+            step: 1 for later memories, -1 for earlier ones.
             count: the maximum number.
-            passes: the filter.
+            passes: returns whether a memory matches the filter.
         """
         found: list[str] = []
         at = place + step

@@ -24,23 +24,24 @@ _BEGIN: Final = "FROM temp.vocabulary WHERE term >= ? AND term < ?"
 
 
 class NearWords:
-    """The words of one generation, as far as they were requested.
+    """Cache of the words of one index generation that were requested so far.
 
-    Safe to share between threads, each with its own connection.
+    Threads may share the cache, each with its own connection.
     """
 
     def __init__(self) -> None:
         self._of_head: dict[str, list[str]] = {}  # sorted
 
     def nearest(self, db: sqlite3.Connection, word: str) -> list[str]:
-        """Return indexed words a missing word may mean, commonest first.
+        """Return indexed words that a missing word may mean, commonest first.
 
-        Ties by the words. First the words that begin with it. If there are none: words one edit away, after the third letter, from it or
-        from it without an ending. If there are none: the longest prefix of it that is more than half of it.
+        Ties are ordered by the words. The result is words that begin with the missing word. If there are none, it is words one edit away
+        (after the third letter) from the word or from the word without an ending. Otherwise it is the word's longest indexed prefix that is
+        longer than half of the word.
 
         Args:
-            db: sees the generation; has the table `temp.vocabulary` of its words (fts5vocab, row).
-            word: normalised; no row has it.
+            db: a connection that sees the generation and has the table `temp.vocabulary` of its words (fts5vocab, row).
+            word: a normalised word that no row has.
         """
         if len(word) < _HEAD:
             return []
@@ -87,8 +88,8 @@ def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
     continues.
 
     Args:
-        words: that begin with the word's head, sorted.
-        word: at least `_LEAST` letters.
+        words: sorted words that begin with the word's first letters.
+        word: a word of at least `_LEAST` letters.
     """
     forms = [word[: len(word) - cut] for cut in range(_ENDINGS) if len(word) - cut >= _SHORTEST]
     yield from forms

@@ -55,19 +55,19 @@ def rows_table(row_type: type[Any], rows: Sequence[Any]) -> pa.Table:
 
 
 class Merge:
-    """How old and new rows become one sorted column.
+    """A plan that merges old and new rows into one sorted column.
 
     Args:
         n_old: number of old rows.
         removed: old rows that are removed.
-        at: position of each new row, ascending, among the old ones.
-        there: booleans, shape of `at`: replaces the old row at this position, instead of an insert before it.
+        at: position of each new row among the old rows, ascending.
+        there: booleans in the shape of `at`; True replaces the old row at this position, False inserts before it.
 
     Attributes:
         gather: indexes old rows followed by new ones, in the new order.
         remap: old row -> new row, -1 if removed; one more entry, -1, so that -1 stays -1.
         placed: new row of each inserted one, in input order.
-        is_replacement: every old row keeps its number.
+        is_replacement: whether every old row keeps its number.
     """
 
     def __init__(self, n_old: int, removed: npt.NDArray[Any], at: I64, there: Bool) -> None:
@@ -99,7 +99,7 @@ class Merge:
     def _runs(self) -> list[tuple[bool, int, int]]:
         """Return (from the new rows, first, end) of contiguous pieces.
 
-        Empty if there are too many to be worth it.
+        The list is empty if copying so many pieces would not be faster.
         """
         gather, n_old = self.gather, self._n_old
         if not len(gather):
@@ -123,7 +123,7 @@ class Merge:
     def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return a column of numbers after the merge.
 
-        The old array itself if nothing in it changes.
+        The result is the old array itself if nothing in it changes.
         """
         new = new.astype(old.dtype)
         if self.is_replacement:
@@ -137,7 +137,7 @@ class Merge:
         return np.concatenate([old, new])[self.gather]
 
     def take_text(self, old: Any, new: Any) -> Any:
-        """Do the same for a column of strings."""
+        """Return a column of strings after the merge."""
         new = text(new)
         if self.is_replacement and (not len(new) or old.take(pa.array(self.placed)).equals(new)):
             return old
@@ -146,7 +146,7 @@ class Merge:
         return text(joined([old, new]).take(pa.array(self.gather)))
 
     def take_list(self, old: list[str], new: list[str]) -> list[str]:
-        """Do the same for a list."""
+        """Return a list of strings after the merge."""
         if self.is_replacement:
             return old
         if self._runs:
@@ -167,7 +167,7 @@ class Patched(NamedTuple):
 def _locate(sorted_ids: Sequence[str], ids: Sequence[str]) -> tuple[I64, Bool]:
     """Return the position of each id in a sorted list, and whether it exists.
 
-    For a missing id, the position of its insertion.
+    For a missing id, the position is where it would be inserted.
     """
     n = len(sorted_ids)
     at = np.fromiter((bisect_left(sorted_ids, key) for key in ids), np.int64, len(ids))
@@ -184,7 +184,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Return rows sorted by id; of rows with one id the last."""
+    """Return rows sorted by id; if rows share an id, the last of them."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 
@@ -196,10 +196,10 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
     few pieces, about 10 ms of CPU for 50,000 nodes and 300,000 edges.
 
     Args:
-        old: the graph before.
-        old_ids: its ids, as a list.
+        old: the graph before the change.
+        old_ids: ids of the old graph, as a list.
         delta: the change.
-        generation: of the new graph.
+        generation: generation of the new graph.
     """
     files, symbols, externals = _last_by_id(delta.files), _last_by_id(delta.symbols), _last_by_id(delta.externals)
     fresh = [row.id for row in sorted([*files, *symbols, *externals], key=lambda row: row.id)]
@@ -242,9 +242,9 @@ class _Bisectable(Sequence[str]):
 
 
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
-    """Return the new path column and the new place of each old path.
+    """Return the new path column, and the new position of each old path.
 
-    -1 at the end for "none"; None if unchanged.
+    The positions end with -1, which stands for "none". They are None if no position changes.
     """
     used = np.zeros(len(old.paths.path) + 1, np.bool_)
     from_old = merge.gather[merge.gather < len(old.nodes.id)]
@@ -362,7 +362,7 @@ def _edges(
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
     """Return the position of each new key among old rows, renumbered.
 
-    Also the rows that lost an end.
+    The second result is the rows that lost an end.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -376,7 +376,7 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
     """Return the used rules after the merge, and their codes by old code.
 
-    None if unchanged.
+    The codes are None if they do not change.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0
@@ -395,7 +395,7 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
     """Return rows by (dst, kind, src).
 
-    The old order without removed rows, with inserted rows merged in.
+    The order is made from the old one: removed rows are left out, and inserted rows are merged in.
     """
     was_replaced = np.zeros(len(edges.src) + 1, np.bool_)
     was_replaced[plan.placed] = True
@@ -409,7 +409,7 @@ def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
 def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I32]:
     """Return (kind codes, sources, destinations) of edges.
 
-    Edges are rows or (kind, src, dst) triples; -1 for unknown ends.
+    Edges are rows or (kind, src, dst) triples. An unknown end is -1.
     """
     kind = codes([row[0] for row in rows], EDGE_KINDS, "edge kind")
     return kind, _place(ids, [row[1] for row in rows]), _place(ids, [row[2] for row in rows])

@@ -2,7 +2,7 @@
 
 Chunks of code are in SQLite's FTS5 (`words`), whose BM25 has fixed parameters: k1 = 1.2, b = 0.75. For memories, sentences of a few dozen
 words, other settings find more: a weaker normalisation by length, and a factor for the share of the query that a text covers
-(docs/decisions/0006-fusion.md). So they have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
+(docs/decisions/0006-fusion.md). So memories have an index of their own. The words are the same: the one normaliser, and FTS5's own stemmer.
 
 Source: Robertson and Zaragoza 2009 (BM25); the coverage factor is the coordination factor of Salton's vector space model as Lucene had it,
 weighted by inverse document frequency.
@@ -33,9 +33,9 @@ _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 
 
 class Elsewhere(NamedTuple):
-    """Texts of another index that are ranked together with these.
+    """Texts of another index that are ranked together with those of this one.
 
-    They also show how rare a word is.
+    They count too when the rarity of a word is measured.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -43,7 +43,7 @@ class Elsewhere(NamedTuple):
 
 
 class WordScores(NamedTuple):
-    """BM25 of every slot, 0 if a text has none of the words."""
+    """The BM25 score of every slot; 0 if a text has none of the words."""
 
     scores: F32
     shares: F32  # share of the query's weight that each text has
@@ -52,9 +52,9 @@ class WordScores(NamedTuple):
 
 
 class Stemmer:
-    """Stem words with the Porter stemmer of SQLite.
+    """Stems words with the Porter stemmer of SQLite.
 
-    One thread at a time.
+    Not thread-safe.
     """
 
     def __init__(self) -> None:
@@ -91,9 +91,9 @@ class Stemmer:
 
 
 class Postings:
-    """Texts by slot number.
+    """The inverted index of texts by slot number.
 
-    Not thread-safe: the owner holds its lock.
+    Not thread-safe: the owner must hold its lock.
     """
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Postings:
     def state(self) -> tuple[Any, ...]:
         """Return everything except the cached stems, for `restore`.
 
-        As values that `marshal` supports.
+        The values are of types that `marshal` supports.
         """
         words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
         return words, self._length.tobytes(), self._texts, self._words
@@ -170,11 +170,12 @@ class Postings:
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """Return BM25 × a power of the covered share of the query, by slot.
 
-        For slots below `size`. Stop words count only if there are no other words. Words that no text has count neither in the score nor in
+        The result has the slots below `size`. Stop words count
+        only if there are no other words. Words that no text has count neither in the score nor in
         the share. Cost: one pass over the texts that have each word.
 
         Args:
-            words: of the query, normalised.
+            words: normalised words of the query.
             size: number of slots.
             elsewhere: texts ranked together with these. In an index of two texts, the words they have are common and all others rare. How
                 rare a word is must be measured over all searched texts.
@@ -211,7 +212,7 @@ class Postings:
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
         """Return for each word its stem, its number of texts and its slots.
 
-        The slots are those of the given ones that have the stem.
+        The slots are those of `slots` whose texts have the stem.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

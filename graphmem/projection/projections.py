@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def _refusal_named(folder: Path) -> Iterator[None]:
-    """Return graphmem's error for a disk refusal while following a commit."""
+    """Convert a disk refusal inside the block to an error of graphmem."""
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
@@ -63,12 +63,12 @@ def _refusal_named(folder: Path) -> Iterator[None]:
 
 
 def _may_pass(failure: Exception) -> bool:
-    """Return whether the cause is a temporary lack of a system resource."""
+    """Return whether a failure is a temporary lack of a system resource."""
     return bool(kind_of(failure)) or isinstance(failure, (DiskFullError, ResourceError, StoreBusyError))
 
 
 def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
-    """Return the error for a failed load, with the system's refusal."""
+    """Return the error for a failed load, with the reason from the system."""
     if isinstance(failure, GraphMemError):
         return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
     refused = refusal(failure, f"reading {what}", folder) if failure is not None else None
@@ -76,9 +76,9 @@ def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError
 
 
 class Snapshot(NamedTuple):
-    """A reader's view.
+    """An immutable bundle of projections that a reader uses.
 
-    Graph and words are of one generation, except while words are built for the first time.
+    Graph and words have the same generation, except while words are built for the first time.
     """
 
     generation: int
@@ -94,9 +94,9 @@ class Snapshot(NamedTuple):
 
 
 class _ChunkHashes:
-    """Number of chunks per text hash.
+    """The number of chunks for each text hash.
 
-    It shows which vectors are in use, and how many chunks one covers.
+    This shows which vectors are in use, and how many chunks each vector covers.
     """
 
     def __init__(self, hashes: Iterable[str]) -> None:
@@ -119,7 +119,7 @@ class _ChunkHashes:
 
 
 class Projections:
-    """Graph, words, vectors and memories of one database.
+    """The projections of one database: graph, words, vectors and memories.
 
     Thread-safe; the one writer calls `refresh` after each commit.
 
@@ -169,7 +169,7 @@ class Projections:
         """Return the graph of the last generation; wait while it is opened.
 
         Raises:
-            GraphMemError: it could not be made.
+            GraphMemError: the graph could not be built.
         """
         self._graph_settled.wait()
         if self._graph is None:
@@ -183,7 +183,7 @@ class Projections:
         return self._graph
 
     def snapshot(self) -> Snapshot:
-        """Return all that is ready, as one consistent bundle.
+        """Return all projections that are ready, as one consistent bundle.
 
         It waits only for the graph.
         """
@@ -211,7 +211,7 @@ class Projections:
         """Return layer 3 as of the last accepted write; wait while it is read.
 
         Raises:
-            GraphMemError: it could not be read.
+            GraphMemError: the memories could not be read.
         """
         self._memories_settled.wait()
         if self._memories is None and self._memories_failure is not None:
@@ -229,7 +229,7 @@ class Projections:
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until graph, words and memories are ready or have failed.
 
-        False after the time limit.
+        Returns False if the time limit passed before that.
         """
         begun = time.monotonic()
         if not self._settled.wait(timeout_s):
@@ -243,7 +243,7 @@ class Projections:
         return self._words_note if self._words is None else ""
 
     def status(self) -> dict[str, Any]:
-        """Return parts, generations and sizes; for `doctor`."""
+        """Return parts, generations and sizes, which `doctor` shows."""
         with self._state:
             graph, words, vectors, memories = self._graph, self._words, self._vectors, self._memories
             return {
@@ -260,13 +260,13 @@ class Projections:
     # ---- changing
 
     def refresh(self, generation: int, delta: GraphDelta | None) -> None:
-        """Follow a commit.
+        """Update the code projections after a commit.
 
-        The delta is applied. Without a delta, or with one that does not fit, everything is rebuilt. It returns when readers see the new
-        generation.
+        The delta is applied. Without a delta, or with one that does not fit, everything is rebuilt. The method returns when readers see the
+        new generation.
 
         Args:
-            generation: of the store after the commit.
+            generation: generation of the store after the commit.
             delta: the commit's change since the previous generation; None for a whole new graph.
 
         Raises:
@@ -296,14 +296,15 @@ class Projections:
             self._jobs.put(new_graph.warm)  # and then the worker saves, after an idle time
 
     def refresh_knowledge(self, generation: int, delta: KnowledgeDelta | None, vectors: pa.Table | None = None) -> None:
-        """Follow a write of layer 3.
+        """Update the memories after a write of layer 3.
 
-        The delta is applied. Without a delta, or with one that does not fit, everything is read again. It returns when readers see it.
+        The delta is applied. Without a delta, or with one that does not fit, everything is read again. The method returns when readers see
+        the change.
 
         Args:
-            generation: of the store's knowledge after the write.
-            delta: its change since the previous generation.
-            vectors: (text_hash, vector) of the write; kept if they are of the model in use.
+            generation: generation of the knowledge after the write.
+            delta: the change since the previous generation; None to read everything again.
+            vectors: (text_hash, vector) of the write; they are used if the model in use made them.
         """
         self._memories_settled.wait()
         with self._learning:
@@ -316,14 +317,14 @@ class Projections:
             index.patch(delta, vectors, generation)
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
-        """Use the vectors of this model: stored ones, and later `add_vectors`.
+        """Use the vectors of a model: stored ones, and those added later.
 
         Args:
-            model_id: of the embedder.
-            dim: length of a vector; without it, nothing happens if the store has no vector of the model.
+            model_id: id of the embedder's model.
+            dim: dimension of the vectors. If it is None and the store has no vector of the model, nothing happens.
 
         Returns:
-            True when the model is in use.
+            Whether the model is in use afterwards.
         """
         with self._using:  # vectors that arrive while another thread switches to the model would be lost
             return self._use_model(model_id, dim)
@@ -365,14 +366,14 @@ class Projections:
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return (chunks whose text hash is among these, chunks)."""
+        """Return (chunks with a text hash among the given hashes, chunks)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
     def fill_order(self) -> list[tuple[str, str]]:
-        """Return (chunk id, text hash) of every chunk, most wanted first.
+        """Return (chunk id, text hash) of every chunk, in the order of embedding.
 
-        Code with many dependents is first, then code before tests, then by id.
+        Code with many dependents comes first. Other code comes before tests. Ties are ordered by id.
         """
         shot = self.snapshot()
         if shot.words is None:
@@ -393,7 +394,7 @@ class Projections:
     def cool(self) -> bool:
         """Release reloadable data: look-ups, cached words, and the memories.
 
-        The memories are saved first. The next question reloads its data. The caller blocks writes of memories meanwhile.
+        The memories are saved first. The next question reloads the data it needs. The caller blocks writes of memories meanwhile.
 
         Returns:
             Whether there was anything to release.
@@ -414,7 +415,7 @@ class Projections:
         return cooled
 
     def close(self) -> None:
-        """Save what is worth saving and close the files. Idempotent."""
+        """Save changed projections and close the files. Idempotent."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -436,7 +437,7 @@ class Projections:
 
         Args:
             load: the load to retry.
-            wait: return when it is ready, or has failed again.
+            wait: whether to return only when the load is ready or has failed again.
         """
         with self._trying:
             failure = self._memories_failure if load == self._load_memories else self._failure
@@ -451,7 +452,7 @@ class Projections:
             self._tried = time.monotonic()
 
     def _work(self) -> None:
-        """Run the background thread: open, save when idle, rebuild damaged words."""
+        """Run the background thread: load, save when idle, rebuild damaged words."""
         while True:
             try:
                 job = self._jobs.get(timeout=_IDLE_SECONDS if self._unsaved else None)
@@ -525,7 +526,7 @@ class Projections:
     def _memories_key(self) -> str:
         """Return the key of the knowledge's state in the store.
 
-        From its number of changes, and the journal position in the store.
+        It consists of the number of changes and the journal position in the store.
         """
         return f"{self._store.knowledge_generation()} {self._store.meta().get(JOURNAL_MARK, '')}"
 
@@ -546,10 +547,10 @@ class Projections:
     def _rebuild(self, *, elsewhere: bool = False) -> None:
         """Build graph and words from the store, the graph first.
 
-        Readers keep the old bundle until then.
+        Readers keep the old bundle until the new one is ready.
 
         Args:
-            elsewhere: if the words' directory takes no file, put them in a temporary directory until this is closed.
+            elsewhere: whether to put the word index in a temporary directory if its own directory cannot be written.
         """
         for _ in range(_RETRIES):
             tables = self._store.tables()
@@ -601,7 +602,7 @@ class Projections:
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:
         """Rebuild a word index that a reader found damaged.
 
-        It returns the new one if it is ready in time.
+        The new bundle is returned if it is ready in time.
         """
         with self._state:
             first = self._words is words

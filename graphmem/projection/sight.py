@@ -1,9 +1,10 @@
 """Visibility of memories for the current caller.
 
-One mechanism for all readers of the `memories` projection.
+All readers of the `memories` projection use this mechanism.
 
-An interface that answers a caller with limited visibility asks inside `seeing`. `MemoryIndex` then behaves as if the other memories did not
-exist. It applies to the calling thread alone. Threads behind an answer, and everything outside `seeing`, see all memories.
+An interface that answers a restricted caller runs its queries inside `with seeing(...)`. `MemoryIndex` then behaves as if the other
+memories did not exist. The restriction holds for the calling thread only. Worker threads started for the answer, and all code outside
+`seeing`, see all memories.
 """
 
 from __future__ import annotations
@@ -26,5 +27,5 @@ def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
 
 
 def seen() -> frozenset[str] | None:
-    """Return the visibilities that are seen here; None for all."""
+    """Return the visibilities that the calling code may see; None for all."""
     return _levels.get()

@@ -31,9 +31,9 @@ STOP_WORDS: Final = frozenset(
 
 
 class _Expansions(dict[str, str]):
-    """Cache of the expansion of each word.
+    """Cache of the normalised words that each word expands to.
 
-    It is emptied when it exceeds the vocabulary of a large repository.
+    The cache is emptied when it exceeds the vocabulary of a large repository.
     """
 
     def __missing__(self, word: str) -> str:

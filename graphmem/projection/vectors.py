@@ -1,8 +1,8 @@
 """The `vectors` projection: embedded texts as matrix rows, exact search.
 
 Rows are keyed by text hash, so they do not change with the graph's generation. New vectors are appended, and a mask selects the rows for a
-search. Measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above some 300,000 rows an
-approximate index would belong behind the same `search`. The rows are read from the store when it is opened (under a second for as many) and
+search. Measured, an exact scan of 30,000 x 384 takes a few milliseconds, has recall 1 and supports any filter. Above some 300,000 rows, an
+approximate index should implement the same `search`. The rows are read from the store when it is opened (under a second for as many) and
 have no file of their own.
 """
 
@@ -28,14 +28,14 @@ _blas = ThreadpoolController()
 
 
 class VectorIndex:
-    """Vectors of one model.
+    """Index of the vectors of one model.
 
     One thread may add while others search: a search sees the rows that were complete when it began.
 
     Args:
-        model_id: of the embedder.
-        dim: length of a vector.
-        hashes: keys of the rows of `matrix`, distinct.
+        model_id: id of the embedder's model.
+        dim: dimension of the vectors.
+        hashes: distinct text hashes, the keys of the rows of `matrix`.
         matrix: float32 (n, dim); rows are scaled to unit length here.
     """
 
@@ -63,7 +63,7 @@ class VectorIndex:
         """Append vectors with new text hashes; return their number.
 
         Args:
-            hashes: keys.
+            hashes: text hashes of the vectors.
             vectors: float32 (len(hashes), dim).
         """
         with self._lock:
@@ -86,7 +86,7 @@ class VectorIndex:
             return len(fresh)
 
     def rows(self, hashes: Sequence[str]) -> Rows:
-        """Return rows of those hashes that have a vector, ascending."""
+        """Return the rows of given hashes that have a vector, ascending."""
         row_of = self._row_of
         return np.sort(np.fromiter((row_of[key] for key in hashes if key in row_of), np.int64))
 
@@ -95,24 +95,24 @@ class VectorIndex:
 
         Args:
             query: float32 (dim,), any length but zero.
-            k: rows wanted.
+            k: maximum number of rows.
             mask: booleans by row, shorter or longer than the matrix: rows beyond its end are excluded; None for all.
 
         Returns:
-            (row, cosine); fewer than k if fewer rows match. Cost: one pass over the matching rows.
+            Pairs (row, cosine), fewer than k if fewer rows match. Cost: one pass over the matching rows.
         """
         rows, cosines = best_rows(*self.score(query, mask), k)
         order = np.lexsort((rows, -cosines))[:k]
         return [(int(row), float(cosine)) for row, cosine in zip(rows[order], cosines[order], strict=True)]
 
     def score(self, query: F32, mask: Bool | None = None) -> tuple[Rows, F32]:
-        """Return matching rows, ascending, and the cosine of each."""
+        """Return the matching row numbers, ascending, and each row's cosine."""
         n = len(self._row_of)
         rows = np.arange(n) if mask is None else np.flatnonzero(mask[:n])
         return rows, products(self._matrix, query, rows, n)
 
     def mean(self, hashes: Sequence[str]) -> F32 | None:
-        """Return the mean vector of these hashes, float32 (dim,).
+        """Return the mean vector of the texts with given hashes, float32 (dim,).
 
         None if none of them has a vector.
         """
@@ -148,7 +148,7 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
 def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
     """Return the k best rows and all ties with the last, unordered.
 
-    The caller breaks ties.
+    The caller must order the rows and break ties.
     """
     if len(rows) <= k:
         return rows, cosines
@@ -158,9 +158,9 @@ def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
 
 
 def matrix_of(table: pa.Table) -> F32:
-    """Return float32 (n, dim) of the store's (text_hash, vector) table.
+    """Convert a (text_hash, vector) table of the store to float32 (n, dim).
 
-    (0, 0) if it is empty.
+    The shape is (0, 0) if the table is empty.
     """
     if not table.num_rows:
         return np.zeros((0, 0), np.float32)

@@ -60,7 +60,7 @@ CREATE INDEX entries_text_hash ON entries (text_hash);
 
 
 class Entry(NamedTuple):
-    """The chunk of a row."""
+    """A chunk, as a row of the index stores it."""
 
     id: str
     kind: str  # code | prose | data
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
         """Return the text; "" if it was not requested.
 
         Raises:
-            DamagedWordsError: its bytes have changed.
+            DamagedWordsError: the stored bytes have changed.
         """
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
@@ -93,7 +93,7 @@ class WordHit(NamedTuple):
 
 
 class WordAnswer(NamedTuple):
-    """Hits, best first, ties by id, and the interpretation of the query."""
+    """Hits of a word search, best first, and how the query was read."""
 
     hits: list[WordHit]
     left_out: list[str]  # words in too many rows to be scored together with the rarer ones
@@ -109,8 +109,8 @@ class DamagedWordsError(Exception):
 class WordIndex:
     """One generation of the word index. Safe to share between threads.
 
-    Make one with `build` or `open`. `patched` writes a delta and returns the reader of the new generation, while this one continues to
-    answer as before. One writer at a time.
+    Create an index with `build` or `open`. `patched` writes a delta and returns a reader of the new generation, while the old reader
+    continues to answer as before. Only one writer may run at a time.
     """
 
     def __init__(self, path: Path, generation: int) -> None:
@@ -130,11 +130,11 @@ class WordIndex:
 
     @classmethod
     def build(cls, folder: Path, generation: int, chunks: Any, progress: Callable[[int], None] | None = None) -> WordIndex:
-        """Index everything into a new file in `folder`.
+        """Index all chunks in a new file in `folder`.
 
         Args:
             folder: directory of `words-*.sqlite`.
-            generation: of the store the rows come from.
+            generation: generation of the store from which the rows come.
             chunks: Arrow table of PackedChunkRow.
             progress: called with the number of indexed rows, every few thousand.
 
@@ -181,15 +181,15 @@ class WordIndex:
     def open(cls, folder: Path, generation: int, notes: list[str] | None = None) -> WordIndex | None:
         """Open the saved index of this generation, or return None.
 
-        None if no intact one exists; then build it.
+        None if no intact file exists; the index must then be built.
 
         Args:
             folder: directory of `words-*.sqlite`.
-            generation: of the store.
+            generation: current generation of the store.
             notes: receives one sentence for each damaged file.
 
         Raises:
-            ResourceError: this process lacks memory or descriptors to read one.
+            ResourceError: this process lacks memory or descriptors to read a file.
         """
         for path in sorted(folder.glob("words-*.sqlite"), reverse=True):
             try:
@@ -216,7 +216,7 @@ class WordIndex:
     def patched(self, delta: GraphDelta, generation: int) -> WordIndex:
         """Write a delta in one transaction; return the new generation's reader.
 
-        Scores are those of an index rebuilt from the store.
+        The scores equal those of an index rebuilt from the store.
 
         Raises:
             DamagedWordsError: the file is damaged, or of another generation than this reader.
@@ -268,12 +268,12 @@ class WordIndex:
         Words in so many rows that scoring them would take too long are left out next to rarer ones, and reported.
 
         Args:
-            query: any text; normalised as the rows were. English stop words count only if there are no other words.
-            k: hits wanted; fewer when fewer rows have any of the words.
-            kinds: only chunks of these kinds; all when empty.
-            paths: only rows of these files, and below these directories; all when empty.
-            forgiving: search longer or misspelt forms of words without rows, for the first few of them.
-            deadline: of time.monotonic().
+            query: any text, which is normalised as the rows were. English stop words count only if there are no other words.
+            k: maximum number of hits.
+            kinds: search only chunks of these kinds; empty for all.
+            paths: search only rows of these files and below these directories; empty for all.
+            forgiving: for the first few words without rows, search longer or corrected forms instead.
+            deadline: time limit as a value of time.monotonic().
 
         Raises:
             DeadlineError: the deadline passed.
@@ -302,7 +302,7 @@ class WordIndex:
         return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
-        """Return the number of rows per normalised word, and of all rows.
+        """Return the number of rows of each normalised word, and of all rows.
 
         Words without rows are left out.
         """
@@ -345,7 +345,7 @@ class WordIndex:
     def chunk_keys(self) -> list[tuple[str, str, str]]:
         """Return (id, text hash, symbol id) of every chunk, by id.
 
-        For the filler of vectors.
+        The background thread that fills vectors uses them.
         """
         with self._reading(None) as db:
             return db.execute("SELECT id, text_hash, symbol FROM entries ORDER BY id").fetchall()
@@ -364,7 +364,7 @@ class WordIndex:
         return self._rows_with[word]
 
     def _rows(self, db: sqlite3.Connection) -> int:
-        """Return the number of rows; counted once."""
+        """Return the number of rows, which is counted only once."""
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
         return self._total
@@ -496,7 +496,7 @@ def _marks(values: Sequence[Any]) -> str:
 
 
 def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Return SQL conditions on `e`, beginning with AND, and their values.
+    """Return SQL conditions on `e`, beginning with AND, and their parameters.
 
     A directory matches everything below it.
     """
@@ -517,7 +517,7 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
     """Return (words to score, words to leave out).
 
-    The rarest first, while the rows to score stay within the budget, at least one.
+    Words are taken from the rarest on, at least one, while the number of rows to score is within the budget.
     """
     used: list[str] = []
     left_out: list[str] = []
@@ -560,7 +560,7 @@ def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
 def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
     """Delete rows from the tables.
 
-    FTS5 needs exactly the text that was inserted.
+    The texts are read first, because FTS5 needs exactly the text that was inserted.
     """
     for part in _batches(ids, 500):
         rows = db.execute(f"{_SELECT} WHERE e.id IN ({_marks(part)})", part).fetchall()
@@ -570,7 +570,7 @@ def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
 
 
 def _searched(entry: Entry) -> tuple[str, str, str]:
-    """Return the words of title, text and path."""
+    """Return the normalised words of a chunk's title, text and path."""
     return normalise(entry.title), normalise(entry.text), _path_words(entry.path)
 
 
@@ -581,7 +581,7 @@ def _path_words(path: str) -> str:
 
 
 def _set_hash_size(db: sqlite3.Connection, size: int) -> None:
-    """Set the amount that FTS5 collects before it writes a segment."""
+    """Set how much data FTS5 collects in memory before it writes a segment."""
     db.execute("INSERT INTO words(words, rank) VALUES ('hashsize', ?)", (size,))
 
 
