@@ -122,7 +122,7 @@ def miss_chance(
 ) -> float | None:
     """Chance that a test outside the answer runs a target.
 
-    None without targets, and None if the index has no tests.
+    It is None without targets, and None if the index has no tests.
     """
     if not targets or not view.is_test_case.any():
         return None

@@ -16,8 +16,8 @@ _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for
 
 
 def family_of(language: str) -> str:
-    """Family of a language, its own name by default.
+    """Language family of a language; by default the language itself.
 
-    "" for plain text, which names nothing.
+    It is "" for plain text, which cannot name a definition.
     """
     return "" if language == "text" else _FAMILIES.get(language, language)

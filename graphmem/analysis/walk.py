@@ -236,9 +236,9 @@ def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, level
 
 
 def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floor: float) -> IntArray:
-    """Nodes of a `walk` without a bound of depth, ascending.
+    """Nodes that a `walk` without a bound of depth reaches, ascending.
 
-    It costs about half of that walk, because it keeps no paths.
+    It takes about half the time of that walk, because it keeps no paths.
     """
     best = np.zeros(len(adjacency.pointers) - 1, dtype=np.float32)
     first = frontier = np.unique(np.asarray(seeds, dtype=np.int64))

@@ -1,7 +1,7 @@
 """Marks of type hints: documentation, ids, sizes, closed vocabularies.
 
-They are used in `Annotated[...]` by answers and operations. GraphQL derives types, descriptions and sizes from them.
-The client derives its decoders.
+Answers and operations use them in `Annotated[...]`. GraphQL derives types, descriptions and sizes from them, and the client derives its
+decoders.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class GlobalId(NamedTuple):
     Every interface accepts both forms.
 
     Args:
-        type: the name of the GraphQL type, or the name of the sibling field that holds it.
-        sibling: `type` names a field of the same object; its values are mapped by `types`.
-        types: value of that field -> GraphQL type; other values are types themselves.
+        type: name of the GraphQL type, or name of the field of the same object that holds it.
+        sibling: whether `type` names a field of the same object, whose values `types` maps to GraphQL types.
+        types: maps values of that field to GraphQL types; other values are GraphQL types themselves.
     """
 
     type: str
@@ -54,7 +54,7 @@ class Time(NamedTuple):
     """A time as ISO 8601 with its zone, or ""; in GraphQL a DateTime or null.
 
     Args:
-        always: it is never "".
+        always: whether the time is never "".
     """
 
     always: bool = False

@@ -17,15 +17,14 @@ def answer(*, name: str = "", node: bool = False, page: str = "") -> Callable[[_
 def answer(cls: Any = None, /, *, name: str = "", node: bool = False, page: str = "") -> Any:
     """Make a class a frozen dataclass with slots, compiled on first use.
 
-    It equals `dataclass(frozen=True, slots=True)`, which compiles four functions for each class at once. Here all classes share
-    their comparison and `repr`, and `__init__` is compiled for the first object. There are a hundred classes, and a command
-    needs few of them.
+    It equals `dataclass(frozen=True, slots=True)`, which compiles four functions for each class at once. Here all classes share their
+    comparison and `repr`, and `__init__` is compiled for the first object. There are a hundred classes, and a command needs few of them.
 
     Args:
         cls: the class.
         name: name of the GraphQL type; default: the name of the class.
-        node: GraphQL's `node` finds the object by its `id`.
-        page: the field with the rows of a page; GraphQL shows the page as a connection.
+        node: whether GraphQL's `node` finds the object by its `id`.
+        page: name of the field with the rows of a page; GraphQL shows the page as a connection.
     """
     if cls is None:
         return lambda decorated: _answer(decorated, name, node, page)
@@ -81,14 +80,14 @@ def _refused(self: object, name: str, *value: object) -> None:
 
 
 def _filled(self: object, state: tuple[Any, ...]) -> None:
-    """Set the fields of a copied or unpickled object."""
+    """Restore the fields of a copied or unpickled answer."""
     for field, value in zip(dataclasses.fields(self), state, strict=True):  # type: ignore[arg-type]
         object.__setattr__(self, field.name, value)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shape:
-    """How interfaces show an answer; see `answer`."""
+    """GraphQL name, node and page field of an answer class; see `answer`."""
 
     name: str
     node: bool

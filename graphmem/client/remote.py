@@ -321,7 +321,7 @@ class RemoteGraphMem(Operations):
         A server accepts only MEMORY.md, and writes no personal memories into it.
 
         Raises:
-            BadInputError: it is another file, or personal memories are wanted.
+            BadInputError: the path is another file, or `personal` is set.
         """
         if personal:
             raise BadInputError(

@@ -145,7 +145,7 @@ class Wire:
         """Check that an answer comes from the expected index.
 
         Raises:
-            WrongIndexError: it comes from another index, or from a program without one.
+            WrongIndexError: the answer comes from another index, or from a program without an index.
         """
         found = response.getheader(INDEX_HEADER, "")
         if not self._index:

@@ -2,9 +2,9 @@
 
     python -m graphmem.embedding.prepare FILE
 
-The packaged file holds 8-bit weights that its own graph multiplies as floats. onnxruntime's dynamic quantisation halves the time of
-a text. Mean pooling and scaling to unit length become part of the graph. The attention mask goes, because each text is encoded
-separately and has no padding; without it a text takes 15 % less. This runs once, in its own process, so that its memory is freed.
+The packaged file holds 8-bit weights that its own graph multiplies as floats. onnxruntime's dynamic quantisation halves the time of a text.
+Mean pooling and scaling to unit length become part of the graph. The attention mask is removed, because each text is encoded separately and
+has no padding; without it a text takes 15 % less time. The conversion runs once, in its own process, so that its memory is released.
 """
 
 from __future__ import annotations

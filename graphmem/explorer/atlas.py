@@ -27,22 +27,23 @@ _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS el
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """Positions on the map. Lengths are in its units; y grows downwards.
+    """Positions on the map, in units of the map; y grows downwards.
 
     Attributes (k modules, f files; files are sorted by path):
-        modules: name of each, ascending; "" for files that belong to none.
-        layers: int64, shape (k,): see `draw`.
+        modules: name of each module, ascending; "" for files that belong to none.
+        layers: int64, shape (k,): layer of each module, see `draw`.
         upward: edges that go against the layers, by pairs of positions in `modules`, see `draw`.
-        module_x, module_y, module_r: float64, shape (k,).
-        paths: of the files.
-        path_numbers: int64, shape (f,): their positions in the view's paths.
-        module_of: int64, shape (f,): position in `modules`.
-        file_x, file_y, file_r: float64, shape (f,).
-        symbols: int64, shape (f,): definitions in each.
-        complexity: int64, shape (f,): sum over its symbols.
-        dependents: int64, shape (f,): other files with an edge into it.
-        edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), how many, how many of them
-            certain; sorted by the first three.
+        module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.
+        paths: paths of the files.
+        path_numbers: int64, shape (f,): positions of the files in the view's paths.
+        module_of: int64, shape (f,): position of each file's module in `modules`.
+        file_x, file_y, file_r: float64, shape (f,): centre and radius of each file.
+        symbols: int64, shape (f,): number of definitions in each file.
+        complexity: int64, shape (f,): sum of the complexity of each file's symbols.
+        dependents: int64, shape (f,): number of other files with an edge into each file.
+        edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), number of edges, and number of certain
+            edges
+            among them; sorted by the first three.
     """
 
     generation: int

@@ -41,7 +41,7 @@ class Tree:
 
     Args:
         root: root folder of the tree.
-        options: which files to leave out.
+        options: options that decide which files are left out.
 
     Attributes:
         files: files to index at the last scan, by path.

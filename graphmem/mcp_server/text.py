@@ -65,7 +65,7 @@ def fitted(head: Iterable[str], rows: Sequence[str], budget: int, more: str) -> 
         head: lines that are always printed.
         rows: lines in order of importance.
         budget: maximum number of tokens.
-        more: how to get the omitted rows.
+        more: instruction for getting the omitted rows.
     """
     lines = [inert(line) for line in head]
     left = budget - tokens("\n".join(lines)) - _LAST_LINE

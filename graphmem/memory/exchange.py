@@ -166,7 +166,7 @@ def parsed(data: bytes | str) -> dict[str, Any]:
     """Parse an exported document and check its top-level structure.
 
     Raises:
-        BadInputError: it is not an export of memories.
+        BadInputError: the document is not an export of memories.
     """
     size = len(data)
     if size > MAX_BYTES:

@@ -1,8 +1,8 @@
 """Format of journal lines: encode entries, and find intact ones.
 
-A line ends in the hash of the text before it on the line, and contains the hash of the previous entry. So a flipped byte, a torn end and a
-removed line are three different findings, and no change of the past goes unnoticed. The lines of one write form a *batch*, which counts as
-a whole or not at all.
+A line ends in the hash of the text before it on the line, and contains the hash of the previous entry. So a flipped byte, an incomplete end
+and a removed line can be distinguished, and every change of past entries is detected. The lines of one write form a *batch*, which is valid
+only as a whole.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
 
 
 class Retired(NamedTuple):
-    """A memory that pruning takes out of search or removes."""
+    """A memory that pruning excludes from search or removes."""
 
     row: MemoryRow
     rule: str  # half_lives | ttl | limit | size | policy

@@ -1,6 +1,6 @@
 """Merge memories into a person's Markdown document.
 
-Items of memories are added, changed and removed. Everything that the person wrote stays as it is.
+Items of memories are added, changed and removed. Text that the person wrote is left unchanged.
 """
 
 from __future__ import annotations

@@ -86,16 +86,15 @@ def sync(
 
     Args:
         repository: the memories.
-        path: of MEMORY.md; created if missing. A `facts.md` next to it is imported once, and kept.
+        path: path of MEMORY.md, which is created if missing. A `facts.md` in the same directory is imported once, and kept.
         state: the index directory.
-        actor: who syncs, for the audit.
+        actor: name of the person or program that syncs, for the audit log.
         dry_run: only report the changes; ids of new memories are not valid later.
         personal: include personal memories in the file.
 
     Raises:
         BadInputError: the file is too large, not UTF-8, a link or read-only, or has an invalid line; nothing is changed. Or the file
-            changed during the
-            sync: then the memories are up to date, and the file keeps its new content.
+            changed during the sync: then the memories are up to date, and the file keeps its new content.
     """
     _expect_writable(path)
     before = _bytes(path)
@@ -398,8 +397,8 @@ def _read_state(path: Path) -> dict[str, Common]:
     """Read the stored state; see `_state`.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is damaged.
+        OSError: the state file cannot be read.
+        ValueError: the state file is damaged.
     """
     found = read_sealed_json(path.read_bytes())
     try:
@@ -426,8 +425,8 @@ def cleaned_state(path: Path) -> bytes:
     """Return the state file without secrets that an earlier version stored.
 
     Raises:
-        OSError: it cannot be read.
-        ValueError: it is damaged, so its content is unknown.
+        OSError: the state file cannot be read.
+        ValueError: the state file is damaged, so its content is unknown.
     """
     return _json(_read_state(path))
 

@@ -64,7 +64,10 @@ _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract"
 
 
 class Mentions(NamedTuple):
-    """How often each name occurs in the indexed texts, with definitions."""
+    """Number of occurrences of each name in the indexed texts.
+
+    Occurrences in definitions count as well.
+    """
 
     code: Mapping[str, int]
     prose: Mapping[str, int]
@@ -209,8 +212,8 @@ def _span(view: GraphView, node: int) -> list[int]:
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
     """Dead definitions with their confidence, most certain first.
 
-    Ties are sorted by most lines, then path and line. A definition that other dead code uses is at most as certain as its least
-    certain user.
+    Among equals, those with the most lines come first, then by path and line. A definition that other dead code uses is at most as certain
+    as its least certain user.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -270,7 +273,7 @@ def _weighed(entries: Entries, node: int, reason: str, mentions: Mentions, defin
 def _has_external_base(view: GraphView, node: int) -> bool:
     """Whether a class inherits, also indirectly, from outside the project.
 
-    True also if a base was not found.
+    It counts as inheriting from outside if a base was not found.
     """
     seen, pending = {node}, [node]
     while pending:

@@ -82,7 +82,7 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
     """Added, removed and noticeably changed dependencies, largest first.
 
-    Also returns the number of dependencies whose change is too small to list.
+    The second value is the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}

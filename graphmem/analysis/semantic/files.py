@@ -159,9 +159,9 @@ class FileGraph:
 
     @cached_property
     def deferred(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (l,): all imports of the link are inside functions.
+        """Whether all imports of each link are inside functions; shape (l,).
 
-        None of them runs when the file is loaded.
+        Such imports do not run when the file is loaded.
         """
         view = self.view
         imports = EDGE_KINDS.index(EdgeKind.IMPORTS)

@@ -273,7 +273,7 @@ class Modules:
     def _summary(self, group: Named) -> str:
         """Summary from the documentation of the module's package or only file.
 
-        Without documentation it names the files.
+        For a module without documentation it names the files.
         """
         own = [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
         weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
