@@ -90,7 +90,10 @@ def unjudged_tests(
 
 
 def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
-    """Numbers of files whose functions tests ran, but never as a test."""
+    """Numbers of files that tests ran, but in which no function was a test.
+
+    Only recorded runs are considered.
+    """
     seen = (view.edge_kind == EDGE_KINDS.index(EdgeKind.TESTS)) & (view.edge_source == EDGE_SOURCES.index(EdgeSource.RUNTIME))
     ran = set(view.path_index[view.dst[seen]].tolist())
     return ran - {int(view.path_index[view.index_of[one]]) for one in runs.met if one in view.index_of}

@@ -48,7 +48,7 @@ class NoteActivity:
         self._unless = unless
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a request and pass it to the application."""
+        """Count a request while the application answers it."""
         if scope["type"] == "lifespan" or scope["path"] in self._unless:
             await self._app(scope, receive, send)
             return

@@ -29,7 +29,7 @@ RETRY_S: Final = 5.0
 class Export:
     """The route `/export.jsonl` as an ASGI application.
 
-    As an application it is told when the last line of an answer was sent.
+    An ASGI application, unlike a function, knows when the last line of an answer was sent.
     """
 
     def __init__(self) -> None:

@@ -143,7 +143,7 @@ class QuantisedEmbedder:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether the graph is undamaged and made from the wanted weights."""
+    """Whether the graph is undamaged and made from the expected weights."""
     try:
         facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         with file.open("rb") as content:

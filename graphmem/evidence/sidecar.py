@@ -30,7 +30,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """A stored observation, with numbers for its ends."""
+    """A stored observation, which refers to its ends by number."""
 
     rule: str
     kind: str

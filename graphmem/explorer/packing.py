@@ -202,9 +202,9 @@ def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArr
 
 
 def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:
-    """Push overlapping pairs apart, each half the way, for some rounds.
+    """Push overlapping pairs apart, each circle half the distance.
 
-    At the end the layout is stretched until nothing overlaps.
+    This is repeated for some rounds. At the end the layout is stretched until nothing overlaps.
     """
     n = len(radii)
     apart = (radii[:, None] + radii[None, :]) * 1.06

@@ -55,7 +55,7 @@ WEIGHTS: Final = Weights()
 
 
 class Ranked(NamedTuple):
-    """One ranked file."""
+    """One file in the ranking, with its score."""
 
     node: int
     score: float

@@ -105,7 +105,10 @@ class _Reader(NamedTuple):
         return f"{READING} {edge} {self.here.partial} {self.here.prefix}{f' {missing}' if missing else ''}"
 
     def read(self, known: Mapping[str, str], missing: str) -> Reading:
-        """Add new commits; without old contents if an object is missing."""
+        """Add new commits to the log and remove those that no longer exist.
+
+        If an object is missing, commits are read without their old contents.
+        """
         root, log, here = self.root, self.log, self.here
         notes = [*self.notes, LACKS] if missing else self.notes
         before, way = known.get("git_head", ""), self.way(missing)

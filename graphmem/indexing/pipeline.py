@@ -340,7 +340,7 @@ class Indexer:
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
         """Store the dependencies for other processes.
 
-        They are written before the graph, and are valid once the graph is of this run.
+        They are written before the graph. They are valid once the graph contains the result of this run.
         """
         before, count = self._kept
         layout = _layout_key(resolver.layout)

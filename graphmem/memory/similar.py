@@ -46,7 +46,7 @@ class Thresholds(NamedTuple):
 
 
 class Similarity(NamedTuple):
-    """The similarity of two texts."""
+    """Cosine and word overlap of two texts."""
 
     overlap: float
     cosine: float | None  # None if one of them has no vector of the model

@@ -73,7 +73,7 @@ class FileGraph:
         self.dst: I64 = keys[starts] % max(1, len(self.paths))
 
     def file_of(self, nodes: npt.NDArray[np.int32]) -> I64:
-        """Number of the file each node is in; -1 for externals."""
+        """Number of the file that contains each node; -1 for externals."""
         path = self.view.path_index[nodes]
         return np.where(path >= 0, self.of_path[path], -1).astype(np.int64)
 
