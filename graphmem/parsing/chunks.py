@@ -34,10 +34,10 @@ class ChunkOptions:
     """Sizes of chunks. Tokens are estimated as bytes / 4.
 
     Attributes:
-        max_tokens: of prefix and text together, the input of the embedding model; >= 64.
+        max_tokens: limit of prefix and text together, which are the input of the embedding model; at least 64.
         small_tokens: definitions below this share a chunk with their neighbours.
-        max_lines: of a chunk in a file without definitions.
-        max_data_tokens: of all chunks of a data file; the rest is not searchable.
+        max_lines: limit of lines of a chunk in a file without definitions.
+        max_data_tokens: limit of all chunks of a data file together; the rest of the file is not searchable.
     """
 
     max_tokens: int = 256
@@ -58,13 +58,13 @@ class _Unit(NamedTuple):
 
 
 def chunk(facts: FileFacts, source: bytes, project: str, options: ChunkOptions | None = None, tree: Tree | None = None) -> list[ChunkRow]:
-    """Chunks of one file, in the order of the text.
+    """Return the chunks of one file, in the order of the text.
 
     Args:
         facts: extracted facts of the file; without definitions the file counts as text.
         source: the UTF-8 bytes that the spans of the facts index.
-        project: part of the ids.
-        options: sizes.
+        project: name of the project, which is part of the ids.
+        options: sizes of the chunks; None for the defaults.
         tree: the syntax tree of `source`; without it, large definitions are cut at lines only.
     """
     options = options or ChunkOptions()
@@ -149,9 +149,9 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Definitions at which to cut, below the one whose span contains them.
+        """Return for each definition the definitions inside it at which to cut.
 
-        Spans decide, because a method of a prototype is outside its class.
+        A definition is inside another one if its span is, because a method of a prototype is written outside its class.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -187,7 +187,7 @@ class _CodeCutter:
         return units
 
     def _with_comments(self, floor: int, start: int) -> int:
-        """Start of a definition, with its indentation and the comment above it."""
+        """Return the start of a definition with its indentation and comment above."""
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
             return start
@@ -220,9 +220,10 @@ class _CodeCutter:
             self._group(container, group)
 
     def _group(self, container: int, group: list[_Unit]) -> None:
-        """One chunk for several neighbours.
+        """Write one chunk for several neighbouring definitions.
 
-        In a module it is named after them. In a class it has the name of the class, unless its first line starts the only definition.
+        In a module, the chunk is named after the definitions. In a class, it has the name of the class, unless its first line starts the
+        only definition.
         """
         named = [unit.definition for unit in group if unit.definition >= 0]
         start, end = group[0].start, group[-1].end

@@ -59,7 +59,7 @@ class FoundFile(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """Result of a look at the tree."""
+    """The files of a tree that discovery found, and what it skipped."""
 
     files: list[FoundFile]  # sorted by path
     skipped: dict[str, int]  # reason → files (or folders where a walk stopped), sorted by reason
@@ -68,7 +68,10 @@ class Discovery(NamedTuple):
 
 
 def content_hash(data: bytes) -> str:
-    """blake2b-128 of the bytes, as hex; identifies the content of a file."""
+    """Return the blake2b-128 hash of a file's bytes, as hex.
+
+    It identifies the content of the file.
+    """
     return blake2b(data, digest_size=_HASH_SIZE).hexdigest()
 
 
@@ -83,7 +86,7 @@ def discover(
     Args:
         root: a folder; it may be a repository, a folder inside one, or an ordinary folder.
         options: rules for skipping files.
-        cancelled: called every few hundred files.
+        cancelled: called every few hundred files; True stops the search.
         before: by path, earlier results with the same options; reused for files with the same content.
 
     Raises:
@@ -97,17 +100,19 @@ def discover(
 
 
 def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions | None = None, *, by_git: bool) -> Discovery | None:
-    """Answer as `discover` would for a few files, without looking at others.
+    """Return what `discover` would return for a few files.
+
+    Other files are not read.
 
     Args:
         root: the folder given to `discover`.
-        paths: of files, from the root with '/'; missing and skipped ones are not in the answer.
+        paths: paths of the files, from the root with '/'. Missing and skipped files are left out of the answer.
         options: those given to `discover`.
-        by_git: whether git made its list.
+        by_git: whether `discover` got its list of files from git.
 
     Returns:
-        Files, skipped and diagnostics of these paths alone. None if only a look at the whole tree can tell, because the root contains
-        another repository or git does not answer.
+        Files, skipped and diagnostics of these paths alone. None if the whole tree must be searched, because the root contains another
+        repository or git does not answer.
 
     Raises:
         RepositoryError: the root was removed or cannot be read.
@@ -116,9 +121,11 @@ def discover_some(root: Path, paths: Collection[str], options: DiscoveryOptions 
 
 
 def folders(root: Path, options: DiscoveryOptions | None = None) -> list[str]:
-    """Every folder in which a new file could be indexed; "" is the root.
+    """Return the folders in which a new file could be indexed.
 
-    The ignore files on the way decide. An ignored folder is excluded, even if git tracks a file in it.
+    The root is "".
+
+    The ignore files in and above a folder determine this. An ignored folder is excluded, even if git tracks a file in it.
 
     Raises:
         RepositoryError: the root was removed or cannot be read.
@@ -137,7 +144,7 @@ def _checked_root(root: Path) -> str:
 
 
 class _Search(Listing):
-    """One run over one tree.
+    """One run of discovery over one tree.
 
     Attributes:
         before: earlier results, by path.
@@ -202,7 +209,7 @@ class _Search(Listing):
             return None
 
     def _examined(self, path: str) -> FoundFile | None:
-        """The file, or None after counting the reason to skip it."""
+        """Return a file to index; None after counting the reason to skip it."""
         name = path.rpartition("/")[2]
         reason = file_reason(name)
         if reason and not self._keeps(path, reason):
@@ -224,7 +231,7 @@ class _Search(Listing):
         return None
 
     def _read(self, path: str, absolute: str) -> tuple[str, bytes]:
-        """("", bytes of the file), or a reason to skip it.
+        """Return ("", bytes) of a file, or the reason to skip it.
 
         A diagnostic is added if a person would expect the file in the index.
         """
@@ -249,7 +256,7 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """Whether an option or a `!` pattern includes the file all the same."""
+        """Whether an option or a `!` pattern includes a file despite a reason."""
         if reason == "binary":
             return False
         return self.rules.decide(path) is False or (self.options.include_generated and reason in ("generated", "minified"))

@@ -40,12 +40,12 @@ def is_marked_wide(data: bytes) -> bool:
 def to_utf8(data: bytes, language: str = "text") -> Utf8Text:
     """Convert a text to UTF-8 bytes; never fails.
 
-    Tried in order: a byte order mark, the encoding that a Python file declares (PEP 263), UTF-8, and Latin-1. Latin-1 reads any bytes;
-    `note` reports it.
+    The order is: a byte order mark, the encoding that a Python file declares (PEP 263), UTF-8, and Latin-1. Latin-1 reads
+    any bytes; the field `note` of the result reports its use.
 
     Args:
         data: the bytes of the file.
-        language: folder in `grammars/`; only "python" may declare its encoding.
+        language: name of the language's folder in `grammars/`; only "python" files may declare their encoding.
     """
     if data.startswith(codecs.BOM_UTF8):
         return _marked_utf8(data[len(codecs.BOM_UTF8) :])
@@ -90,7 +90,7 @@ def _marked_wide(rest: bytes, name: str) -> Utf8Text:
 
 
 def _declared(data: bytes, declared: str) -> tuple[Utf8Text | None, str]:
-    """The text in the declared encoding, or None and the error."""
+    """Return the text in the declared encoding, or None and the error."""
     try:
         # A trial decode, because codecs.lookup also finds codecs that are not text encodings (hex, zlib).
         name = codecs.lookup(declared).name

@@ -70,9 +70,9 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
     """Extract the facts of one file.
 
     Args:
-        path: from the root of the repository, with '/'.
-        source: the text as UTF-8 without a byte order mark.
-        language: a folder of `grammars/`.
+        path: path of the file from the root of the repository, with '/'.
+        source: text of the file as UTF-8 without a byte order mark.
+        language: name of a folder of `grammars/`.
         content_hash: stored in the facts, not computed here.
 
     Returns:
@@ -88,9 +88,9 @@ def extract(path: str, source: bytes, language: str, content_hash: str) -> FileF
 
 
 def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None, content_hash: str) -> FileFacts:
-    """Like `extract`, for a caller that also needs the tree.
+    """Extract the facts of a file whose syntax tree the caller has.
 
-    None if parsing took too long.
+    `tree` is None if parsing took too long.
     """
     collecting = gc.isenabled()
     gc.disable()  # thousands of short-lived matches would start it a hundred times per file, to find no cycle
@@ -102,7 +102,7 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """The walk over matches, with imports and references."""
+    """One extraction: the walk over all matches, imports and references."""
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Walk the matches in order and return the facts."""
@@ -177,7 +177,7 @@ class _Extraction(Definitions):
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
-        """All matches, except those that begin in an ignored range of a part."""
+        """Yield all matches, except those beginning in an ignored range of a part."""
         for tree, without in parts:
             matches = QueryCursor(self.grammar.query).matches(tree.root_node)
             if not without:
@@ -239,7 +239,7 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """An operation that the source writes without an operator sign."""
+        """Add an operation that the source writes without an operator sign."""
         builder = self.builder
         operand = builder.term(node)
         if sign == REMOVAL:
@@ -253,7 +253,7 @@ class _Extraction(Definitions):
             self.add_reference("implicit", term, node)
 
     def useful_references(self) -> list[Reference]:
-        """References without reads of local variables."""
+        """Return the references, without reads of local variables."""
         terms = self.builder.terms
         local: dict[int, set[str]] = {}
         for definition in self.definitions:
@@ -284,7 +284,7 @@ class _Extraction(Definitions):
         return [reference for reference in self.references if not is_local(reference)]
 
     def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
-        """The fact of a definition.
+        """Return the finished fact of a definition.
 
         A top-level definition in the module's list of exports is marked as exported.
         """
@@ -294,7 +294,7 @@ class _Extraction(Definitions):
         return made._replace(modifiers=tuple(sorted((*made.modifiers, "exported"))))
 
     def exports(self) -> tuple[str, ...] | None:
-        """Names that the module exports.
+        """Return the names that the module exports.
 
         None if it has no list of exports, or a computed one.
         """
@@ -318,7 +318,7 @@ _actions: dict[str, dict[int, Action]] = {}  # by language and pattern: handler,
 
 
 def _action(captures: Captures) -> Action:
-    """Handler for the matches of a pattern, from the captures of any match."""
+    """Return the handler for the matches of a pattern, by its captures."""
     for prefix in _MAIN:
         for capture in captures:
             if capture.startswith(prefix):

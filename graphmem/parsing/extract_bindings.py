@@ -28,7 +28,7 @@ from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, Extraction, dig
 
 
 class Bindings(Extraction):
-    """The part of extraction that follows values."""
+    """The part of extraction that records bindings of names and attributes."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
         """Add the bindings of one match."""
@@ -72,14 +72,17 @@ class Bindings(Extraction):
             self.bind(target, op, given, said, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
-        """First and last line of a block without lines shared with other code."""
+        """Return the first and last line of a block's inside.
+
+        Lines that the block may share with other code are left out.
+        """
         first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
         """Whether the same name precedes the target on the line of its block.
 
-        In `r.Get(func(r *R) {})` the first `r` is the other one.
+        In `r.Get(func(r *R) {})`, the first `r` stands before the parameter `r` and is another variable.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -87,7 +90,7 @@ class Bindings(Extraction):
         return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
-        """Bind one target, taking patterns apart."""
+        """Add the bindings of a target; a pattern has a binding for each part."""
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
         if shape == "each":
@@ -129,7 +132,7 @@ class Bindings(Extraction):
             self.define_variable(target, statement)
 
     def items_of(self, value: OptionalTerm, count: int) -> tuple[TermIndex, ...] | None:
-        """Items of a value written as a tuple or list of this length, else None."""
+        """Return the items of a tuple or list of a given length; None for others."""
         if value < 0:
             return None
         term = self.builder.terms[value]
@@ -173,7 +176,7 @@ class Bindings(Extraction):
             self.bindings.append(Binding(self.scope, term, "narrow", value, NO_TERM, found.first_line, found.last_line, found.last_line))
 
     def on_scope(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record `global` and `nonlocal`."""
+        """Record the names that `global` and `nonlocal` declare."""
         self.elsewhere[self.scope, self.builder.text(node)] = kind
 
     def apply_scope_statements(self) -> None:
@@ -193,7 +196,7 @@ class Bindings(Extraction):
                 self.bindings[position] = binding._replace(scope=max(scope, 0))
 
     def binds(self, scope: int, target: TermIndex) -> bool:
-        """Whether a function's own statements or parameters bind the name."""
+        """Whether a function's own statements or parameters bind a name."""
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:
             return False

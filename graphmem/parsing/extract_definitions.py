@@ -33,7 +33,7 @@ class Definitions(Bindings):
     def on_definition(self, kind: str, node: Node, captures: Captures) -> None:
         """Open a named definition; one with a body becomes a scope.
 
-        Of several patterns for one node the first counts.
+        If several patterns match one node, the first one counts.
         """
         if node.id in self.opened:
             return
@@ -113,7 +113,7 @@ class Definitions(Bindings):
             self.add_reference("inherit", term, value)
 
     def hash_body(self, node: Node, name_node: Node) -> str:
-        """Hash everything except the name and the indentation.
+        """Hash everything of a definition except its name and indentation.
 
         Moved and renamed copies thus have equal hashes.
         """
@@ -122,7 +122,7 @@ class Definitions(Bindings):
         return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
 
     def dotted(self, term: TermIndex) -> str:
-        """`a.b` of a name, an attribute of one, or a call of either; else ""."""
+        """Return the dotted name of a name, attribute or call of one; else ""."""
         parts: list[str] = []
         terms = self.builder.terms
         found = terms[term]
@@ -182,7 +182,10 @@ class Definitions(Bindings):
             scope.doc = self.grammar.helper.docstring(text)
 
     def with_lines_above(self, node: Node, marker: str) -> str:
-        """A line comment with those directly above it; any other comment alone."""
+        """Return a line comment with the line comments directly above it.
+
+        Any other comment is returned alone.
+        """
         text = self.builder.text(node)
         lines, above = [text], node.prev_sibling
         while text.startswith(marker) and above is not None and above.type == node.type and len(lines) < MAX_DOC_LINES:
@@ -195,7 +198,7 @@ class Definitions(Bindings):
     def add_said(self, documented: Node, comment: Node) -> None:
         """Add types that a comment declares.
 
-        They apply to the definition below it; aliases apply to the scope.
+        The types apply to the definition below the comment; aliases apply to the scope.
         """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:
@@ -209,7 +212,7 @@ class Definitions(Bindings):
                 self.add_binding(self.builder.add((NAME, name)), "assign", term, NO_TERM, (line, line))
 
     def on_branch(self, kind: str, node: Node, captures: Captures) -> None:
-        """Count one more path through the definition."""
+        """Count one more path through the definition, for its complexity."""
         self.definitions[self.scope].branches += 1
 
     def on_block(self, kind: str, node: Node, captures: Captures) -> None:

@@ -101,7 +101,7 @@ class OpenDefinition:
         self.said: Mapping[str, TermIndex] = {}  # types that its documentation declares, see `Helper.documented`
 
     def close(self) -> Definition:
-        """The finished fact."""
+        """Return the finished fact of the definition."""
         return Definition(
             self.kind,
             self.name,
@@ -127,7 +127,7 @@ class OpenDefinition:
 
 
 class Extraction:
-    """One run over one file: collected facts and the current position."""
+    """The state of one extraction: collected facts and current position."""
 
     def __init__(self, grammar: Grammar, path: str, source: bytes, content_hash: str) -> None:
         self.grammar = grammar
@@ -164,18 +164,18 @@ class Extraction:
         self.regions = grammar.helper.regions(source)
 
     def line(self, byte: int) -> int:
-        """1-based line of a byte."""
+        """Return the 1-based line of a byte."""
         return bisect_right(self.line_starts, byte)
 
     def column(self, byte: int, line: int) -> int:
-        """0-based column of a byte, in characters."""
+        """Return the 0-based column of a byte, in characters."""
         start = self.line_starts[line - 1]
         if self.builder.ascii is not None:
             return byte - start
         return len(self.source[start:byte].decode("utf-8", "replace"))
 
     def open_module(self) -> None:
-        """Open the definition that every file has."""
+        """Open the module, the definition that every file has."""
         stem = self.path.rpartition("/")[2].partition(".")[0]
         module = OpenDefinition(0, "module", stem, MODULE_QUALNAME, -1)
         module.end_byte = module.span_end = module.body_end = len(self.source)
@@ -205,9 +205,9 @@ class Extraction:
         return self.registered(kind, name, qualname, parent, node, name_node)
 
     def holder(self, parent: int, owner: str) -> OpenDefinition | None:
-        """The owner of a definition that is written elsewhere.
+        """Return the owner of a definition that is written outside its owner.
 
-        It has a name or a path, and namespaces may begin the path.
+        The owner is written as a name or a path, and namespaces may begin the path.
         """
         found = self.holders.get((parent, owner))
         parts = owner.split(".")
@@ -220,7 +220,7 @@ class Extraction:
         return found
 
     def open_apart(self, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Open a method whose type is further down, or in another file."""
+        """Open a method whose class is further down, or in another file."""
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
         found = self.registered("method", name, f"{outer}.{name}", parent, node, name_node)
@@ -261,7 +261,10 @@ class Extraction:
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
-        """False for operations on literals, which no class overloads."""
+        """Whether an operation has operands whose class may overload it.
+
+        Operations on literals have none.
+        """
         terms = self.builder.terms
         found = terms[term]
         operands: tuple[OptionalTerm, ...] = ()
@@ -287,7 +290,7 @@ class Extraction:
         self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last, name_line, name_column)))
 
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
-        """Line and column of the name of a term that is written between two bytes.
+        """Return line and column of the name of a term between two bytes.
 
         Args:
             term: the term.
@@ -296,7 +299,7 @@ class Extraction:
             end: the byte after the term.
 
         Returns:
-            The line is 0 if the term has no name, or the text writes it otherwise.
+            The line is 0 if the term has no name, or if the name is written differently in the text.
         """
         name = written_name(self.builder.terms, term)
         if not name:
@@ -315,7 +318,7 @@ class Extraction:
     def add_declared(self) -> None:
         """Add references for the names in declared types.
 
-        Their edges come from the declaration.
+        The edges of these references begin at the declaration.
         """
         for term, spot in self.builder.declared:
             line, column = self.name_place(term, spot, spot, spot)
@@ -324,7 +327,7 @@ class Extraction:
         self.builder.declared.clear()
 
     def spot(self, node: Node | None) -> Spot:
-        """Where a node on one line is."""
+        """Return the position of a node that is on one line."""
         if node is None:
             return NOWHERE
         line = self.line(node.start_byte)
@@ -353,14 +356,14 @@ _functions: dict[str, frozenset[int]] = {}
 
 
 def digest(text: bytes) -> str:
-    """Hash of source text, 16 hex digits."""
+    """Return a hash of source text, 16 hex digits."""
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
 def one_line(text: str) -> str:
-    """Source text on one line, cut at `MAX_SIGNATURE`.
+    """Put source text on one line, cut at `MAX_SIGNATURE`.
 
-    The sign that opens a body is removed.
+    A sign at the end that opens a body is removed.
     """
     line = " ".join(text.split()).removesuffix("{").rstrip().removesuffix(":").rstrip()
     return line if len(line) <= MAX_SIGNATURE else line[: MAX_SIGNATURE - 1] + "…"

@@ -209,7 +209,7 @@ NOWHERE: Final[Spot] = (0, 0, 0)
 
 
 class Import(NamedTuple):
-    """One name an import statement binds (or re-exports)."""
+    """A name that an import statement binds or re-exports."""
 
     scope: int
     module: str  # as in the source, without leading dots: "a.b", "./x", "@/lib/y"
@@ -271,9 +271,9 @@ class FileFacts(NamedTuple):
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:
-    """The name that a use of a term is written with; "" if it has none.
+    """Return the last name in a use of a term; "" if there is none.
 
-    It is `c` of `a.b.c`, of `a.b.c(…)` and of `a.b.c[…]`.
+    For `a.b.c`, `a.b.c(…)` and `a.b.c[…]`, the name is `c`.
     """
     while index >= 0:
         term = terms[index]

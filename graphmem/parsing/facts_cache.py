@@ -1,6 +1,6 @@
 """Cache of extracted facts by content, so a restart parses nothing again.
 
-It contains facts only: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
+The cache contains only facts: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
 
 One SQLite file holds compressed rows. Losing it only costs time, so damage leads to an empty cache and a note, never to an error.
 """
@@ -28,11 +28,11 @@ _PAGE_SIZE: Final = 1024  # bytes; entries take a few kilobytes, and half of an 
 
 
 class FactsCache:
-    """Facts of a project's files by content. For one thread at a time.
+    """Facts of a project's files by content. Not thread-safe.
 
     Args:
         path: the SQLite file; created when missing, replaced when damaged or of another format.
-        project: owner of the files; entries of other projects are never used.
+        project: name of the project; entries of other projects are never used.
 
     Attributes:
         notes: one sentence for each time that stored data could not be used.
@@ -60,9 +60,9 @@ class FactsCache:
             seal(self.path)
 
     def get_many(self, files: Iterable[FoundFile], cancelled: Callable[[], bool] | None = None) -> list[FileFacts]:
-        """Stored facts of files, by path, content hash and language, in order.
+        """Return stored facts of files by path, content hash and language.
 
-        Unknown files are omitted.
+        The facts are in the order of the files. Unknown files are left out.
 
         Raises:
             IndexCancelledError: `cancelled`, which is called now and then, returned true.
@@ -98,14 +98,14 @@ class FactsCache:
         self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
-        """Delete all other entries.
+        """Delete the entries of all files that are not current.
 
         Args:
             keep: (path, content hash) of the current files.
             only: consider the entries of these paths alone.
 
         Returns:
-            How many entries were deleted.
+            Number of deleted entries.
         """
         kept = set(keep)
         try:
@@ -122,7 +122,7 @@ class FactsCache:
         return len(gone) if not gone or self._execute_many("DELETE FROM facts WHERE path = ? AND content_hash = ?", gone) else 0
 
     def _origin(self, language: str) -> bytes:
-        """Short hash of everything but path and content that decides an entry."""
+        """Return a hash of everything but path and content that affects an entry."""
         found = self._origins.get(language)
         if found is None:
             parts = f"{extraction_key(language)}\x1f{self.project}"

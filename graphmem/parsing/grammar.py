@@ -66,7 +66,7 @@ Names with a leading `_` serve predicates only.
 class Grammar(Syntax):
     """A language ready for extraction.
 
-    It has the syntax, query, helper and terms, and the version that keys caches.
+    It has the syntax, query, helper and term table, and a version that is part of the keys of caches.
     """
 
     def __init__(self, spec: LanguageSpec, language: Language, query: Query, helper: Helper, version_text: str) -> None:
@@ -86,7 +86,7 @@ class Grammar(Syntax):
 
 
 def query_text(name: str, file: str) -> str:
-    """Text of a query file, after the files that its `; inherits: a, b` names.
+    """Return the text of a query file, preceded by the files it inherits.
 
     Raises:
         GrammarError: the file does not exist.
@@ -138,7 +138,7 @@ _keep: list[Query] = []  # queries are never freed, see the module's docstring
 
 @cache
 def load_grammar(name: str) -> Grammar:
-    """Grammar of a language, compiled on first use in this process.
+    """Return the grammar of a language, compiled on first use in the process.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.
@@ -151,9 +151,9 @@ def load_grammar(name: str) -> Grammar:
 
 @cache
 def extraction_version(name: str) -> str:
-    """Version of everything but the text that decides a file's facts.
+    """Return a version of everything that affects facts besides the text.
 
-    Nothing is compiled for it.
+    Nothing is compiled to get the version.
 
     Raises:
         UnsupportedLanguageError: the folder does not exist.
@@ -182,7 +182,7 @@ def _language(name: str) -> Language:
 
 @cache
 def _versions() -> tuple[str, str]:
-    """Versions of the grammar pack and the parser core.
+    """Return the versions of the grammar pack and of the parser core.
 
     Raises:
         GrammarError: a version is known to need a network, or to crash.

@@ -1,6 +1,6 @@
 """Rules for skipping paths by name.
 
-They cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is
+The rules cover ignore files, vendored folders, caches, binaries and lock files. Only names below the root count, so a folder that is
 itself in `site-packages` can be indexed.
 """
 # ruff: noqa: SIM905
@@ -48,7 +48,7 @@ class DiscoveryOptions:
     """Rules for skipping files.
 
     Attributes:
-        max_file_bytes: larger files are skipped; > 0.
+        max_file_bytes: size limit of a file, greater than 0; larger files are skipped.
         include_vendored: also index folders such as `vendor` and `node_modules`.
         include_generated: also index generated and minified files.
         exclude: further patterns in gitignore's syntax, relative to the root.
@@ -75,7 +75,7 @@ def _is_endless(line: str) -> bool:
 
 
 def _spec(lines: list[str]) -> GitIgnoreSpec | None:
-    """The patterns as one; None if one of them is invalid."""
+    """Combine patterns into one spec; None if one of them is invalid."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # `[[a]` keeps its old meaning
         try:
@@ -100,8 +100,8 @@ class IgnoreRules:
         """Add the patterns of an ignore file.
 
         Args:
-            folder: its folder, from the root, with '/'; "" for the root.
-            lines: its lines, in gitignore's syntax.
+            folder: folder of the file, from the root, with '/'; "" for the root.
+            lines: lines of the file, in gitignore's syntax.
 
         Returns:
             The lines that are not patterns, or could take too long to match.
@@ -120,10 +120,10 @@ class IgnoreRules:
         return unusable
 
     def decide(self, path: str) -> bool | None:
-        """True: ignored. False: included by a `!` pattern. None: no match.
+        """Return True for an ignored path, False for a `!` pattern, else None.
 
         Args:
-            path: from the root, with '/'; folders end in '/'.
+            path: path from the root, with '/'; a folder ends in '/'.
         """
         if not self._specs:
             return None
@@ -153,9 +153,9 @@ class IgnoreRules:
 
 
 def folder_reason(name: str) -> str:
-    """Why folders of this name are skipped, else "".
+    """Return the reason to skip folders of a given name; "" for none.
 
-    One of "cache", "vendored" and "generated".
+    The reason is one of "cache", "vendored" and "generated".
     """
     if name in CACHE_FOLDERS:
         return "cache"
@@ -165,9 +165,9 @@ def folder_reason(name: str) -> str:
 
 
 def file_reason(name: str) -> str:
-    """Why files of this name are skipped without reading them, else "".
+    """Return the reason to skip files by their name; "" for none.
 
-    One of "binary", "generated", "minified" and "translation".
+    The reason is one of "binary", "generated", "minified" and "translation".
     """
     stem, _, suffix = name.lower().rpartition(".")
     if not stem:  # `lib`, `.db`

@@ -1,7 +1,7 @@
 """Contents of `grammars/<language>/language.toml` as plain data.
 
-No parser is needed. Discovery gets the language of a file from it, and extraction the operator of each node. Resolution gets test
-files, test functions and the decorators of entry points.
+Reading it needs no parser. Discovery uses it to find the language of a file, and extraction to find the operator of each node.
+Resolution uses it to find test files, test functions and the decorators of entry points.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TermEntry(TypedDict, total=False):
 
 
 class Written(NamedTuple):
-    """A decorator as in the source."""
+    """A decorator as it is written in the source."""
 
     name: str  # `app.get`, without arguments
     text: str | None = None  # the argument that may be a path or a name, if it is a literal string
@@ -119,9 +119,9 @@ class TestRule:
     decorators: tuple[str, ...] = ()  # decorators of test doubles and test runners, which never make an entry point
 
     def is_test_path(self, path: str) -> bool:
-        """Whether a path is a file of tests or test helpers.
+        """Whether a path names a file of tests or of test helpers.
 
-        It is given from the root, with '/'.
+        The path is given from the root, with '/'.
         """
         slashed = "/" + path
         return any(fnmatchcase(slashed, "*/" + pattern) for pattern in self.paths)
@@ -180,7 +180,7 @@ def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def languages() -> Mapping[str, LanguageSpec]:
-    """All languages with a folder, by name, sorted.
+    """Return all languages that have a folder, sorted by name.
 
     Raises:
         GrammarError: a `language.toml` is not valid; the message names the file.
@@ -201,7 +201,7 @@ def languages() -> Mapping[str, LanguageSpec]:
 
 
 def language_spec(name: str) -> LanguageSpec:
-    """The language of this name.
+    """Return the language with a given name.
 
     Raises:
         UnsupportedLanguageError: `grammars/` has no folder of this name.
@@ -224,7 +224,7 @@ def _by_suffix() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def language_of_path(path: str) -> str:
-    """Language of a path by its name alone, or "" if unknown."""
+    """Return the language of a path by the file name alone; "" if unknown."""
     suffixes, names = _by_suffix()
     name = path.rpartition("/")[2]
     dot = name.rfind(".")

@@ -401,9 +401,8 @@ class MemoryIndex(MemoryLinks):
             ids: ids of the memories.
 
         Returns:
-            BM25 scores of memories with any of the words, and the score that a memory with all words would have.
-            The best memory has the share of the query's
-                weight that it covers.
+            BM25 scores of memories with any of the words, and the score that a memory with all words would have. The best memory
+                has the share of the query's weight that it covers.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)

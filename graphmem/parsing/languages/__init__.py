@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Narrowing(NamedTuple):
-    """Between two lines, inclusive, `target` is known to be a `value`."""
+    """A range of lines in which the type of a variable is known.
+
+    From the first to the last line, `target` is a `value`.
+    """
 
     target: Node
     value: Node
@@ -56,78 +59,88 @@ class Helper:
         return " ".join(paragraph.split())
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Terms of the types that a comment declares.
+        """Return the terms of the types that a comment declares.
 
-        Keys: the name of a parameter, or `#0`, `#1`, … by its position; `return`; "" for the documented definition. Any other text that is
-        not a name defines an alias of that name, and `<T>` a type parameter T.
+        The keys are the name of a parameter, or `#0`, `#1`, … by its position; `return`; "" for the documented definition.
+        Any other text that is not a name defines an alias of that name, and `<T>` a type parameter T.
         """
         return {}
 
     def prepared(self, source: bytes) -> bytes:
-        """The source with misread syntax rewritten, before every parse.
+        """Rewrite syntax that the grammar misreads, before every parse.
 
         The length of the source and its line breaks stay the same.
         """
         return source
 
     def mended(self, source: bytes) -> bytes:
-        """The source with unsupported syntax rewritten, after a failed parse.
+        """Rewrite syntax that the grammar does not support, after a failed parse.
 
         Every byte and line keeps its place.
         """
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Facts of one import match; most languages return it unchanged."""
+        """Return the facts of one import match; by default the match itself."""
         return (found,)
 
     def module(self, text: str) -> str:
-        """The imported module, from the source text."""
+        """Return the name of the imported module from the source text."""
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """Name of a definition in qualified names, which are divided at dots."""
+        """Return a definition's name for qualified names, which dots divide."""
         return text
 
     def owner(self, text: str) -> str:
-        """The owner of a definition, as a dotted path."""
+        """Return the owner of a definition as a dotted path."""
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """The type of one target of an annotation, as its declarator gives it."""
+        """Return the type that an annotation gives to one of its targets."""
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """From where to where, in bytes, definitions have a modifier."""
+        """Return byte ranges whose definitions have a modifier.
+
+        Each range is (start, end, modifier).
+        """
         return ()
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """(attribute, target) for each part of a destructured object.
+        """Return (attribute, target) for each part of a destructured object.
 
-        See `[patterns]`.
+        See `[patterns]` in `grammars/README.md`.
         """
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """False for a parameter of a function inside a header.
+        """Whether a parameter belongs to the definition itself.
+
+        It does not if it belongs to a function inside the header.
 
         Such a function is a function type or a default.
         """
         return True
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Term of the value that an anonymous function gets for a parameter.
+        """Return the term of the value passed for a parameter of a callback.
 
         The parameter is a `@binding.local` without a value. -1 if the value is unknown.
         """
         return NO_TERM
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Types that the condition `node` (`@condition`) implies for later lines."""
+        """Return the types that a condition implies for later lines.
+
+        `node` is the node that a query captured as `@condition`.
+        """
         return ()
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Term of a node with the entry `{op = "helper", method = "<what>"}`.
+        """Return the term of a node that the term table leaves to the helper.
+
+        Its entry is `{op = "helper", method = "<what>"}`.
 
         Raises:
             NotImplementedError: the helper does not know the name; a test compiles every table.
@@ -136,7 +149,7 @@ class Helper:
 
 
 def helper_named(name: str) -> Helper:
-    """The helper of `parsing/languages/<name>.py`; the default one for ""."""
+    """Return the helper of a module by name; the default one for ""."""
     if not name:
         return Helper()
     helper = import_module(f"{__name__}.{name}").HELPER

@@ -60,34 +60,40 @@ def _blank_after(match: re.Match[bytes]) -> bytes:
 
 
 class CFamilyHelper(Helper):
-    """Macros around declarations, operators, paths of classes."""
+    """Helper for C and C++: macros, operators, and paths of classes."""
 
     def name(self, text: str) -> str:
-        """`operator ==` is written without blanks."""
+        """Return the name of a definition; `operator ==` loses its blank."""
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
 
     def owner(self, text: str) -> str:
-        """The path before the last name, without template arguments."""
+        """Return the path before the last name, without template arguments."""
         before = ""
         while before != text:
             before, text = text, _TEMPLATE.sub("", text)
         return ".".join(part.strip() for part in text.split("operator")[0].split("::")[:-1] if part.strip())
 
     def is_parameter(self, node: Node) -> bool:
-        """Not those of a pointer to a function: `int (*call)(int n)`."""
+        """Whether a parameter belongs to the definition itself.
+
+        The parameter `n` of a function pointer in `int (*call)(int n)` does not.
+        """
         around = node.parent.parent if node.parent is not None else None
         inner = around.child_by_field_name("declarator") if around is not None else None
         return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """`T *name` is a `*<T>`: operators of T are not for it."""
+        """Return the type of a declared target; for `T *name`, it is `*<T>`.
+
+        Operators of T do not apply to a pointer.
+        """
         around = target.parent
         if around is None or around.type != "pointer_declarator" or annotation < 0:
             return annotation
         return builder.add((INDEX, builder.add((NAME, "*")), annotation))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms of `#define name other`, of `*p` and of `&x`."""
+        """Return the terms of `#define name other`, `*p` and `&x`."""
         if what == "macro":
             text = builder.text(node).strip()
             return builder.add((NAME, text)) if text.isidentifier() else builder.unknown
@@ -98,7 +104,10 @@ class CFamilyHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
-        """What only builds for Windows contain, by the conditions around it."""
+        """Return byte ranges that only builds for Windows contain.
+
+        The conditions around the code determine them.
+        """
         if not any(name in source for name in _WINDOWS):
             return ()
         found: list[tuple[int, int, str]] = []

@@ -82,7 +82,7 @@ _TAG: Final = re.compile(r"^\s*@\w+", re.MULTILINE)
 
 
 class EcmascriptHelper(Helper):
-    """Default imports, object literals, casts, destructuring and `instanceof`."""
+    """Helper for imports, object literals, casts, patterns and `instanceof`."""
 
     def docstring(self, text: str) -> str:
         """First paragraph of a `/** … */` comment, without stars and tags."""
@@ -92,7 +92,7 @@ class EcmascriptHelper(Helper):
         return super().docstring(plain[: tag.start()] if tag else plain)
 
     def mended(self, source: bytes) -> bytes:
-        """The source with the semicolons that TypeScript allows to omit."""
+        """Insert the semicolons that TypeScript allows to omit."""
         return mended(source)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
@@ -120,14 +120,17 @@ class EcmascriptHelper(Helper):
         return tuple(_fields(node))
 
     def is_parameter(self, node: Node) -> bool:
-        """False for parameters of function types and defaults."""
+        """Whether a parameter belongs to the definition itself.
+
+        Parameters of function types and of default values do not.
+        """
         owner = node.parent.parent if node.parent is not None else None
         if owner is None or owner.type in _FUNCTION_TYPES:
             return False
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Value that a call, or a JSX component, passes to its function argument."""
+        """Return the value that a call or JSX component passes to a callback."""
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
         outer = around.parent if around is not None else None
@@ -145,9 +148,9 @@ class EcmascriptHelper(Helper):
         return builder.add((CALL, builder.add((NAME, ATTRIBUTE)), parts, ()))
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Types from `x instanceof C`.
+        """Return the types that `x instanceof C` implies.
 
-        They hold in the branch, and after an `if (!(x instanceof C))` that leaves.
+        The types hold in the branch, and after an `if (!(x instanceof C))` that leaves.
         """
         statement = node.parent
         if statement is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
@@ -163,7 +166,7 @@ class EcmascriptHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return a term that depends on more than the type of its node."""
         if what == "object":
             return _object(builder, node)
         if what == "binary":
@@ -374,7 +377,10 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """False for `this` in an anonymous function, which the caller decides."""
+    """Whether `this` is known here.
+
+    The caller of an anonymous function decides its `this`.
+    """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
         around = around.parent
