@@ -81,12 +81,12 @@ class FileInfo:
     id: Annotated[str, Doc("Opaque; derived from the path"), GlobalId(FILE)]
     path: str
     language: str
-    module: Annotated[str, Doc("the name that other files import; empty when it has none")]
+    module: Annotated[str, Doc("the name under which other files import this one; empty for none")]
     lines: int
     size_bytes: int
     is_test: bool
     error_count: Annotated[int, Doc("number of places that could not be parsed")]
-    diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when it is complete")]
+    diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when the whole file is")]
 
 
 @answer(page="files")
@@ -103,7 +103,7 @@ class IndexState:
 
     state: IndexStatus
     generation: Annotated[int, Doc("counter of completed changes of the graph; 0 before the first index run")]
-    indexed_at: Annotated[MomentOrNone, Doc("none before the first index run")]
+    indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; none before the first one")]
     files: int
     symbols: int
     edges: int
@@ -111,10 +111,12 @@ class IndexState:
     vectors: Annotated[int, Doc("chunks that have a vector of the current model")]
     stage: Annotated[str, Doc("stage of the current index run; empty when none is running")] = ""
     done: int = 0
-    total: Annotated[int, Doc("0 when unknown")] = 0
+    total: Annotated[int, Doc("number of items in the current stage of the index run; 0 when unknown")] = 0
     stale_files: Annotated[int, Doc("files known to have changed since they were indexed")] = 0
     note: str = ""
-    stale: Annotated[list[str], Doc("the first 20 of those files, by path"), Size(20)] = field(default_factory=list)
+    stale: Annotated[list[str], Doc("paths of the first 20 files that changed since the index was built, sorted by path"), Size(20)] = (
+        field(default_factory=list)
+    )
 
 
 @answer
@@ -188,13 +190,15 @@ class PathAnswer:
 
     source: SymbolInfo
     target: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("empty without a path within `maxDepth`"), Size(5)]
+    steps: Annotated[list[PathStep], Doc("edges of the path in order; empty if no path has at most `maxDepth` steps"), Size(5)]
     confidence: float
     max_depth: int
     epistemic: Epistemic
     state: IndexState
     nearest: Annotated[str, Doc("what comes nearest when a path was not found: one beyond the bounds, or how far each end gets")] = ""
-    known: Annotated[NearbyMemories, Doc("memories about both ends and the way between them")] = field(default_factory=NearbyMemories)
+    known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
+        default_factory=NearbyMemories
+    )
 
 
 @answer

@@ -17,18 +17,26 @@ class CoAccessHit:
     """A file that changes together with the requested files."""
 
     path: str
-    score: Annotated[float, Doc("order of the list; comparable within one answer only")]
-    support: Annotated[int, Doc("commits and sessions that touched it together with one of the requested files")]
+    score: Annotated[float, Doc("the list is sorted by it; comparable only within one answer")]
+    support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
     sessions: Annotated[int, Doc("number of sessions in `support`")]
     commits: Annotated[int, Doc("number of commits in `support`")]
     confidence: Annotated[float, Doc("P(this file | requested files): share of the changes of the requested files that also touched it")]
-    lift: Annotated[float, Doc("ratio of `confidence` to chance")]
-    direction: Annotated[str, Doc("follows, leads or mixed, by four fifths of the sessions with recorded times; empty without any")]
-    delay_s: Annotated[float, Doc("average seconds from the requested files to it in those sessions; negative when it comes first")]
-    last_seen: Annotated[MomentOrNone, Doc("none when they never changed together")]
-    explained: Annotated[list[str], Doc("kinds of code edges between them; none when only history relates them")]
+    lift: Annotated[float, Doc("`confidence` divided by the share of all changes that touch this file")]
+    direction: Annotated[
+        str,
+        Doc("follows or leads, if it does so in four fifths of the sessions with recorded times; else mixed; empty without such sessions"),
+    ]
+    delay_s: Annotated[
+        float,
+        Doc("average seconds from the requested files to this file in these sessions; negative when this file is first"),
+    ]
+    last_seen: Annotated[MomentOrNone, Doc("time of the last common change; none when the files never changed together")]
+    explained: Annotated[
+        list[str], Doc("kinds of code edges between this file and the requested ones; empty when only history relates them")
+    ]
     depth: Annotated[int, Doc("1: changed with the requested files; 2: changed only with files of depth 1")]
-    via: Annotated[str, Doc("at depth 2 the strongest intermediate file")]
+    via: Annotated[str, Doc("at depth 2 the file of depth 1 that connects it most strongly")]
     parts: Annotated[dict[str, float], Doc("The terms of the score"), Size(4)]
 
 
@@ -52,7 +60,7 @@ class CoAccessAnswer:
     commits: Annotated[int, Doc("commits in the history")]
     sessions: Annotated[int, Doc("sessions in the history")]
     notes: Annotated[list[str], Doc("what is missing from the answer, and why")]
-    known: Annotated[NearbyMemories, Doc("memories about the requested files and the found ones")] = field(default_factory=NearbyMemories)
+    known: Annotated[NearbyMemories, Doc("memories about the requested files and the hits")] = field(default_factory=NearbyMemories)
 
     def __iter__(self) -> Iterator[CoAccessHit]:
         return iter(self.hits)
@@ -73,7 +81,7 @@ class FileHistory:
     """The history of a file under all its names."""
 
     path: str
-    changes: Annotated[int, Doc("commits and sessions that touched it")]
+    changes: Annotated[int, Doc("number of commits and sessions that touched the file")]
     commits: int
     churn: Annotated[float, Doc("weighted number of commits; the weight of a commit halves every year")]
     first_at: MomentOrNone

@@ -28,10 +28,11 @@ class ImpactHit:
     depth: Annotated[int, Doc("minimum number of steps from a target, from 1")]
     verdict: Verdict
     confidence: Annotated[
-        float, Doc("product along the most confident path; for a test the chance that it runs the target, 1 when a recorded run did")
+        float,
+        Doc("product of the confidences along `path`; for a test the chance that it runs the target, 1 when it did so in a recorded run"),
     ]
     path: Annotated[list[PathStep], Doc("the most confident path, from the target outwards"), Size(3)]
-    target: Annotated[str, Doc("The target of the path"), GlobalId(SYMBOL)]
+    target: Annotated[str, Doc("the target of the question from which this hit was reached"), GlobalId(SYMBOL)]
 
 
 @answer
@@ -70,8 +71,8 @@ class RiskFactor:
 
     name: Annotated[str, Doc("dependents, entry points, directories, untested or public")]
     points: float
-    most: Annotated[float, Doc("the maximum of its points")]
-    counted: Annotated[str, Doc("what was counted")]
+    most: Annotated[float, Doc("the maximum of `points` for this factor")]
+    counted: Annotated[str, Doc("the counted things, as a text")]
 
 
 @answer
@@ -98,10 +99,10 @@ class ImpactReport:
     max_depth: int
     min_confidence: float
     kinds: list[EdgeKind]
-    hits: Annotated[list[ImpactHit], Doc("without tests; by depth, then confidence, then path")]
+    hits: Annotated[list[ImpactHit], Doc("affected symbols and files except tests, sorted by depth, then confidence, then path")]
     tests: Annotated[list[ImpactHit], Doc("tests at any depth: those with a recorded run first, then by their chance to run a target")]
     total: Annotated[int, Doc("number of dependents within depth and confidence, and of tests at any depth")]
-    by_depth: Annotated[list[int], Doc("totals by depth, from depth 1")]
+    by_depth: Annotated[list[int], Doc("number of dependents at each depth, from depth 1")]
     by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
     risk: Risk
@@ -129,7 +130,7 @@ class ChangedSymbol:
 
     symbol: SymbolInfo
     change: ChangeKind
-    lines: Annotated[list[int], Doc("changed lines inside it, in the new file (in the old one when removed)")]
+    lines: Annotated[list[int], Doc("changed lines of the symbol, counted in the new file (in the old file for a removed symbol)")]
 
 
 @answer

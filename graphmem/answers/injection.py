@@ -36,13 +36,13 @@ class Injection:
     text: str
     tokens: Annotated[int, Doc("tokens of the text")]
     budget: Annotated[int, Doc("maximum number of tokens of the text")]
-    items: Annotated[list[InjectedItem], Doc("in the order of the text"), Size(20)]
+    items: Annotated[list[InjectedItem], Doc("the shown items, in the order of the text"), Size(20)]
     left_out: Annotated[dict[str, int], Doc("number of omitted items by reason")]
-    late: Annotated[bool, Doc("it was not ready before the deadline")]
+    late: Annotated[bool, Doc("the context was not ready before the deadline")]
     group: Annotated[str, Doc("experiment group of the session: control, passive or full")]
     level: Annotated[str, Doc("trust level of the project")]
     why: Annotated[str, Doc("the trigger of an injection between steps")]
-    notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)]
+    notes: Annotated[list[str], Doc("further remarks, such as missing data"), Size(5)]
     seconds: float
 
 
@@ -78,9 +78,9 @@ class PrefetchedFile:
     """A file to read first."""
 
     path: str
-    share: Annotated[float, Doc("share of the module's past sessions that read it")]
+    share: Annotated[float, Doc("share of the module's past sessions that read the file")]
     tokens: int
-    why: Annotated[str, Doc("read always | read often | moves with it")]
+    why: Annotated[str, Doc("always read, often read, or the number of changes in which it changed together with the module")]
 
 
 @answer
@@ -91,7 +91,7 @@ class Prefetch:
     files: Annotated[list[PrefetchedFile], Doc("at most 12"), Size(12)]
     tokens: Annotated[int, Doc("tokens of all files")]
     left_out: Annotated[int, Doc("number of files omitted because of the limits")]
-    notes: Annotated[list[str], Doc("what else a reader should know"), Size(5)] = field(default_factory=list)
+    notes: Annotated[list[str], Doc("further remarks, such as missing data"), Size(5)] = field(default_factory=list)
 
 
 @answer
@@ -100,7 +100,7 @@ class StepLimit:
 
     module: str
     base: int
-    ratio: Annotated[float, Doc("actual over planned steps of past work there; 1 when unknown")]
+    ratio: Annotated[float, Doc("actual steps divided by planned steps, in past work on the module; 1 when unknown")]
     limit: Annotated[int, Doc("base × ratio, at most twice the base")]
     samples: int
 

@@ -27,9 +27,9 @@ class MemoryAnchor:
     ]
     label: Annotated[str, Doc("File, Symbol, External or Module")]
     name: Annotated[str, Doc("`path:qualname`, path or module; an id for code that is not in the index")]
-    role: Annotated[str, Doc("about, target or impacts")]
+    role: Annotated[str, Doc("kind of the link: about, target or impacts")]
     confidence: float
-    anchor: Annotated[str, Doc("valid, moved, suspect (the code changed) or orphaned (it is gone)")]
+    anchor: Annotated[str, Doc("valid, moved, suspect (the code changed) or orphaned (the code was deleted)")]
     commit_sha: str
 
 
@@ -42,9 +42,9 @@ class MemoryRelation:
     title: str
     status: str
     kind: Annotated[str, Doc("required_with, conflicts_with, validates, supersedes or derived_from")]
-    outgoing: Annotated[bool, Doc("false when the other memory points here")]
+    outgoing: Annotated[bool, Doc("true when the link leads from this memory to the other one")]
     confidence: float
-    auto: Annotated[bool, Doc("found by graphmem, and not given by a caller")]
+    auto: Annotated[bool, Doc("true when graphmem found the link, false when a caller gave it")]
 
 
 @answer(name="Memory", node=True)
@@ -82,16 +82,16 @@ class MemoryInfo:
     used_count: int
     confirmed_count: int
     origin: Annotated[str, Doc("user, repository, agent, tool or web")]
-    half_life_days: Annotated[float | None, Doc("null: it never fades")]
+    half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; null when it never fades")]
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
     files: Annotated[list[str], Doc("paths that it names")]
-    about: Annotated[list[MemoryAnchor], Doc("the code it is about"), Size(4)]
+    about: Annotated[list[MemoryAnchor], Doc("links to the code that the memory is about"), Size(4)]
     relations: Annotated[list[MemoryRelation], Doc("links to other memories"), Size(3)]
-    sessions: Annotated[list[str], Doc("sessions in which it was learnt or confirmed")]
+    sessions: Annotated[list[str], Doc("ids of sessions in which the memory was learnt or confirmed")]
     aliases: Annotated[list[str], Doc("other ids under which the same text was stored")]
-    embedded: Annotated[bool, Doc("it has a vector of the current model")]
+    embedded: Annotated[bool, Doc("true when the memory has a vector of the current model")]
 
 
 @answer
@@ -103,16 +103,18 @@ class NearbyMemory:
     type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
     title: str
     content: str
-    trap: Annotated[bool, Doc("a gotcha, an error pattern or a dead end")]
-    about: Annotated[str, Doc("the nearest code that it is about: `path:qualname` or a path")]
+    trap: Annotated[bool, Doc("true for a gotcha, an error pattern or a dead end")]
+    about: Annotated[str, Doc("the code nearest to the targets that the memory is about: `path:qualname` or a path")]
     place: Annotated[str, Doc("where this code is in the answer: target, around, way, hit, test or together")]
     steps: Annotated[int, Doc("steps from a target; 0 for a target and the code around it")]
     confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
     trust: Annotated[float, Doc("ranking weight of the source")]
     score: Annotated[float, Doc("nearness × trust × confidence in use")]
     created_at: Moment
-    contaminated: Annotated[bool, Doc("words of strangers had a part in it")]
-    doubt: Annotated[str, Doc("why to check it first: its code has changed, it is disputed, or strangers had a part; else empty")]
+    contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the memory")]
+    doubt: Annotated[
+        str, Doc("why the memory should be checked: its code changed, it is disputed, or text from untrusted sources was used; else empty")
+    ]
 
 
 @answer
@@ -120,8 +122,10 @@ class NearbyMemories:
     """Memories about the code of an answer: traps first, then by score."""
 
     memories: Annotated[list[NearbyMemory], Doc("the best ones"), Size(5)] = field(default_factory=list)
-    more: Annotated[int, Doc("further memories about this code")] = 0
-    held: Annotated[int, Doc("memories about it that wait for review, because words of strangers had a part in them")] = 0
+    more: Annotated[int, Doc("number of further memories about this code")] = 0
+    held: Annotated[
+        int, Doc("number of memories about this code that wait for review, because text from untrusted sources was used for them")
+    ] = 0
 
 
 def age(since: str, now: datetime) -> str:
@@ -177,8 +181,8 @@ class Remembered:
     given_id: Annotated[str, Doc("the caller's own id; empty when none was given")]
     others: Annotated[list[str], Doc("raw ids of the memories that decided the outcome")]
     redacted: Annotated[list[str], Doc("kinds of secrets that were removed")]
-    unresolved: Annotated[list[str], Doc("ambiguous names in it, which were not linked")]
-    note: Annotated[str, Doc("a sentence when the outcome is not `added`")] = ""
+    unresolved: Annotated[list[str], Doc("ambiguous names in the text, which were not linked")]
+    note: Annotated[str, Doc("explanation in one sentence, when the outcome is not `added`")] = ""
 
 
 @answer
@@ -193,7 +197,7 @@ class RememberAnswer:
 class Refusal:
     """An item of a bulk write that was rejected."""
 
-    index: Annotated[int, Doc("its position, from 0")]
+    index: Annotated[int, Doc("position of the item in the request, from 0")]
     given_id: str
     message: str
     facts: dict[str, Any]

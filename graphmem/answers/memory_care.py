@@ -126,7 +126,7 @@ class SyncConflict:
     """
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
-    in_file: Annotated[str, Doc("empty when its line was deleted")]
+    in_file: Annotated[str, Doc("the text in the file; empty when its line was deleted")]
     in_graph: str
     kept_as: Annotated[str, Doc("Global id of the memory with the text of the file"), GlobalId(MEMORY)]
 

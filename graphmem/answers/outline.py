@@ -14,11 +14,11 @@ class OutlineEntry:
     """A symbol of a file, with what is known about it."""
 
     symbol: SymbolInfo
-    callers: Annotated[int, Doc("symbols that call it, besides tests")]
-    tests: Annotated[int, Doc("tests that are linked to it directly")]
-    memories: Annotated[int, Doc("live memories about it")]
-    traps: Annotated[int, Doc("traps among these memories")]
-    suspect: Annotated[list[str], Doc("short ids and titles of memories that were written before its code changed"), Size(1)]
+    callers: Annotated[int, Doc("number of symbols that call this one, without tests")]
+    tests: Annotated[int, Doc("number of tests with an edge to the symbol")]
+    memories: Annotated[int, Doc("number of live memories about the symbol")]
+    traps: Annotated[int, Doc("number of traps (gotchas, error patterns, dead ends) among these memories")]
+    suspect: Annotated[list[str], Doc("short ids and titles of memories that were written before the symbol changed"), Size(1)]
 
 
 @answer
@@ -26,5 +26,5 @@ class FileOutline:
     """The symbols of a file, in the order of their lines."""
 
     path: str
-    entries: Annotated[list[OutlineEntry], Doc("without the module itself"), Size(50)]
+    entries: Annotated[list[OutlineEntry], Doc("the symbols of the file, without the module itself"), Size(50)]
     state: IndexState

@@ -32,7 +32,7 @@ class Occurrence:
     text: Annotated[str, Doc("the name as written; an alias differs from the symbol's name")]
     role: OccurrenceRole
     symbol: Annotated[SymbolInfo, Doc("the most likely meaning")]
-    confidence: Annotated[float, Doc("of this meaning; 1 for definitions")]
+    confidence: Annotated[float, Doc("confidence that the name means `symbol`; 1 for definitions")]
     kinds: Annotated[list[EdgeKind], Doc("kinds of the edges at this site; empty for definitions"), Size(3)] = field(default_factory=list)
     enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the name; null outside any definition")] = None
     others: Annotated[list[SymbolInfo], Doc("other possible meanings, most likely first"), Size(10)] = field(default_factory=list)
@@ -43,8 +43,8 @@ class SymbolAt:
     """The symbol that a position in a file is on."""
 
     path: str
-    symbol: Annotated[SymbolInfo | None, Doc("the definition that is meant; null if the position is on none")]
-    reason: Annotated[str, Doc("why the position is on none; empty if it is on one")]
+    symbol: Annotated[SymbolInfo | None, Doc("the definition that the name at the position means; null if there is none")]
+    reason: Annotated[str, Doc("why `symbol` is null; else empty")]
     occurrence: Annotated[Occurrence | None, Doc("the name at the position")]
     enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the position")]
     is_stale: Annotated[bool, Doc("the file changed since it was indexed, so positions may be wrong")]
@@ -56,5 +56,5 @@ class Occurrences:
 
     path: str
     occurrences: Annotated[list[Occurrence], Size(1000)]
-    reason: Annotated[str, Doc("why the list is empty; empty if it is not")]
+    reason: Annotated[str, Doc("why `occurrences` is empty; else an empty text")]
     is_stale: Annotated[bool, Doc("the file changed since it was indexed, so positions may be wrong")]

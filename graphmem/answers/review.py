@@ -37,7 +37,7 @@ class TestCommand:
     runner: str
     command: Annotated[str, Doc("for a POSIX shell, from the root of the repository")]
     tests: int
-    whole_files: Annotated[bool, Doc("it runs whole files, because the ids would make the command too long")]
+    whole_files: Annotated[bool, Doc("true when the command runs whole files, because ids of tests would make it too long")]
 
 
 @answer
@@ -60,13 +60,13 @@ class Review:
     changed: Annotated[list[ChangedSymbol], Doc("by path and line"), Size(20)]
     unmapped: Annotated[list[str], Doc("changed files without a changed definition"), Size(5)]
     breaks: Annotated[list[ImpactHit], Doc("code besides tests that could break: by depth, then confidence"), Size(20)]
-    break_count: Annotated[int, Doc("number of such code, of which `breaks` may list fewer")]
+    break_count: Annotated[int, Doc("number of symbols and files that could break, of which `breaks` may list fewer")]
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
     test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may have fewer")]
     commands: Annotated[list[TestCommand], Doc("one command for each runner"), Size(2)]
     untested: Annotated[list[ChangedSymbol], Doc("changed functions that no test reaches"), Size(5)]
     known: Annotated[list[KnownHere], Doc("traps and decisions first, then other memories"), Size(3)]
-    forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with these, and did not"), Size(5)]
+    forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, and did not"), Size(5)]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]

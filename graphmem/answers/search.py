@@ -19,9 +19,9 @@ class PathScore:
     """The score of a hit on one candidate path."""
 
     path: Annotated[str, Doc("words, names, dense, graph or exact")]
-    rank: Annotated[int, Doc("rank on that path, from 1")]
-    raw: Annotated[float, Doc("the path's own score: BM25, cosine, …")]
-    normalised: Annotated[float, Doc("0 to 1 among the path's candidates")]
+    rank: Annotated[int, Doc("rank of the hit on this search path, from 1")]
+    raw: Annotated[float, Doc("score of the search path: BM25, cosine, …")]
+    normalised: Annotated[float, Doc("score scaled to 0 to 1 among the candidates of the search path")]
     weight: float
 
 
@@ -56,7 +56,7 @@ class SearchHit:
     score: float
     parts: Annotated[list[PathScore], Doc("parts of the score; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("graph id of the neighbour that raised its score most; empty for none")] = ""
+    boosted_by: Annotated[str, Doc("graph id of the neighbour that raised the score most; empty for none")] = ""
     node: Annotated[
         str,
         Doc("graph id of the symbol, chunk or memory"),
@@ -77,8 +77,8 @@ class SearchAnswer:
     query: str
     query_type: Annotated[str, Doc("identifier, semantic or structural")]
     hits: list[SearchHit]
-    answered: Annotated[list[str], Doc("paths that answered")]
-    missing: Annotated[dict[str, str], Doc("Paths that did not answer, and why"), Size(3)]
+    answered: Annotated[list[str], Doc("search paths that returned a result")]
+    missing: Annotated[dict[str, str], Doc("Search paths without a result, and why"), Size(3)]
     state: IndexState
     notes: Annotated[list[str], Doc("changes of the query, such as omitted or replaced words")] = field(default_factory=list)
     packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None

@@ -29,14 +29,14 @@ class ModuleInfo:
     lines: int
     test_files: int
     heat: Annotated[float, Doc("0 to 1: heat of its hottest files; the hottest module has 1")]
-    cohesion: Annotated[float, Doc("0 to 1: share of its dependencies inside the module")]
+    cohesion: Annotated[float, Doc("0 to 1: share of the dependencies of its files that stay inside the module")]
     languages: Annotated[dict[str, int], Doc("Files by language, most first"), Size(5)]
     entry_points: Annotated[dict[str, int], Doc("Entry points by kind"), Size(6)]
     central: Annotated[list[SymbolInfo], Doc("at most 5 symbols, those with the most dependents first"), Size(5)]
     x: Annotated[float, Doc("centre in the map's layout, 0 to 1 from the left")]
     y: Annotated[float, Doc("0 to 1 from the top; high layers are on top")]
     summary: Annotated[str, Doc("its purpose, from the documentation of its files")]
-    paragraph: Annotated[str, Doc("what a language model says of it; empty while none has")] = ""
+    paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
 
 
 @answer
@@ -49,8 +49,8 @@ class ModuleDependency:
     dst_name: Annotated[str, Doc("name of the module it depends on")]
     weight: Annotated[int, Doc("number of edges")]
     kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
-    upward: Annotated[bool, Doc("against the layers: it closes a cycle")]
-    sites: Annotated[list[PathStep], Doc("the first few edges; up to 20 when it is upward"), Size(4)]
+    upward: Annotated[bool, Doc("true when it leads from a lower to a higher layer, so it closes a cycle")]
+    sites: Annotated[list[PathStep], Doc("the first few edges; up to 20 for an upward dependency"), Size(4)]
 
 
 @answer
@@ -107,7 +107,7 @@ class CycleCut:
     src: Annotated[str, Doc("path, or name of a module")]
     dst: str
     weight: Annotated[int, Doc("number of edges to remove")]
-    frees: Annotated[int, Doc("number of members that are then in no cycle")]
+    frees: Annotated[int, Doc("number of members that removing it takes out of the cycle")]
     sites: Annotated[list[PathStep], Doc("every edge, at most 20"), Size(5)]
 
 
@@ -117,11 +117,11 @@ class Cycle:
 
     level: CycleLevel
     members: Annotated[list[str], Doc("paths or names of modules, ascending")]
-    example: Annotated[list[str], Doc("a shortest cycle through the cheapest edge")]
-    deferred: Annotated[bool, Doc("every cycle passes an import inside a function, so loading works")]
-    cheapest: Annotated[CycleCut, Doc("the edge to cut first: it frees the most for its weight")]
+    example: Annotated[list[str], Doc("members of a shortest cycle through `cheapest`, in order")]
+    deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
+    cheapest: Annotated[CycleCut, Doc("the edge to remove first: it takes the most members out of the cycle per unit of weight")]
     cuts: Annotated[list[CycleCut], Doc("edges whose removal leaves no cycle, at most 20"), Size(10)]
-    cut_count: Annotated[int, Doc("number of edges to cut")]
+    cut_count: Annotated[int, Doc("number of edges to remove, of which `cuts` may list fewer")]
 
 
 @answer
@@ -152,9 +152,9 @@ class EntryPoint:
 
     symbol: SymbolInfo
     kind: EntryKind
-    module: Annotated[str, Doc("name of its module")]
+    module: Annotated[str, Doc("name of the module of the entry point")]
     reach: Annotated[int, Doc("number of symbols within eight confident calls")]
-    names: Annotated[list[FrameworkName], Doc("its names in frameworks, by kind and name")]
+    names: Annotated[list[FrameworkName], Doc("routes, events, commands and tasks that lead to the function, sorted by kind and name")]
 
 
 @answer
@@ -180,7 +180,7 @@ class Flow:
     confidence: Annotated[float, Doc("product along the steps")]
     variants: Annotated[list[str], Doc("other entry points with the same path from the second step, at most 10")]
     variant_count: int
-    paragraph: Annotated[str, Doc("what a language model says of it; empty while none has")] = ""
+    paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
 
 
 @answer
@@ -249,7 +249,7 @@ class DeadCodePage:
 
     symbols: list[DeadSymbol]
     total: Annotated[int, Doc("number of definitions above the requested confidence")]
-    lines: Annotated[int, Doc("lines of all of them")]
+    lines: Annotated[int, Doc("total number of lines of these definitions")]
     notes: Annotated[list[str], Doc("omitted definitions, with counts")]
     state: IndexState
 
@@ -292,8 +292,8 @@ class ModuleChange:
     change: Annotated[str, Doc("added, removed or changed")]
     files_before: int
     files_after: int
-    came: Annotated[list[str], Doc("files that joined it, at most 20")]
-    left: Annotated[list[str], Doc("files that left it, at most 20")]
+    came: Annotated[list[str], Doc("files that joined the module, at most 20")]
+    left: Annotated[list[str], Doc("files that left the module, at most 20")]
 
 
 @answer
@@ -314,7 +314,7 @@ class ApiChange:
 
     symbol: Annotated[SymbolInfo, Doc("the definition in the head; in the base when it was removed")]
     change: Annotated[str, Doc("added, removed, signature or moved")]
-    before: Annotated[str, Doc("its previous signature or place")]
+    before: Annotated[str, Doc("previous signature or path of the definition")]
 
 
 @answer

@@ -29,13 +29,13 @@ class SessionInfo:
     commit_sha: str
     started_at: MomentOrNone
     ended_at: MomentOrNone
-    events: Annotated[int, Doc("taken")]
+    events: Annotated[int, Doc("number of recorded events")]
     steps: int
     tokens: int
-    duration_s: Annotated[float, Doc("without pauses of over an hour")]
+    duration_s: Annotated[float, Doc("duration in seconds, without pauses of over an hour")]
     files_edited: int
     findings: int
-    contaminated: Annotated[bool, Doc("something was read from the web")]
+    contaminated: Annotated[bool, Doc("true when the agent read something from the web")]
 
 
 @answer
@@ -43,17 +43,17 @@ class SessionFinding:
     """A finding of a detector in a session, a candidate for a memory."""
 
     signal: Annotated[str, Doc("the detector; docs/observing.md lists all seventeen")]
-    key: Annotated[str, Doc("the same in every session that finds the same")]
+    key: Annotated[str, Doc("identical in all sessions with the same finding")]
     memory_type: str
     value: float
     priority: float
     early: Annotated[bool, Doc("strong enough to be learnt without waiting for other sessions")]
     min_sessions: Annotated[int, Doc("number of sessions in which it must be found before it is learnt")]
     contaminated: bool
-    failed_approach: Annotated[bool, Doc("it belongs to an approach that was abandoned")]
-    quorum: Annotated[bool, Doc("two agents found it independently")]
+    failed_approach: Annotated[bool, Doc("true when the finding belongs to an abandoned approach")]
+    quorum: Annotated[bool, Doc("true when two agents found it independently")]
     files: list[str]
-    steps: Annotated[list[int], Doc("evidence")]
+    steps: Annotated[list[int], Doc("numbers of the steps of the session that are evidence")]
     facts: Annotated[dict[str, Any], Doc("values for a sentence about it")]
 
 
@@ -112,7 +112,7 @@ class SessionDetail:
     errors: Annotated[list[SessionError], Doc("in the order of their first occurrence"), Size(10)]
     dead_ends: Annotated[list[SessionDeadEnd], Doc("in order of time"), Size(3)]
     web_sources: list[str]
-    ignored: Annotated[dict[str, int], Doc("Events that were not taken, or were taken with a remark, by reason"), Size(5)]
+    ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     cut: Annotated[dict[str, int], Doc("Number of omitted entries by list"), Size(5)]
 
 
@@ -128,8 +128,8 @@ class SessionPage:
 class SessionStarted:
     """The outcome of starting a session."""
 
-    id: Annotated[str, Doc("the id for its events; it differs from the requested id when that was taken")]
-    resumed: Annotated[bool, Doc("it was running already")]
+    id: Annotated[str, Doc("the id to send with events; differs from the requested id when another session already used that")]
+    resumed: Annotated[bool, Doc("true when the session was already running")]
     kind: str
     methodology: str
     work_unit: str
@@ -142,7 +142,7 @@ class ObserveAnswer:
     """The outcome of recording a batch of events."""
 
     taken: int
-    ignored: Annotated[dict[str, int], Doc("Events that were not taken, or were taken with a remark, by reason"), Size(5)]
+    ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
     ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
     early: Annotated[list[str], Doc("keys of findings in these sessions that are already strong enough to be learnt")]
@@ -161,19 +161,19 @@ class SessionEnded:
 class FindingVerdict:
     """The outcome of one finding of a session."""
 
-    key: Annotated[str, Doc("the same in every session that finds the same")]
+    key: Annotated[str, Doc("identical in all sessions with the same finding")]
     signal: Annotated[str, Doc("the detector that made it")]
     memory_type: str
     outcome: Annotated[str, Doc("learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused")]
-    why: Annotated[str, Doc("one sentence")]
+    why: Annotated[str, Doc("the reason for the outcome, in one sentence")]
     text: Annotated[str, Doc("text of the memory; empty when it was not written")]
     memory_id: Annotated[str, Doc("raw id of the memory made from it, or of the memory that already contains it; else empty")]
     short_id: str
     sessions: Annotated[int, Doc("number of independent sessions that found it")]
     min_sessions: Annotated[int, Doc("required number of sessions")]
     score: Annotated[float, Doc("0 to 1; 0 when it was not computed")]
-    points: Annotated[list[str], Doc("reasons for it")]
-    contaminated: Annotated[bool, Doc("strangers' words had a part in it")]
+    points: Annotated[list[str], Doc("the reasons for the score")]
+    contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the finding")]
     files: list[str]
 
 
@@ -184,7 +184,7 @@ class Receipt:
     session: str
     part: Annotated[str, Doc("label of the unit of work; empty for the session")]
     kind: str
-    is_open: Annotated[bool, Doc("the gate is open: the session meets the threshold for learning")]
+    is_open: Annotated[bool, Doc("true when the session meets the threshold for learning")]
     gate: Annotated[str, Doc("why the gate is open or closed")]
     at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("learnt findings first"), Size(30)]
@@ -259,6 +259,6 @@ class SessionSummary:
     started_at: MomentOrNone
     ended_at: MomentOrNone
     duration_s: float
-    contaminated: Annotated[bool, Doc("words of strangers may be in it")]
+    contaminated: Annotated[bool, Doc("true when the text may contain text from untrusted sources")]
     short: Annotated[str, Doc("one line")]
     markdown: str

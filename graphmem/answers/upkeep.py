@@ -18,10 +18,10 @@ class BackupInfo:
     project: str
     engine: Annotated[str, Doc("the engine that can open it; `any` when it is portable")]
     bytes: Annotated[int, Big()]
-    generation: Annotated[int, Doc("generation of its code graph")]
-    memories: Annotated[int, Doc("number of memories in it")]
-    entries: Annotated[int, Doc("number of journal entries in it")]
-    seconds: Annotated[float, Doc("time to make and verify it")]
+    generation: Annotated[int, Doc("generation of the code graph in the backup")]
+    memories: Annotated[int, Doc("number of memories in the backup")]
+    entries: Annotated[int, Doc("number of journal entries in the backup")]
+    seconds: Annotated[float, Doc("seconds that creating and verifying the backup took")]
 
 
 @answer
@@ -44,7 +44,7 @@ class CypherAnswer:
 
     columns: Annotated[list[str], Doc("names of the columns, in order")]
     rows: Annotated[list[list[Any]], Doc("A list of rows, each a list with a value for each column")]
-    cut: Annotated[bool, Doc("there are more rows than the limit")]
+    cut: Annotated[bool, Doc("true when there are more rows than `limit`")]
     limit: Annotated[int, Doc("maximum number of rows")]
     seconds: float
 
@@ -115,8 +115,8 @@ class Health:
     """The health of an open index, and its missing abilities."""
 
     status: Annotated[str, Doc("ok, degraded or starting")]
-    ready: Annotated[bool, Doc("queries about stored data can be answered")]
-    parts: Annotated[list[Part], Doc("each ability"), Size(8)]
+    ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
+    parts: Annotated[list[Part], Doc("the state of each ability"), Size(8)]
     notes: Annotated[list[str], Doc("files that were quarantined or repaired since it was opened")]
     rss_mb: float
     uptime_s: float

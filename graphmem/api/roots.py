@@ -200,7 +200,7 @@ def _bounded(parameter: Parameter, within: Within) -> Convert:
 def _name_alone(argument: str, value: str) -> str:
     if not value or PurePath(value).name != value or "\\" in value:
         raise BadInputError(
-            f"{value[:200]!r} is not the name of a backup; give the file's name, as `backups` lists them",
+            f"{value[:200]!r} is not the name of a backup; use a file name from the answer of `backups`",
             argument=argument,
             value=value[:200],
         )

@@ -105,8 +105,8 @@ class Mutation:
     async def index(info: Info, repo: str | None = None, full: bool = False, wait: bool = False) -> Run:
         """Bring the index up to date, or rebuild it with `full`.
 
-        Answers at once, with the run's id, while `indexProgress` tells how it goes; with `wait` it
-        answers when the run is over, with its summary.
+        By default the call returns immediately with the id of the run, and `indexProgress` reports progress. With `wait` the call
+        returns after the run, with its summary.
         """
         operation = info.context
         project = await operation.call(operation.service.project)

@@ -229,7 +229,7 @@ class RemoteGraphMem(Operations):
         while thread.is_alive():
             thread.join(0.1)
             if cancelled is not None and cancelled():
-                raise IndexCancelledError(f"no longer waiting; the server at {self.address} continues to index", stage="waiting")
+                raise IndexCancelledError(f"stopped waiting for the index run; the server at {self.address} continues it", stage="waiting")
         if failures:
             raise failures[0]
         return answers[0]
@@ -325,8 +325,7 @@ class RemoteGraphMem(Operations):
         """
         if personal:
             raise BadInputError(
-                "personal memories are written into a file by the process that has the index open, and a server is running; "
-                "end the server, then sync",
+                "personal memories cannot be synced while a server has the index open; stop the server and sync again",
                 argument="personal",
             )
         return self._call(self._operation("sync_file"), (path, dry_run), {})  # type: ignore[no-any-return]
@@ -438,7 +437,9 @@ def _here(path: Path) -> Path:
     """
     if not path.exists():
         raise BadInputError(
-            f"the server is on another machine, where {path} is; run the command there, or without a path", argument="path", path=str(path)
+            f"{path} is on the machine of the server; run the command there, or omit the path",
+            argument="path",
+            path=str(path),
         )
     return path
 

@@ -27,6 +27,10 @@ _ERRORS: dict[str, type[errors.GraphMemError]] = {
     "CONFLICT": errors.StoreBusyError,
 }
 
+_RESTART = "run `graphmem serve` to start it, or to see which process to end first"
+_CHECK = "check that it is a graphmem server"
+_RETRY = "check the server and try again"
+
 
 class Wire:
     """Requests to one server. Thread-safe.
@@ -74,7 +78,7 @@ class Wire:
         ) as response:
             answer = _json(response.read())
         if answer is None:
-            raise self._unreachable(f"answered {response.status} {response.reason}")
+            raise self._unreachable(f"answered {response.status} {response.reason}", _CHECK)
         if answer.get("errors"):
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
@@ -87,7 +91,7 @@ class Wire:
         with self._request("POST", path, json.dumps(body).encode(), "application/json", timeout_s) as response:
             answer = _json(response.read())
         if answer is None:
-            raise self._unreachable(f"answered {response.status} {response.reason}")
+            raise self._unreachable(f"answered {response.status} {response.reason}", _CHECK)
         if answer.get("errors"):
             raise error_of(answer["errors"][0])
         return dict(answer["data"])
@@ -113,7 +117,7 @@ class Wire:
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
-                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"answered {response.status}")
+                raise error_of(answer["errors"][0]) if answer.get("errors") else self._unreachable(f"answered {response.status}", _CHECK)
             for line in response:
                 yield json.loads(line)
 
@@ -132,14 +136,14 @@ class Wire:
                 connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
                 response = connection.getresponse()
             except TimeoutError as reason:
-                raise self._unreachable(f"no answer within {patience:g} s") from reason
+                raise self._unreachable(f"did not answer within {patience:g} s") from reason
             except (OSError, HTTPException) as reason:
-                raise self._unreachable(str(reason) or type(reason).__name__) from reason
+                raise self._unreachable(f"cannot be reached ({str(reason) or type(reason).__name__})") from reason
             self._expect_index(response)
             try:
                 yield response
             except (OSError, HTTPException) as reason:
-                raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})") from reason
+                raise self._unreachable(f"stopped answering ({str(reason) or type(reason).__name__})", _RETRY) from reason
 
     def _expect_index(self, response: HTTPResponse) -> None:
         """Check that an answer comes from the expected index.
@@ -151,19 +155,16 @@ class Wire:
         if not self._index:
             self._index = found
         elif found != self._index and (found or response.status < 400):  # what stands in front of a server fails without naming one
-            what = "and refused this request" if response.status == 421 else "so its answer was not taken"
+            what = "and refused this request" if response.status == 421 else "so its answer was ignored"
             raise errors.WrongIndexError(
-                f"the server at {self.address} does not serve this index, {what}; ask again, which looks up who does",
+                f"the server at {self.address} does not serve this index, {what}; repeat the command to find the right server",
                 address=self.address,
                 expected=self._index,
                 found=found,
             )
 
-    def _unreachable(self, what: str) -> errors.OwnerUnreachableError:
-        return errors.OwnerUnreachableError(
-            f"the server at {self.address}: {what}; `graphmem serve` starts it again, or says which process to end first",
-            address=self.address,
-        )
+    def _unreachable(self, what: str, remedy: str = _RESTART) -> errors.OwnerUnreachableError:
+        return errors.OwnerUnreachableError(f"the server at {self.address} {what}; {remedy}", address=self.address)
 
 
 def _body(operation: str, variables: Mapping[str, Any]) -> bytes:

@@ -47,7 +47,10 @@ class CrossEncoderReranker:
             raw = self._model.predict([(query, text) for text in texts], show_progress_bar=False)
         values = [float(value) for value in raw.reshape(-1)]
         if len(values) != len(texts) or any(value != value for value in values):
-            raise EmbedderError(f"The cross-encoder {self.model_id} gave no score for each text; name another.", model=self.model_id)
+            raise EmbedderError(
+                f"The cross-encoder {self.model_id} did not return one score for each text; set `reranker` to another one",
+                model=self.model_id,
+            )
         return values
 
     def _load(self) -> Any:
@@ -59,13 +62,14 @@ class CrossEncoderReranker:
             from sentence_transformers import CrossEncoder
         except ImportError as error:
             raise EmbedderError(
-                "sentence-transformers is not installed; install it, or set reranker to nothing.", model=self.model_id
+                "sentence-transformers is not installed; install it, or leave the setting `reranker` empty", model=self.model_id
             ) from error
         torch.set_num_threads(self._threads)
         try:
             return CrossEncoder(self._name, device="cpu", local_files_only=True, activation_fn=torch.nn.Sigmoid())
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderError(
-                f"The cross-encoder {self._name} cannot be loaded ({str(error).splitlines()[0]}); name a folder with its files.",
+                f"The cross-encoder {self._name} cannot be loaded ({str(error).splitlines()[0]}); "
+                "set `reranker` to a directory with its files",
                 model=self.model_id,
             ) from error

@@ -109,7 +109,8 @@ def _checked(embedder: Embedder, texts: list[str]) -> F32:
     vectors = embedder.encode(texts)
     if vectors.shape != (len(texts), embedder.dim) or vectors.dtype != np.float32:
         raise EmbedderError(
-            f"{embedder.model_id} gave {vectors.dtype} of shape {vectors.shape} for {len(texts)} texts of dimension {embedder.dim}.",
+            f"{embedder.model_id} returned {vectors.dtype} vectors of shape {vectors.shape}, expected float32 of shape "
+            f"({len(texts)}, {embedder.dim}); choose another embedder",
             model=embedder.model_id,
         )
     return vectors

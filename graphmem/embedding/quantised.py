@@ -110,7 +110,10 @@ class QuantisedEmbedder:
             ids = np.array([one.ids], np.int64)
             vectors[row] = session.run(None, {"input_ids": ids})[0][0]
         if not np.isfinite(vectors).all():
-            raise EmbedderError(f"The model {self.model_id} gave vectors that are not numbers.", model=self.model_id)
+            raise EmbedderError(
+                f"The model {self.model_id} returned vectors with values that are not finite numbers; choose another embedder",
+                model=self.model_id,
+            )
         return vectors
 
     def _load(self) -> None:
@@ -136,10 +139,12 @@ class QuantisedEmbedder:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PREPARE_SECONDS, check=False)
         except subprocess.TimeoutExpired as error:
-            raise EmbedderError("The model could not be prepared in time; set embedder to hashed.", model=self.model_id) from error
+            raise EmbedderError(
+                "The model could not be prepared in time; set the setting `embedder` to hashed", model=self.model_id
+            ) from error
         if done.returncode or not _is_whole(file):
             reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise EmbedderError(f"The model could not be prepared ({reason}); set embedder to hashed.", model=self.model_id)
+            raise EmbedderError(f"The model could not be prepared ({reason}); set the setting `embedder` to hashed", model=self.model_id)
 
 
 def _is_whole(file: Path) -> bool:

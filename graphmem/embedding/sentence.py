@@ -79,7 +79,10 @@ class SentenceEmbedder:
             vectors = model(features)["sentence_embedding"]
             vectors = torch.nn.functional.normalize(vectors.float(), dim=1).numpy()
         if not np.isfinite(vectors).all():
-            raise EmbedderError(f"The model {self.model_id} gave vectors that are not numbers.", model=self.model_id)
+            raise EmbedderError(
+                f"The model {self.model_id} returned vectors with values that are not finite numbers; choose another embedder",
+                model=self.model_id,
+            )
         return np.asarray(vectors, np.float32)
 
     def _loaded(self) -> Any:

@@ -106,7 +106,7 @@ class _Reading:
                 seen.update(end for line in lines if 0 < line < len(owners) and (end := owners[line]) is not None and end != test)
         if not reached:
             raise EvidenceError(
-                f"{path} is of another project or of older files: none of its contexts is a test of this tree; record it again",
+                f"none of the tests in {path} is in this index, so it belongs to another project or to older files; record it again",
                 path=str(path),
                 reason="other project",
             )

@@ -55,7 +55,7 @@ def pack(path: Path) -> bytes:
         try:
             total += file.stat().st_size
             if total > MAX_BYTES:
-                raise ValueError(f"the reports have over {MAX_BYTES >> 20} MB together")
+                raise ValueError(f"the reports are larger than {MAX_BYTES >> 20} MB in total; import fewer of them")
             found.append([file.stat().st_mtime_ns, _name(file, path), as_rows(tests_of(file.read_bytes()))])
         except (OSError, ValueError) as error:
             message = f"{file} is not a usable coverage report ({error}); record it again"
@@ -141,7 +141,8 @@ class _Reading:
                     reached.setdefault(end, set()).update(seen)
         if not reached:
             raise EvidenceError(
-                f"no report of {path.name} is of a test in the index ({', '.join(unknown[:_SAMPLE])}); name each report after its test",
+                f"none of the reports in {path.name} has the name of a test in the index ({', '.join(unknown[:_SAMPLE])}); "
+                "name each report after its test",
                 path=str(path),
                 reason="other project",
             )

@@ -154,7 +154,7 @@ def commits(root: Path, here: Repository, revisions: Sequence[str], most: int, c
                 stderr = complaints.read(_BLOCK)
                 why = _git.reason(stderr) or f"exit code {process.returncode}"
                 raise GitError(
-                    f"git log ended before the history did: {why}; `git fsck` says what is wrong",
+                    f"git log failed before the end of the history: {why}; run `git fsck` to find the cause",
                     command=("log",),
                     stderr=stderr.decode("utf-8", "replace").strip(),
                 )

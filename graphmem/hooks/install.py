@@ -189,7 +189,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
             if target.optional:
                 return base, [f"{target.path} already exists; it stays unchanged"]
             raise BadInputError(
-                f"{target.path} is there and was not written by graphmem; move it away and ask again",
+                f"{target.path} already exists and was not written by graphmem; move it and try again",
                 argument="path",
                 path=str(target.path),
             )
@@ -277,7 +277,7 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
         tomllib.loads(written.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise BadInputError(
-            f"{target.path} has its hooks in a form that cannot be added to ({error}); write them as [[hooks.Event]] tables and ask again",
+            f"hooks cannot be added to {target.path} ({error}); write its hooks as [[hooks.Event]] tables and try again",
             argument="path",
             path=str(target.path),
         ) from error

@@ -64,8 +64,8 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
         details = info.details or {}
         if details.get("module") and not within_module(str(details["module"]), module):
             continue
-        found += [Wanted(str(path), ALWAYS, "read always") for path in details.get("always_read") or ()]
-        found += [Wanted(str(path), OFTEN, "read often") for path in details.get("often_read") or ()]
+        found += [Wanted(str(path), ALWAYS, "always read") for path in details.get("always_read") or ()]
+        found += [Wanted(str(path), OFTEN, "often read") for path in details.get("often_read") or ()]
     return found
 
 

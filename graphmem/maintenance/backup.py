@@ -284,8 +284,8 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
     """
     if manifest.engine not in (PORTABLE, engine):
         raise SettingsError(
-            f"{archive.name} contains a file of {manifest.engine}, the engine here is {engine}; restore it with engine = "
-            f"{manifest.engine}, or make a portable one there: `graphmem backup --portable`",
+            f"{archive.name} contains a database of {manifest.engine}, but the setting is engine = {engine}; restore with engine = "
+            f"{manifest.engine}, or create a portable backup of the original index: `graphmem backup --portable`",
             setting="engine",
             value=engine,
             origin=str(archive),
@@ -356,7 +356,7 @@ def _target(data_dir: Path, dest: Path | None, kind: str, project: str, moment: 
     except OSError as error:
         unless_refused(error, "writing a backup", folder)
         raise BadInputError(
-            f"{folder} cannot be made: {error.strerror or error}; name another", argument="dest", path=str(folder)
+            f"{folder} cannot be created: {error.strerror or error}; choose another directory", argument="dest", path=str(folder)
         ) from error
     target, number = folder / file, 1
     while target.exists():
@@ -372,7 +372,7 @@ def _staging(beside: Path, prefix: str) -> Iterator[Path]:
     except OSError as error:
         unless_refused(error, "writing a backup", beside)
         raise BadInputError(
-            f"{beside} cannot be written to: {error.strerror or error}; name another folder", argument="dest", path=str(beside)
+            f"{beside} cannot be written to: {error.strerror or error}; choose another directory", argument="dest", path=str(beside)
         ) from error
     try:
         yield folder

@@ -135,8 +135,8 @@ def refuse_a_strangers(data_dir: Path) -> None:
     strange = [one for one in tracked.split(b"\0") if one and not one.startswith(allowed)]
     if strange:
         raise BadInputError(
-            f"{data_dir} came with the repository: git tracks {strange[0].decode('utf-8', 'replace')}. Somebody else's index would be "
-            f"taken for yours; delete the folder and index again, or, if it is yours, take it out: `git rm -r --cached {place.name}`",
+            f"git tracks {strange[0].decode('utf-8', 'replace')}, so {data_dir} may be another person's index; delete the directory and "
+            f"index again, or, if the index is yours, stop tracking it: `git rm -r --cached {place.name}`",
             argument="db",
             path=str(data_dir),
         )

@@ -55,7 +55,7 @@ def drafted(item: Any, root: str, source: str, dim: int | None = None) -> Draft:
         if found and is_mostly_secret(content, found):
             secret = sorted({one.kind for one in found})
             raise SecretError(
-                f"content is mostly a secret ({', '.join(secret)}) and is not kept; say where it is found instead",
+                f"content is mostly a secret ({', '.join(secret)}) and was not stored; store where the secret is kept instead",
                 argument="content",
                 field="content",
                 kinds=secret,

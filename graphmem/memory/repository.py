@@ -297,7 +297,7 @@ class MemoryRepository:
             if len(fitting) > 1:
                 rows = [one for short in fitting[:20] if (one := index.row(index.by_short_id(short) or "")) is not None]
                 raise AmbiguousMemoryError(
-                    f"{wanted!r} begins the ids of {len(fitting)} memories ({', '.join(fitting[:5])}); give more of it",
+                    f"{wanted!r} is ambiguous: {len(fitting)} memory ids begin with it ({', '.join(fitting[:5])}); type more characters",
                     id=wanted,
                     candidates=[{"id": one.id, "short_id": one.short_id, "title": one.title} for one in rows],
                 )

@@ -443,7 +443,7 @@ def _write(path: Path, before: bytes, after: bytes) -> None:
     """Write the new text, unless it is None or the file changed meanwhile."""
     if _bytes(path) != before:
         raise BadInputError(
-            f"{path} was changed while it was synced and is left as it is; run `graphmem sync-file` again", argument="path", path=str(path)
+            f"{path} changed during the sync and was not written; run `graphmem sync-file` again", argument="path", path=str(path)
         )
     if after != before or not path.exists():
         _replace(path, after)

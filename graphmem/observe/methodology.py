@@ -183,15 +183,19 @@ def methodologies() -> Methodologies:
 
 def _check(made: Any, known: Mapping[str, Methodology]) -> None:
     if not isinstance(made, Methodology):
-        raise TypeError(f"it is a {type(made).__name__}, not a graphmem.observe.methodology.Methodology")
+        raise TypeError(f"the plug-in returned a {type(made).__name__}; it must return a graphmem.observe.methodology.Methodology")
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", made.name):
-        raise ValueError(f"its name {made.name!r} must have only lower case letters, digits, - and _")
+        raise ValueError(
+            f"the methodology name {made.name!r} is invalid; use up to 40 lower case letters, digits, - and _, beginning with a letter"
+        )
     if made.name in known:
-        raise ValueError(f"a methodology {made.name!r} already exists")
+        raise ValueError(f"a methodology named {made.name!r} already exists; rename the plug-in's")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
-        raise ValueError(f"its phases map to the unknown {', '.join(wrong)}; use {', '.join(PHASES)}")
+        raise ValueError(f"phases of methodology {made.name!r} map to the unknown {', '.join(wrong)}; use {', '.join(PHASES)}")
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):
-        raise ValueError(f"its memory type {clash[0]!r} already exists in graphmem with another meaning")
+        raise ValueError(f"memory type {clash[0]!r} of methodology {made.name!r} already exists with another meaning; rename the type")
     unknown = sorted({name for relay in made.relays for name in relay.types} - set(TYPES) - {kind.name for kind in made.memory_types})
     if unknown:
-        raise ValueError(f"a hand-over uses the unknown memory type {unknown[0]!r}")
+        raise ValueError(
+            f"a hand-over of methodology {made.name!r} uses the unknown memory type {unknown[0]!r}; declare it in `memory_types`"
+        )

@@ -68,8 +68,8 @@ class CodeOperations:
         Args:
             file: path of an indexed file.
             line: 1-based.
-            column: 0-based; the end of a name counts as on it.
-            unit: of the column.
+            column: 0-based; the position after the last character of a name counts as part of the name.
+            unit: the unit of `column`.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
@@ -161,7 +161,7 @@ class CodeOperations:
     ) -> DiffImpact:
         """Code that a change could break.
 
-        The change is a unified diff, or the difference between two revisions. Without `head` the working tree is the second.
+        The change is a unified diff, or the difference between two revisions. Without `head` the base is compared with the working tree.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("breaks",), "tests": ("tests",)})
@@ -178,7 +178,7 @@ class CodeOperations:
         """What a reviewer must know about a change.
 
         It has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
-        memories about the changed code, files that usually change along, and the risk. The change is given as in `impactOfDiff`;
+        memories about the changed code, files that usually change together with it, and the risk. The change is given as in `impactOfDiff`;
         by default it is the working tree against HEAD.
         """
 
@@ -198,7 +198,7 @@ class CodeOperations:
             target: the symbol that the other depends on.
             max_depth: the maximum number of steps.
             min_confidence: the minimum confidence of the whole path.
-            kinds: follow only these edges.
+            kinds: follow only edges of these kinds.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("nodes", "edges")}, client="own")

@@ -133,7 +133,7 @@ class ContextOperations:
 
     @operation("mutation", needs="admin", shows=Sight.PLAIN)
     def set_trust_level(self, level: TrustLevel) -> TrustState:
-        """Set the confidence that a memory needs to be injected.
+        """Set the minimum confidence of memories that are injected.
 
         AUTO derives the level from the corrections of past sessions.
         """

@@ -25,15 +25,15 @@ class HistoryOperations:
         depth: Annotated[int, Bounds(1, 2)] = 1,
         min_sessions: Annotated[int, Bounds(0, 1_000_000)] = 0,
     ) -> CoAccessAnswer:
-        """Find the files that change together with these.
+        """Find the files that change together with some files.
 
         The evidence is commits and sessions of agents. The best come first.
 
         Args:
             files: paths from the project's root.
             limit: the maximum number of files.
-            depth: 2 also follows files that change with the found ones.
-            min_sessions: omit files that changed with them in fewer sessions and commits; 0 also keeps files related by names or code only.
+            depth: 1 for files that change with the given files; 2 also for files that change with those.
+            min_sessions: omit files with fewer common sessions and commits; 0 also keeps files related only by names or code.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})

@@ -174,7 +174,7 @@ class MemoryOperations:
         It ranks lower until the dispute is resolved.
 
         Args:
-            reason: why it is wrong.
+            reason: why the memory is wrong.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, command="memory resolve")
@@ -191,7 +191,7 @@ class MemoryOperations:
 
         Args:
             winner: the memory to keep.
-            loser: the memory to supersede; default: all that conflict with the winner.
+            loser: the memory to supersede; default: all memories that conflict with the winner.
             note: the reason.
         """
 
@@ -271,7 +271,7 @@ class MemoryOperations:
 
         Args:
             origin: a session, a page, or a kind of origin: user, repository, web, tool, agent.
-            hard: delete permanently, from the graph and the journal too.
+            hard: also delete the memories permanently, from the graph and the journal.
             dry_run: only report what would be retracted.
         """
 
@@ -313,7 +313,7 @@ class MemoryOperations:
     def import_memories(self, content: str, path: str = "", format: str = "", actor: Actor = "") -> ImportAnswer:  # noqa: A002
         """Import memories from an export or a file of another tool.
 
-        `path` is the file's name, which decides the format.
+        `path` is the name of the file; it decides the format.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", command="sync-file")
@@ -328,7 +328,7 @@ class MemoryOperations:
     ) -> SyncAnswer:
         """Synchronize MEMORY.md and the memories, in both directions.
 
-        Over a connection `path` must be the default.
+        Remote callers cannot set `path`; it must keep its default.
 
         Args:
             path: default: MEMORY.md in the project's root.

@@ -108,7 +108,7 @@ class SemanticOperations:
     ) -> DeadCodePage:
         """Find definitions that appear to be unused.
 
-        Each has a reason. The most certain come first. Public API is omitted and counted.
+        Each definition has a reason. The most certain ones come first. Public API is omitted and counted.
 
         Args:
             min_confidence: omit definitions that are less certain to be dead.
@@ -123,16 +123,16 @@ class SemanticOperations:
         The duplicates with the most lines to save come first.
 
         Args:
-            min_tokens: omit shorter pieces.
+            min_tokens: omit pieces of code with fewer tokens.
             similarity: the minimum similarity of near duplicates.
-            tests: also search tests.
+            tests: also search for duplicates in tests.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def drift(self, base: str, head: str | None = None) -> Drift:
         """How the architecture changed between two revisions.
 
-        Without `head` the second is the current index. It reads both trees, which takes a while.
+        Without `head` the second one is the current index. The call reads both versions of all files, which takes a while.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
@@ -146,9 +146,9 @@ class SemanticOperations:
         format: ViewFormat = "svg",  # noqa: A002 - the word of the domain
         targets: Annotated[Sequence[str] | None, Ref(), Within("targets")] = None,
     ) -> Document:
-        """The map of modules, or the impact of `targets` in three zones.
+        """The map of modules, or the dependents of `targets` by distance.
 
-        The format is a picture, or a format for another tool.
+        The document is a picture, or a file for another tool.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("commits",)}, command="commits")
@@ -169,7 +169,7 @@ class SemanticOperations:
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Progress of the language model's paragraphs on modules and flows.
 
-        Starts missing paragraphs and waits at most `waitS` seconds for them.
+        The call starts missing paragraphs and waits at most `waitS` seconds for them.
         """
 
     @operation(

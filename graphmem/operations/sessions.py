@@ -65,16 +65,16 @@ class SessionOperations:
             id: the session's id; default: a new id.
             kind: the purpose of the session.
             agent: name of the agent.
-            parent: the session it is forked from; it starts with all knowledge of that session.
+            parent: the session from which the new session is forked; the new one starts with its knowledge.
             group: name shared by agents that work in parallel.
             work_unit: the unit of work, such as a ticket.
             phase: the phase of work, as the methodology names it.
             methodology: native, tdd, bmad, or an installed one.
             title: the topic of the session.
             planned_steps: the number of planned steps.
-            branch: its git branch.
-            commit_sha: the commit at its start.
-            cwd: its working directory.
+            branch: the git branch of the session.
+            commit_sha: the commit at the start of the session.
+            cwd: the working directory of the session.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN, client="own")
@@ -96,8 +96,8 @@ class SessionOperations:
 
         Args:
             id: the session's id.
-            outcome: the outcome of its work.
-            learn: learn from it.
+            outcome: the outcome of the session's work.
+            learn: learn from the session.
         """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)

@@ -265,7 +265,7 @@ class _Pool:
         if culprit is None:
             return None
         if code > 0 and os.environ.get(RAISE):
-            raise IndexingError(f"A parsing process ended on {culprit.path}: {complaint}; fix the installation", stage="parse")
+            raise IndexingError(f"A parsing process crashed on {culprit.path}: {complaint}; reinstall graphmem", stage="parse")
         if code == -signal.SIGALRM:
             return without_facts(culprit, "timeout", f"it took longer than {self.time_limit_s:g} seconds to parse")
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"

@@ -104,7 +104,7 @@ class Backups:
         except FileNotFoundError:
             pass  # reported below, unless it is in the index's own folder
         except (OSError, ValueError, RuntimeError) as error:  # the name is too long, contains a null, or has an unknown ~user
-            raise BadInputError(f"{str(file)[:200]!r} cannot be read ({error}); name a backup", argument="file") from error
+            raise BadInputError(f"{str(file)[:200]!r} cannot be read ({error}); give the path of a backup", argument="file") from error
         own = self.data_dir / backups.FOLDER / archive.name
         archive = own.absolute() if archive.name == str(file) and not archive.exists() and own.exists() else archive.absolute()
         manifest = backups.read_manifest(archive)
@@ -113,7 +113,8 @@ class Backups:
             here = self.store.meta().get("project", "")
             if here and manifest.project != here and (self.store.generation() or len(self.book.index())):
                 raise BadInputError(
-                    f"{archive.name} is of {manifest.project}, this index is of {here}; restore it into another directory with --db",
+                    f"{archive.name} is a backup of {manifest.project}, but this index belongs to {here}; "
+                    "restore it into another directory with --db",
                     argument="file",
                     project=manifest.project,
                 )

@@ -61,7 +61,9 @@ class AgentContext:
             BadInputError: an argument is invalid.
         """
         if point == "take":
-            raise BadInputError("this point has no request; use `context_take` to take prepared context", argument="point", value=point)
+            raise BadInputError(
+                "the point `take` cannot be requested here; call `context_take` for prepared context", argument="point", value=point
+            )
         found = self.injector.inject(Ask(point, session, text, self.inside(files), phase, format, remaining), deadline_s, begun)
         return self._told(found, phase)
 

@@ -168,14 +168,14 @@ class CoAccess:
             return Moving([], "")
         if not wait and not self.history.is_known:
             soon(self.history.known)
-            return Moving([], "the history is being read; ask again for files that move with it")
+            return Moving([], "the history is still being read; repeat the call to get files that change together with it")
         try:
             history = self.history.known()
         except HistoryError as error:
             return Moving([], f"without the history: {error.message}")
         with history.lock:
             often = often_with(history, places)
-        return Moving([Wanted(one.path, one.share, f"in {one.touched} of {one.changes} changes") for one in often], "")
+        return Moving([Wanted(one.path, one.share, f"changed in {one.touched} of {one.changes} changes") for one in often], "")
 
     def reviewers(self, file: str, limit: int = 10) -> Reviewers:
         (path,) = self._paths("file", [file], 1)

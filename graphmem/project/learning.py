@@ -64,7 +64,9 @@ class SessionLearning:
         """
         if not isinstance(record, SessionRecord):
             if not isinstance(record, Mapping):
-                raise BadInputError(f"record is of type {type(record).__name__}; give what `as_json` made of one", argument="record")
+                raise BadInputError(
+                    f"record is of type {type(record).__name__}; pass a session record or the output of its `as_json`", argument="record"
+                )
             name = record["info"].get("id") if isinstance(record.get("info"), Mapping) else None
             record = session_record(redact_all(record, []))  # from outside: not yet checked for secrets
             if isinstance(name, str):

@@ -91,7 +91,7 @@ class PeopleFiles:
             return exchange.imported(self.book, content, actor)
         if reason := kept_out(self.root(), path):
             raise BadInputError(
-                f"{PurePath(path).name} is not read into memories, because {reason}; if you mean it, give its text without its name",
+                f"{PurePath(path).name} cannot be imported, because {reason}; to import it anyway, pass its text without its path",
                 argument="path",
                 path=path,
                 reason=reason,
@@ -151,7 +151,7 @@ class PeopleFiles:
         self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
         if target.is_dir() or not Path(above).is_dir():
-            raise BadInputError(f"{path} is not a possible file; name a file in an existing directory", argument="path", path=str(path))
+            raise BadInputError(f"{path} cannot be a file; choose a path in an existing directory", argument="path", path=str(path))
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:
@@ -174,8 +174,8 @@ class PeopleFiles:
         facts = {"argument": "path", "path": named.as_posix()}
         if remote and (personal or named.as_posix() != MEMORY_MD):
             raise BadInputError(
-                f"over a connection {MEMORY_MD} alone is synced, without personal memories; end the server and run `graphmem sync-file` "
-                "in the project for anything else",
+                f"remote callers can sync only {MEMORY_MD}, without personal memories; for other files stop the server and run "
+                "`graphmem sync-file` in the project",
                 **facts,
             )
         for one in (named, led_to):  # a directory may be a symbolic link
@@ -184,8 +184,7 @@ class PeopleFiles:
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(
-                f"{named} is not among the files that are synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); "
-                "add it to the setting sync_files",
+                f"{named} is not one of the synced files ({', '.join([MEMORY_MD, *sorted(allowed)])}); add it to the setting sync_files",
                 **facts,
             )
 

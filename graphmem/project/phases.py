@@ -83,7 +83,7 @@ class PhaseWeighing:
         weights = {(one.phase, one.type): one.proposed for one in now.weights if one.proposed is not None}
         if not weights:
             raise BadInputError(
-                f"nothing is proposed to accept: {now.notes[0]}; the weights stay as they are",
+                f"no weights are proposed yet, so nothing can be accepted: {now.notes[0]}; the weights are unchanged",
                 argument="choice",
                 value=choice,
                 sessions=now.sessions,

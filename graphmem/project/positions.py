@@ -110,7 +110,7 @@ class Positions:
         path = in_project(file, self.graph.root_path).removeprefix("./")
         number = view.path_number.get(path)
         if number is None or view.file_node(path) is None:
-            raise SymbolNotFoundError(f"{path!r} is not a file of the index; `graphmem index` reads new files", ref=file, suggestions=[])
+            raise SymbolNotFoundError(f"{path!r} is not in the index; run `graphmem index` to add new files", ref=file, suggestions=[])
         try:
             data = (self.graph.root() / path).read_bytes()
         except OSError:

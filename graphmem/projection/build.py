@@ -213,7 +213,12 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
         LimitError: more than 256 rules are in use.
     """
     if len(rules) > 256:
-        raise LimitError("More than 256 rules are in use in one graph.", limit="rules", allowed=256, found=len(rules))
+        raise LimitError(
+            f"The graph uses {len(rules)} rules of resolution, a view supports at most 256; report this defect",
+            limit="rules",
+            allowed=256,
+            found=len(rules),
+        )
     place = {rule: i for i, rule in enumerate(rules)}
     return np.array([place.get(word, 0) for word in words], dtype=np.uint8)
 
@@ -230,7 +235,12 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
     paths = text(paths.take(pc.sort_indices(paths)))
     unsorted = node_columns(tables.files, tables.symbols, tables.externals, paths)
     if len(unsorted.id) > MAX_NODES:
-        raise LimitError("The graph has more nodes than a view can number.", limit="nodes", allowed=MAX_NODES, found=len(unsorted.id))
+        raise LimitError(
+            f"The graph has {len(unsorted.id):,} nodes, a view supports at most {MAX_NODES:,}; exclude folders and index again",
+            limit="nodes",
+            allowed=MAX_NODES,
+            found=len(unsorted.id),
+        )
     order = numbers(pc.sort_indices(unsorted.id), np.int64)
     ids = text(unsorted.id.take(pa.array(order)))
     parent_ids = joined([[""] * tables.files.num_rows, tables.symbols["parent_id"], [""] * tables.externals.num_rows])

@@ -82,7 +82,7 @@ class Entry(NamedTuple):
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
         except (zlib.error, ValueError) as error:
-            raise DamagedWordsError(f"the text of {self.path} does not inflate ({error})") from error
+            raise DamagedWordsError(f"the text of {self.path} cannot be decompressed ({error})") from error
 
 
 class WordHit(NamedTuple):

@@ -62,10 +62,12 @@ def answer(
     except FileNotFoundError:
         raise GitError("git is not installed or not on PATH; install it", command=tuple(arguments), stderr="") from None
     except OSError as error:  # more arguments than the system takes
-        raise GitError(f"git {arguments[0]} cannot be run: {error.strerror}; ask for less", command=(arguments[0],), stderr="") from None
+        raise GitError(
+            f"git {arguments[0]} cannot be run: {error.strerror}; use fewer files or a shorter range", command=(arguments[0],), stderr=""
+        ) from None
     except subprocess.TimeoutExpired:
         raise GitError(
-            f"git {arguments[0]} took more than {timeout_s:g} s; run it by hand to see why, or ask for less",
+            f"git {arguments[0]} took more than {timeout_s:g} s; run it by hand to find the cause, or use a shorter range",
             command=tuple(arguments),
             stderr="",
         ) from None

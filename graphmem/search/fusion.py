@@ -73,8 +73,9 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
     if normaliser not in NORMALISERS:
         raise BadInputError(f"normaliser must be one of {', '.join(NORMALISERS)}, not {normaliser!r}", argument="normaliser")
     lists = [one for one in lists if one.scores and one.weight]
-    if any(one.weight < 0 for one in lists):
-        raise BadInputError("weights of paths must not be negative", argument="weight")
+    for one in lists:
+        if one.weight < 0:
+            raise BadInputError(f"the weight of search path {one.name} is {one.weight}; it must be 0 or more", argument="weight")
     ids = sorted(set().union((hit.id for hit in before), *(one.scores for one in lists)))
     terms: dict[str, list[float]] = {key: [] for key in ids}
     parts: dict[str, list[Part]] = {key: [] for key in ids}

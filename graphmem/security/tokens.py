@@ -203,14 +203,19 @@ class TokenFile:
                 raise ValueError("too long")
             found = read_sealed_json(self.path.read_bytes())
             if found["version"] != VERSION:
-                raise ValueError(f"version {found['version']}")
+                raise BadInputError(
+                    f"the token file {self.path} has version {found['version']}, this graphmem reads {VERSION}; update graphmem",
+                    argument="path",
+                )
             return [_stored(one) for one in found["tokens"]]
         except FileNotFoundError:
             return []
+        except BadInputError:
+            raise
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             unless_refused(error, f"reading {self.path.name}", self.path)
             raise BadInputError(
-                f"{self.path} cannot be read as tokens ({type(error).__name__}); move it away and make new ones", argument="path"
+                f"{self.path} is not a valid token file ({type(error).__name__}); move it and create new tokens", argument="path"
             ) from error
 
     @contextlib.contextmanager

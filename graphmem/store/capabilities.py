@@ -36,6 +36,6 @@ def cypher_queries(store: GraphStore) -> CypherQueries:
     """
     if store.cypher is None:
         raise UnsupportedError(
-            f"{store.engine.name} does not answer people's Cypher here; use the other questions, or the engine's own tools", needs="cypher"
+            f"Cypher queries are not supported with {store.engine.name}; use the other commands, or the engine's own tools", needs="cypher"
         )
     return store.cypher

@@ -168,10 +168,10 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
             wanted = ", ".join(sorted(FUNCTIONS))
             raise refusal(f"the function {found[-1].text[:60]} is not on the list; use one of {wanted}", found[-1].at)
         if after_value and kind not in ("keyword", "sign"):
-            raise refusal(f"{said[:40]!r} follows a value; a clause, an operator or the end should be here", at)
+            raise refusal(f"{said[:40]!r} cannot follow a value; a clause, an operator or the end of the query is expected here", at)
         if starts and not (kind == "keyword" and said in STARTS):
             if said != "ALL" or not found:
-                raise refusal(f"{said[:40]!r} does not begin a query; graphmem reads MATCH, UNWIND, WITH and RETURN", at)
+                raise refusal(f"{said[:40]!r} cannot begin a query; begin with MATCH, UNWIND, WITH or RETURN", at)
         else:
             starts = said == "UNION"
         if kind == "string":
@@ -183,7 +183,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
                 kind, said = "text", f"${name}"
         found.append(Token(kind, said, at, space))
         if len(found) > MOST_TOKENS:
-            raise refusal(f"the query has more than {MOST_TOKENS:,} words and signs; ask for less at once", at)
+            raise refusal(f"the query has more than {MOST_TOKENS:,} words and signs; write a shorter query", at)
         at, space = end, ""
     return found, texts
 
@@ -192,14 +192,14 @@ def _word(said: str, at: int) -> tuple[str, str]:
     """Return the kind and the normalised form of a word."""
     word = said.upper()
     if word in RESERVED:
-        raise refusal(f"{word} is not allowed; graphmem reads MATCH, WITH, UNWIND and RETURN alone", at)
+        raise refusal(f"{word} is not allowed; use only MATCH, WITH, UNWIND and RETURN", at)
     return ("keyword", word) if word in KEYWORDS else ("name", said)
 
 
 def _meaning(inside: str, at: int) -> str:
     def one(match: re.Match[str]) -> str:
         if match.group(1) not in _MEANT:
-            raise refusal(f"{match.group()!r} is not allowed in a text; pass the text as a parameter", at)
+            raise refusal(f"{match.group()!r} is not allowed in a string; pass the string as a parameter", at)
         return _MEANT[match.group(1)]
 
     return _ESCAPE.sub(one, inside)
@@ -214,7 +214,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         count = tokens[at + 1] if at + 1 < len(tokens) else token
         value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise refusal("a number of rowsis expected here", count.at)
+            raise refusal("a number of rows is expected here", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
     return found
 
@@ -244,11 +244,11 @@ def _limited(part: list[Token], most: int) -> list[Token]:
     if depth:
         raise refusal("a bracket is missing in this part of the query", end)
     if not returns:
-        raise refusal("a RETURN should be here; each part of a query ends with one", end)
+        raise refusal("RETURN expected here; a query, and each side of a UNION, must end with RETURN", end)
     if limit is None:
         return [*part, Token("keyword", "LIMIT", end, " "), Token("number", str(most), end, " ")]
     if limit + 2 != len(part):
-        raise refusal("LIMIT and its number should end the query", part[limit].at)
+        raise refusal("LIMIT with its number must be the end of the query", part[limit].at)
     return [*part[:-1], Token("number", str(min(most, int(part[-1].text))), end, " ")]
 
 

@@ -107,7 +107,9 @@ class CypherSandbox:
     def _run(self, copy: Path, request: dict[str, Any]) -> AskedRows:
         command = [sys.executable, "-P", "-m", "graphmem.store.cypher_process", self._engine, str(copy), str(self._max_db_bytes)]
         seconds: float = request["seconds"]
-        late = DeadlineError(f"the query did not finish in {seconds:g} s; ask for less, or raise limits.cypher_seconds", seconds=seconds)
+        late = DeadlineError(
+            f"the query did not finish in {seconds:g} s; make it smaller, or raise the setting limits.cypher_seconds", seconds=seconds
+        )
         try:
             done = subprocess.run(
                 command, input=json.dumps(request), capture_output=True, text=True, timeout=seconds + START_SECONDS, check=False
@@ -118,7 +120,7 @@ class CypherSandbox:
             _log.warning("a query ended its process (%d): %s", done.returncode, done.stderr[-_SEEN:].strip())
             how = f"signal {-done.returncode}" if done.returncode < 0 else f"code {done.returncode}"
             raise BadInputError(
-                f"the engine ended with {how} on this query, which ran on a copy and did no harm; write it differently",
+                f"the database engine crashed on this query ({how}); rewrite the query. It ran on a copy, so the index is unchanged",
                 argument="query",
             )
         answer = json.loads(done.stdout)

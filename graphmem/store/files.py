@@ -81,7 +81,7 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
             head = file.read(_HEADER.size)
     except PermissionError as error:
         raise BadInputError(
-            f"{path} may only be read by the account that made it; ask through its server, or let that account index for you",
+            f"only the user who created {path} may read it; connect to its server, or run graphmem as that user",
             argument="path",
             path=str(path),
         ) from error
@@ -92,8 +92,8 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
         for name, other in ENGINES.items():
             if header.magic == other.magic:
                 raise SettingsError(
-                    f"{path} was written by {name}; open it with engine = {name}, take it along with "
-                    f"`graphmem backup --portable` and `restore`, or index again with {engine} in another place",
+                    f"{path} was written by {name}; open it with engine = {name}, convert it with "
+                    f"`graphmem backup --portable` and `restore`, or index again with {engine} in another directory",
                     setting="engine",
                     value=engine,
                     origin=str(path),
@@ -247,7 +247,7 @@ def check_room(path: Path, needed: int) -> None:
     most = limit_of(resource.RLIMIT_FSIZE)
     if most is not None and max(size_of(path), size_of(beside(path, ".wal"))) + needed + RESERVE > most:
         raise ResourceError(
-            f"a file of this process may have {most:,} bytes, {path.name} may grow larger by this; raise the limit (`ulimit -f`, "
+            f"this process may write files of at most {most:,} bytes, and {path.name} may become larger; raise the limit (`ulimit -f`, "
             "LimitFSIZE=) and try again, nothing was changed",
             limit="file_size",
             allowed=most,

@@ -138,7 +138,9 @@ class DatabaseLock:
             os.close(descriptor)
             who = f"process {record.pid} on {record.host} since {record.since}" if record else "another process"
             raise StoreBusyError(
-                f"{self.path} is open in {who}; ask that one, or end it first", path=str(self.path), owner=record.owner if record else None
+                f"{self.path} is open in {who}; use that process, or stop it first",
+                path=str(self.path),
+                owner=record.owner if record else None,
             ) from error
         self._descriptor = descriptor
         self.previous = _parse(descriptor)

@@ -63,7 +63,7 @@ def resolve(path: Path) -> Path:
         is_folder = resolved.is_dir()
     except OSError as error:
         raise BadInputError(
-            f"{resolved} cannot be looked at: {error.strerror or error}; check the rights of the folders above it",
+            f"{resolved} cannot be accessed: {error.strerror or error}; check the permissions of its parent directories",
             argument="path",
             path=str(resolved),
         ) from error
@@ -101,7 +101,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 
 def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
     if not path.exists():
-        raise NotIndexedError(f"database not found at {path}; index first", path=str(path))
+        raise NotIndexedError(f"database not found at {path}; run `graphmem index` first", path=str(path))
     files.check_header(path, options.engine.spec, options.engine.name)
     if previous is not None and previous.clean and not files.side_files(path):
         if previous.checksum not in (0, files.checksum(path)):
@@ -152,9 +152,9 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
         if options.read_only:
             if waiting := pending(connection, path):
                 raise MigrationError(
-                    f"{path} has an older schema; open it once for writing, that adds {waiting[0].version}",
+                    f"{path} has an older schema; run `graphmem index` once to migrate it to schema {waiting[-1].version}",
                     path=str(path),
-                    version=waiting[0].version,
+                    version=waiting[-1].version,
                 )
         else:
             if (waiting := pending(connection, path)) and table_names(connection):
@@ -310,7 +310,9 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
         done, is_endless = _watched(command, _most_memory(copy, buffer_pool_bytes), PROBE_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise StoreBusyError(
-            f"opening {copy.name} did not end in {PROBE_SECONDS:g} s; the machine is too busy: try again", path=str(copy), owner=None
+            f"opening {copy.name} did not finish within {PROBE_SECONDS:g} s; try again when the machine is less busy",
+            path=str(copy),
+            owner=None,
         ) from error
     if is_endless:
         return _Probe(False, "opening it takes far more memory than a whole file of its size can need", "", 0)

@@ -173,7 +173,7 @@ class StoreReads(LiveFile):
                 yield connection, text, values
             except DeadlineError as error:
                 raise DeadlineError(
-                    f"{query} did not finish in {seconds:g} s; ask for less, or raise the limit", seconds=seconds
+                    f"{query} did not finish in {seconds:g} s; request less, or raise the limit", seconds=seconds
                 ) from error
 
     def _ask(self, query: str, **values: Any) -> pa.Table:

@@ -62,8 +62,8 @@ def test_the_way_from_a_class_begins_at_its_member_and_names_both(tab, page, vis
 def test_where_something_could_not_be_followed_no_way_is_not_said_to_be_no_dependency(tab, page, visit):
     visit(page + "/explore/path?from=alone&to=Price", f"{READY} && document.querySelector('.lead')")
     seen = tab.value(TEXT)
-    assert "No way from alone to Price was found" in seen
-    assert "One may be hidden" in seen
+    assert "No path from alone to Price was found" in seen
+    assert "A path may exist anyway" in seen
     assert "does not depend" not in seen
 
 
@@ -98,14 +98,14 @@ def test_keeping_one_of_two_that_contradict_takes_both_from_the_queue(tab, tmp_p
 def test_what_never_moved_together_stands_apart_and_says_why_it_is_there(tab, page, visit):
     visit(page + "/explore/coaccess?files=shop/cart.py", "document.querySelectorAll('main table').length")
     cards = tab.value("[...document.querySelectorAll('.card')].map((one) => [one.querySelector('h2').textContent, one.innerText])")
-    assert [title for title, _ in cards] == ["Moved together"]  # one commit made all of them
+    assert [title for title, _ in cards] == ["Changed together"]  # one commit made all of them
     visit(page + "/explore/coaccess?files=shop/nowhere.py", "document.querySelectorAll('main table').length")
     seen = tab.value(TEXT)
-    assert "Neither the index nor the history has shop/nowhere.py. What follows is guessed" in seen
+    assert "Neither the index nor the history has shop/nowhere.py. The list below is guessed" in seen
     assert tab.value("document.querySelectorAll('.card').length") == 1
-    assert "Never seen together" in seen
+    assert "Never changed together" in seen
     assert "edited recently; nothing else is known" in seen
-    assert "only in history" not in seen
+    assert "no link in the code" not in seen
     assert "0%" not in seen.replace("100%", "")
 
 
@@ -145,7 +145,7 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
 
 
 def test_impact_says_as_the_command_does_how_complete_it_is_and_who_else_may_call(tab, page, shop, visit):
-    said = {"lower_bound": "At least this; text does not show everything.", "unknown": "Not known: nothing was found"}
+    said = {"lower_bound": "There may be more dependents: source text does not show every call.", "unknown": "Unknown: nothing was found"}
     for ref in ("Cart.__len__", "alone", "Cart.empty"):
         report = shop.impact(ref)
         visit(f"{page}/explore/impact?of={ref}", "document.querySelector('.verdict')")

@@ -239,7 +239,7 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
     boxes = tab.value("[...document.querySelectorAll('.controls input[type=checkbox]')].map((one) => one.parentElement.textContent)")
     assert boxes == [
         "connections",
-        "symbols when near",
+        "symbols when zoomed in",
         "tests",
         "certain only",
         "calls",
@@ -312,7 +312,7 @@ def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, ex
     seen = tab.value("document.querySelector('main').innerText")
     assert "95% took at most" in seen
     assert "Raised by the graph" in seen
-    assert "Trust is" in seen
+    assert "Trust level: " in seen
     assert "shown 1 time, used 1 time" in seen
 
 
@@ -478,7 +478,8 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             visit(address + "/explore/coaccess?files=orders.py", "document.querySelector('tbody a')?.textContent === 'invoices.py'")
             assert tab.value("document.querySelector('meter').value") == 1
             visit(
-                address + "/explore/graph?focus=orders.py", "document.querySelector('.panel')?.textContent.includes('Moves together with')"
+                address + "/explore/graph?focus=orders.py",
+                "document.querySelector('.panel')?.textContent.includes('Changes together with')",
             )
             tab.until("document.querySelector('.panel').textContent.includes('History')")
 

@@ -250,7 +250,7 @@ def test_files_that_never_moved_together_stand_apart_with_what_is_known_of_them(
     failed, said = ask("co_access", files=["starlette/nope.py"])
     assert not failed, said
     first, *rest = said.splitlines()
-    assert first.startswith("nothing is known to move with starlette/nope.py")
+    assert first.startswith("no files are known to change with starlette/nope.py")
     assert "never moved with it so far:" in rest
     hits = memory.co_access(["starlette/nope.py"]).hits
     assert any(hit.path == "starlette/routing.py" and not hit.support for hit in hits)

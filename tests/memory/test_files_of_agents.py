@@ -166,7 +166,7 @@ def test_over_a_connection_only_memory_md_is_synced(root):
                     with pytest.raises(BadInputError):
                         remote.sync_file(path)
                     assert not (root / path).exists()
-                with pytest.raises(BadInputError, match="end the server"):
+                with pytest.raises(BadInputError, match="stop the server"):
                     remote.sync_file(personal=True)
                 assert remote.sync_file("MEMORY.md").written == 1
                 assert tuple(remote.rules()) == ([], [])

@@ -236,7 +236,7 @@ def test_a_file_that_is_written_by_somebody_else_meanwhile_is_theirs(project, mo
         return real(*given)
 
     monkeypatch.setattr(sync, "merged", slow)
-    with pytest.raises(BadInputError, match="was changed while it was synced"):
+    with pytest.raises(BadInputError, match="changed during the sync"):
         memory.sync_file()
     assert path.read_text() == "- Refunds take ten days, says the bank.\n"
     monkeypatch.setattr(sync, "merged", real)

@@ -383,7 +383,7 @@ def test_words_of_files_that_are_private_or_ignored_stay_out(project, path, rule
     (root / "deep" / ".gitignore").write_text("*\n!.gitignore\n", encoding="utf-8")
     before = memory.memories().total
     for named in (path, str(root / path)):
-        with pytest.raises(BadInputError, match="not read into memories") as refused:
+        with pytest.raises(BadInputError, match="cannot be imported") as refused:
             memory.import_memories("- The password of the database is a long word.\n", named, format="claude")
         assert rule in refused.value.facts["reason"]
         assert "password" not in str(refused.value)

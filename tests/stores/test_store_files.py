@@ -272,7 +272,7 @@ def test_a_folder_that_cannot_be_written_to_answers_reads_and_a_file_of_somebody
             assert (as_it_may, reading_only) == ("4", "4")
         else:
             assert "cannot be written to" in as_it_may
-            assert "may only be read by the account that made it" in reading_only
+            assert "may read it; connect to its server" in reading_only
     finally:
         for parent, mode in before.items():
             parent.chmod(mode)

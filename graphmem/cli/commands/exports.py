@@ -53,20 +53,26 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 @command()
 def export(
     here: Door,
-    targets: Annotated[list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files whose impact to draw.")] = None,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files; the view shows what depends on them.")
+    ] = None,
     *,
     format_: Annotated[
         Format | None,
         typer.Option(
-            "--format", help="Default: jsonl (one object per line) for the graph, svg for a view. mermaid and svg are only for views."
+            "--format",
+            help="Default: jsonl (one object per line) for the graph, svg for a view. The graph cannot be written as mermaid or svg.",
         ),
     ] = None,
     view: Annotated[
-        View | None, typer.Option("--view", help="graph: every node and edge; modules: the map; impact: of the targets, in three zones.")
+        View | None,
+        typer.Option(
+            "--view", help="graph: all nodes and edges; modules: the module map; impact: what depends on the targets, grouped by distance."
+        ),
     ] = None,
     memories: Annotated[
         MemoryFormat | None,
-        typer.Option("--memories", help="The memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
+        typer.Option("--memories", help="Write the memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
     ] = None,
     personal: Annotated[
         bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read it.")
@@ -82,7 +88,7 @@ def export(
     if memories is not None:
         if targets or view is not None or format_ is not None:
             raise BadInputError(
-                "--memories cannot be combined with a target, --view or --format; give it a format of its own", argument="--memories"
+                "--memories cannot be combined with a target, --view or --format; use --memories alone", argument="--memories"
             )
         root = here.location.root
         shared = to is not None and root is not None and inside(root, to.absolute()) is not None
@@ -92,15 +98,17 @@ def export(
     elif what is View.GRAPH:
         if form in (Format.MERMAID, Format.SVG):
             raise BadInputError(
-                f"a whole graph as {form} cannot be read; give --view modules or --view impact TARGET", argument="--format", value=form
+                f"a whole graph is too large to be legible as {form}; use --view modules or --view impact TARGET",
+                argument="--format",
+                value=form,
             )
         if targets:
-            raise BadInputError("an export of the graph has no targets; give targets with --view impact", argument="TARGET")
+            raise BadInputError("targets cannot be combined with --view graph; use --view impact", argument="TARGET")
         lines = _graph(here.service(), form, to)
         here.output.note(f"{lines:,} nodes and edges written")
     else:
         if form is Format.JSONL:
-            raise BadInputError("jsonl is for the graph; a view can be svg, mermaid, dot, graphml or json", argument="--format")
+            raise BadInputError("a view cannot be written as jsonl; use svg, mermaid, dot, graphml or json", argument="--format")
         write(to, [here.service().export_view(options.word(what.value), options.word(form.value), targets or None).text.encode()])
         if to is not None:
             here.output.note(f"written to {to}")

@@ -110,17 +110,19 @@ def change_of(targets: list[str], argument: str) -> tuple[str | None, str | None
     if targets[0] == "-":
         return sys.stdin.buffer.read().decode("utf-8", errors="replace"), None, None
     if Path(targets[0]).is_file():
-        raise BadInputError(f"{targets[0]} is a file, not a revision; for the diff in it write --diff - < {targets[0]}", argument=argument)
+        raise BadInputError(f"{targets[0]} is a file, not a revision; to use it as a diff write --diff - < {targets[0]}", argument=argument)
     base, dots, head = targets[0].partition("..")
     if dots and head.startswith("."):
-        raise BadInputError(f"{targets[0]} has three dots; write BASE..HEAD, with `git merge-base` for the base", argument=argument)
+        raise BadInputError(
+            f"{targets[0]} has three dots; write BASE..HEAD, where BASE is the output of `git merge-base`", argument=argument
+        )
     return None, base or "HEAD", head or None
 
 
 def _only_for_symbols(fits: bool, option: str) -> None:
     if not fits:
         raise BadInputError(
-            f"{option} cannot be combined with --diff, which always shows dependents, along the kinds that each change affects",
+            f"{option} cannot be combined with --diff: --diff always shows dependents and chooses the edge kinds for each change",
             argument=option,
         )
 

@@ -161,7 +161,7 @@ def alias(
     here: Door,
     term: Annotated[str | None, typer.Argument(metavar="[TERM]", help="The term to search for; default: show all aliases.")] = None,
     means: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]...", help="Words to search for as well; none removes the alias.")
+        list[str] | None, typer.Argument(metavar="[WORD]...", help="Words to search for as well. Omit them to remove the alias.")
     ] = None,
 ) -> None:
     """Show or set words that a search for a term also looks for."""
@@ -212,7 +212,7 @@ def phases(
     It also shows the weights that the project's sessions propose. They apply only after --accept.
     """
     if accept and reset:
-        raise BadInputError("--accept and --reset exclude each other; give one of them", argument="accept")
+        raise BadInputError("--accept and --reset cannot be combined; use one of them", argument="accept")
     from graphmem.cli.render.sessions import phase_weights
 
     service = here.service()

@@ -57,7 +57,9 @@ def _text(path: Path) -> str:
             with path.open("rb") as file:
                 data = file.read(MAX_IMPORT_BYTES + 1)  # one byte more than the limit, so that a huge file is not read in full
         if len(data) > MAX_IMPORT_BYTES:
-            raise BadInputError(f"{path} has more than {MAX_IMPORT_BYTES:,} bytes; import in parts", argument="FILE", path=str(path))
+            raise BadInputError(
+                f"{path} has more than {MAX_IMPORT_BYTES:,} bytes; split it and import the parts", argument="FILE", path=str(path)
+            )
         return data.decode("utf-8-sig")
     except OSError as error:
         raise BadInputError(f"{path} cannot be read: {error.strerror}; check the path", argument="FILE", path=str(path)) from error

@@ -64,7 +64,7 @@ def review(
     With --quiet it prints only the command lines that run the tests.
     """
     if Path(base).is_file():
-        raise BadInputError(f"{base} is a file, not a revision; for the diff in it write graphmem review - < {base}", argument="BASE")
+        raise BadInputError(f"{base} is a file, not a revision; to use it as a diff write graphmem review - < {base}", argument="BASE")
     text, old, new = change_of([base], "BASE")
     found = here.service().review(text, base=old, head=new, max_depth=max_depth, min_confidence=min_confidence, limit=limit, tests=tests)
     output = here.output

@@ -19,7 +19,7 @@ def coaccess(output: Output, answer: CoAccessAnswer) -> None:
     if answer.notes:
         output.line()
     seen = f"{plural(answer.commits, 'commit')}, {plural(answer.sessions, 'session')}"
-    output.line(("moves with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
+    output.line(("changes with ", common.HEADING), (", ".join(answer.files), common.NAME), (f"   by {seen}", common.DIM))
     output.line()
     output.rows([_row(hit) for hit in answer.hits])
     if not answer.hits:

@@ -1,4 +1,4 @@
-// What moves together with some files.
+// What changes together with some files.
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";

@@ -1,4 +1,4 @@
-// What is painted over the map: what breaks if something changes, by depth; what moves together; hot spots of a moment of the past.
+// What is painted over the map: what breaks if something changes, by depth; what changes together; hot spots of a moment of the past.
 
 import { ask } from "./api.js";
 import { details, link, refOf, table, to } from "./parts.js";
