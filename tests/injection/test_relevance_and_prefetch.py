@@ -132,15 +132,15 @@ def test_what_moved_with_a_place_is_read_before_work_on_it(project, tmp_path):
             opened.record_co_access([*touched, "starlette/gone.py"], f"2026-02-0{day}T10:00:00Z")
         found = opened.prefetch("starlette/staticfiles.py")
         assert [(one.path, round(one.share, 2), one.why) for one in found.files] == [
-            ("starlette/responses.py", 1.0, "in 9 of 9 changes"),
-            ("starlette/staticfiles.py", 1.0, "in 9 of 9 changes"),
-            ("starlette/datastructures.py", 0.67, "in 6 of 9 changes"),
+            ("starlette/responses.py", 1.0, "changed in 9 of 9 changes"),
+            ("starlette/staticfiles.py", 1.0, "changed in 9 of 9 changes"),
+            ("starlette/datastructures.py", 0.67, "changed in 6 of 9 changes"),
         ]
         assert found.notes == []
         opened.record_co_access(["starlette/config.py"], "2026-02-20T10:00:00Z")
         first = opened.context("prompt", "", "", ["starlette/staticfiles.py"], deadline_s=LONG)
-        assert "Work on starlette usually begins with: starlette/responses.py (in 9 of 10 changes)" in first.text
-        assert "Work on the open files usually begins with: starlette/responses.py (in 9 of 9 changes)" in first.text
+        assert "Work on starlette usually begins with: starlette/responses.py (changed in 9 of 10 changes)" in first.text
+        assert "Work on the open files usually begins with: starlette/responses.py (changed in 9 of 9 changes)" in first.text
 
 
 def test_a_memory_of_sessions_says_more_than_the_history_where_it_says_more(service):
