@@ -84,7 +84,10 @@ def reply(model: LanguageModel | None, question: str, found: SearchAnswer) -> Re
 
 
 def _shown(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
-    """Text of each hit as the model sees it, by number, as far as it fits."""
+    """Return the texts of hits as the model sees them, by number.
+
+    Hits are left out when the text becomes too long.
+    """
     found: dict[int, dict[str, str]] = {}
     left = IN_ALL
     for number, hit in enumerate(hits, 1):

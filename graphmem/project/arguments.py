@@ -31,7 +31,7 @@ def within(argument: str, value: float, low: float, high: float) -> None:
 
 
 def page(limit: int, offset: int = 0) -> None:
-    """Refuse an invalid page.
+    """Refuse an invalid `limit` or `offset` of a page.
 
     Raises:
         BadInputError: `limit` is not 1 to 10,000, or `offset` is negative.

@@ -35,7 +35,7 @@ def _is_rule(name: str) -> bool:
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Names of rules in a backup that are new or differ from the project's."""
+    """Return the rules in a backup that differ from the project's or are new."""
     return sorted(
         name.partition("/")[2] or name
         for name in manifest.files
@@ -63,8 +63,8 @@ class Backups:
         is copied; with `portable` they do not wait.
 
         Args:
-            dest: a directory, or the name of a new .zip; default `backups` in the index directory.
-            portable: readable by every engine and every later graphmem; slower.
+            dest: a directory, or the name of a new .zip; None for `backups` in the index directory.
+            portable: make a slower backup that every engine and every later graphmem can read.
 
         Raises:
             BadInputError, DiskFullError, DatabaseDamagedError: see `maintenance.backup.make`.
@@ -72,7 +72,7 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """Make a backup whose name contains `kind`."""
+        """Make a backup with `kind` as a part of its name."""
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 
@@ -90,12 +90,12 @@ class Backups:
 
         Args:
             file: a path, or the name of a backup in the index's own folder.
-            rules: also restore its rules, which are texts given to every agent. Otherwise the answer names them.
+            rules: also restore the rules in the backup, which are texts given to every agent. Otherwise the answer names the rules.
 
         Raises:
             BadInputError: the file is not a backup, or belongs to another project.
-            DatabaseDamagedError, SettingsError: it is incomplete, or made by another engine; nothing was changed.
-            UnsupportedError: the store has no file.
+            DatabaseDamagedError, SettingsError: the backup is incomplete, or was made by another engine; nothing was changed.
+            UnsupportedError: the store has no database file.
         """
         local = local_file(self.store, "restoring a backup")
         try:
@@ -154,7 +154,8 @@ class Backups:
     def backup_when_due(self) -> BackupInfo | None:
         """Make a portable backup if one is due.
 
-        It is due when the interval in the settings has passed and something has changed. Older ones beyond `backup_keep` are deleted.
+        A backup is due when the interval in the settings has passed and something has changed. Older backups beyond `backup_keep` are
+        deleted.
         """
         hours = self.settings.backup_hours
         newest = backups.listed(self.data_dir)[-1:]

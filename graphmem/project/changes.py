@@ -35,7 +35,7 @@ MOST_STEPS: Final = 100
 
 @dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Answers what changed, and when."""
+    """Operations that answer what changed, and when."""
 
     graph: GraphSource
     semantics: SemanticSource  # modules and dead code derived from the graph
@@ -46,11 +46,11 @@ class ChangeQuestions:
     def drift(self, base: str, head: str | None = None) -> Drift:
         """Compare modules, dependencies, cycles and public API of two revisions.
 
-        Reads the tree of each revision, which takes a while.
+        This reads the tree of each revision, which takes a while.
 
         Args:
             base: the older revision.
-            head: the newer revision; default: the index as it is.
+            head: the newer revision; None for the current index.
 
         Raises:
             GitError: git is not installed, or the revision is unknown.
@@ -99,12 +99,13 @@ class ChangeQuestions:
     def heat_history(self, steps: int = 24) -> Picture:
         """Hot spots at evenly spaced moments, from the first commit to the last.
 
-        Columns: `at` (ISO 8601, one a step), `commits` (until then), `paths` of files that were ever hot, `scores` (one list a step, 0 to
+        The columns are `at` (ISO 8601, one for each step), `commits` (until then), `paths` of files that were ever hot, `scores` (one
+        list a step, 0 to
         100, a number for each path). Complexity and dependents are the current ones, because past graphs are not kept. Only churn is
         computed for the past.
 
         Args:
-            steps: moments, 2 to 100.
+            steps: number of moments, 2 to 100.
 
         Raises:
             BadInputError: `steps` is out of range.
@@ -141,9 +142,9 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Times and files of the commits that touched files of the graph.
+    """Return times and files of the commits that touched files of the graph.
 
-    Two arrays of shape (t,): the time of a commit, and the file it touched.
+    The result is two arrays of shape (t,): the time of a commit, and the file it touched.
     """
     times: list[float] = []
     owners: list[int] = []

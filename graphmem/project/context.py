@@ -1,4 +1,4 @@
-"""Context for agents: what is injected, and at which point."""
+"""Context for agents: the memories injected at a point of a session."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ class AgentContext:
         deadline_s: float | None = None,
         begun: float | None = None,
     ) -> Injection:
-        """Context for an agent at a point of its session.
+        """Return context for an agent at a point of its session.
 
-        Empty when it would be too late.
+        The context is empty if it would be ready only after the deadline.
 
         Args:
             point: start (500 ms), prompt (2 s), tool (100 ms) or step (50 ms).
-            session: its name; without one, graphmem does not remember what was shown.
-            text: the person's words.
+            session: name of the session; without one, graphmem does not record which memories were shown.
+            text: the words of the person's prompt.
             files: paths from the root: open files, or the files a tool was used on.
-            phase: of work: define, implement, validate, refine, explore or reflect.
+            phase: the phase of work: define, implement, validate, refine, explore or reflect.
             format: xml, markdown, text or json.
-            remaining: tokens of context that are left; default: 100,000.
-            deadline_s: replaces the deadline of the point.
-            begun: arrival time of the request, on the clock of `time.monotonic`; default now.
+            remaining: number of tokens left in the agent's context; None for 100,000.
+            deadline_s: seconds that replace the deadline of the point.
+            begun: arrival time of the request, on the clock of `time.monotonic`; None for now.
 
         Raises:
             BadInputError: an argument is invalid.
@@ -68,15 +68,15 @@ class AgentContext:
         return self._told(found, phase)
 
     def context_update(self, session: str, messages: Sequence[str] = (), files: Sequence[str] = (), phase: str = "") -> ContextAccepted:
-        """Report what a conversation is about. Returns at once.
+        """Report the subject of a conversation. Returns at once.
 
         Relevant context is prepared in the background.
 
         Args:
-            session: its name.
+            session: name of the session.
             messages: the last messages, oldest first; only the last 4,000 characters in total count.
             files: open files, as paths from the root.
-            phase: of work.
+            phase: the phase of work.
 
         Raises:
             BadInputError: an argument is invalid.
@@ -98,7 +98,7 @@ class AgentContext:
         return self._told(found, self.injector.agent.phase(session) if session else "")
 
     def _told(self, found: Injection, phase: str) -> Injection:
-        """Record in the background what an observed session is shown."""
+        """Record, in the background, the memories that a session is shown."""
         if found.session and (shown := [one.id for one in found.items if one.kind == "memory"]):
             self.injector.soon(lambda: self.tell_shown(found.session, shown, phase))
         return found
@@ -125,17 +125,17 @@ class AgentContext:
         format: str = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """Memories that one phase of work passes to the next.
+        """Return the memories that one phase of work passes to the next.
 
-        Only types that are useful in the next phase; memories of the session come first.
+        Only memories of types that are useful in the next phase are returned. Memories of the session come first.
 
         Args:
             before: the phase that ends.
             to: the phase that begins.
             session: the session whose memories come first.
-            text: what the work is about.
+            text: subject of the work.
             format: xml, markdown, text or json.
-            remaining: tokens of context that are left.
+            remaining: number of tokens left in the agent's context.
 
         Raises:
             BadInputError: the phase is unknown.
@@ -158,7 +158,7 @@ class AgentContext:
     def set_trust_level(self, level: str) -> TrustState:
         """Choose how certain a memory must be before it is injected.
 
-        Levels: cautious, standard, confident, autonomous, or auto, which follows experience.
+        The levels are cautious, standard, confident, autonomous, and auto, which follows experience.
 
         Raises:
             BadInputError: the level is unknown.
@@ -172,7 +172,7 @@ class AgentContext:
         Args:
             agent: claude-code, cursor, codex, gemini or opencode.
             payload: the hook's JSON, as received on standard input.
-            begun: arrival time, on the clock of `time.monotonic`; deadlines count from there.
+            begun: arrival time of the event, on the clock of `time.monotonic`; deadlines count from this time.
 
         Raises:
             BadInputError: the agent is unknown, the payload is not a JSON object, or it has no session.

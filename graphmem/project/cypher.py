@@ -35,13 +35,13 @@ class CypherQueries:
         Args:
             query: MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and functions of a list; see docs/cypher.md.
             params: values of `$name` in the query: texts, numbers, booleans and lists of them.
-            limit: maximum number of rows; at most and by default `limits.cypher_rows`.
+            limit: maximum number of rows, at most `limits.cypher_rows`; None for that number.
 
         Raises:
             ForbiddenError: Cypher is not enabled, or the store does not support it.
             BadInputError: the query is not allowed, or the engine rejects it.
             LimitError: the answer is too large.
-            DeadlineError: it took longer than `limits.cypher_seconds`.
+            DeadlineError: the query took longer than `limits.cypher_seconds`.
         """
         limits = self.settings.limits
         if not self.settings.cypher:

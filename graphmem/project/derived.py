@@ -58,7 +58,7 @@ class Semantics:
 
     @cached_property
     def modules(self) -> Modules:
-        """The partition into modules, and what follows from it."""
+        """The partition into modules, and the results derived from it."""
         churn, co_change = self._changes()
         generation, stored = self._store.modules()
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
@@ -69,7 +69,7 @@ class Semantics:
         return made
 
     def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
-        """Churn by path, and the files that change together.
+        """Return churn by path, and the files that change together.
 
         Churn is None without a history.
         """
@@ -83,9 +83,9 @@ class Semantics:
         return churn, together(changes)
 
     def _keep(self, made: Modules) -> None:
-        """Store the modules, so the next generation keeps their names and ids.
+        """Store the modules, so that the next generation keeps names and ids.
 
-        Does nothing when the graph has changed meanwhile.
+        Nothing is stored if the graph has changed meanwhile.
         """
         if self._store.generation() != self.view.generation:
             return
@@ -105,7 +105,7 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """Calls with high confidence."""
+        """The calls with high confidence."""
         return Calls(self.view)
 
     @cached_property
@@ -150,7 +150,7 @@ class Semantics:
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
-        """How often these names occur in the indexed texts."""
+        """Return how often given names occur in the indexed texts."""
         counts: dict[str, Counter[str]] = {"code": Counter(), "prose": Counter()}
         beginnings: set[str] = set()
         for row in self._chunks():

@@ -1,6 +1,6 @@
 """Map a diff to changed symbols.
 
-Gets both sides of every file and asks the parser for their definitions.
+It reads both sides of every file and parses their definitions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Diff(NamedTuple):
 
 
 def of_text(root: Path, text: str) -> Diff:
-    """Read a unified diff against the working tree, applied to it or not.
+    """Read a unified diff, which may be applied to the working tree or not.
 
     Raises:
         BadInputError: the text is not a diff, or fits neither side of the working tree.
@@ -48,7 +48,9 @@ def of_text(root: Path, text: str) -> Diff:
 
 
 def of_range(root: Path, base: str, head: str | None) -> Diff:
-    """Changes between two revisions; to the working tree when `head` is None.
+    """Return the changes between two revisions.
+
+    If `head` is None, the changes lead to the working tree.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.
@@ -84,7 +86,10 @@ def _sides_of_text(root: Path, file: FileChange) -> tuple[bytes | None, bytes | 
 
 
 def _read(root: Path, path: str) -> bytes | None:
-    """Bytes of a file of the working tree; None if missing or outside it."""
+    """Return the bytes of a file of the working tree.
+
+    None if the file is missing or outside the tree.
+    """
     target = inside(root, path)
     return target.read_bytes() if target is not None and target.is_file() else None
 

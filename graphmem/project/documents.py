@@ -57,11 +57,11 @@ class Documents:
         Args:
             view: modules (the map), or impact (three zones around the targets).
             format: svg, mermaid, dot, graphml or json.
-            targets: references, for impact.
+            targets: references of the targets, for the view impact.
 
         Raises:
             BadInputError: the view or format is unknown, or `targets` does not fit the view.
-            SymbolNotFoundError, AmbiguousSymbolError: for a target.
+            SymbolNotFoundError, AmbiguousSymbolError: a target is unknown or ambiguous.
         """
         one_of("view", view, VIEWS)
         one_of("format", format, tuple(FORMATS))

@@ -34,13 +34,13 @@ def drift(root: Path, data_dir: Path, project: str, base: str, head: str | None,
     """Compare two revisions of a repository.
 
     Args:
-        root: of the working tree.
-        data_dir: directory of its index; facts cached by file content are reused.
-        project: its name.
+        root: root of the working tree.
+        data_dir: directory of the project's index; facts cached by file content are reused.
+        project: name of the project.
         base: the older revision.
-        head: the newer revision; None for the index as it is.
+        head: the newer revision; None for the current index.
         here: the state of the index.
-        index: reads a tree.
+        index: reads a tree into a separate index.
 
     Raises:
         GitError: git is not installed, or the revision is unknown.

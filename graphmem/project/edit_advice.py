@@ -48,7 +48,7 @@ class EditAdvice:
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
-        """The consequences of edits; None if the code is not indexed."""
+        """Return the consequences of edits; None if the code is not indexed."""
         view = self.projections.graph_if_ready()
         if view is None:
             return None
@@ -79,7 +79,10 @@ class EditAdvice:
         )
 
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
-        """The innermost definitions that an edit touches; empty for a whole file."""
+        """Return the innermost definitions that an edit touches.
+
+        The list is empty if the edit replaces a whole file.
+        """
         file = inside(self.graph.root(), edit.path) if edit.old and edit.path in view.path_number else None
         if file is None or not file.is_file() or file.stat().st_size > MAX_BYTES:
             return []
@@ -107,7 +110,7 @@ def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
-    """Direct dependents, those in other files first."""
+    """Return the direct dependents of an edit, those in other files first."""
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
         Dependent(hit.symbol.path, hit.path[-1].line if hit.path else hit.symbol.start_line, hit.symbol.qualname)

@@ -36,7 +36,7 @@ class Pictures:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def atlas(self, edges: int = MAX_EDGES) -> Picture:
-        """The map of the project: modules, files and dependencies, with places.
+        """Return the map of the project: modules, files and dependencies.
 
         Args:
             edges: maximum number of edges between files, heaviest first; edges between modules are always complete.
@@ -52,11 +52,11 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
-        """Symbols of some files at their places on the map, and edges among them.
+        """Return symbols of some files at their places on the map, with edges.
 
         Args:
-            paths: of files, as the map gives them.
-            limit: number of symbols, at least 1; it may cut the last file, and the answer reports how many are missing.
+            paths: paths of files, as the map gives them.
+            limit: maximum number of symbols, at least 1. Symbols of the last file may be cut, and the answer reports how many are missing.
 
         Raises:
             BadInputError: `limit` is out of range.
@@ -78,14 +78,14 @@ class Pictures:
     def neighbourhood(
         self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
     ) -> Picture:
-        """Symbols with their dependencies and dependents, with places.
+        """Return symbols with their dependencies and dependents, with places.
 
         Args:
             refs: the symbols in the middle, as for `symbol`.
             depth: steps to each side, 1 to 4.
-            kinds: edges to follow; default those impact follows.
-            min_confidence: of edges, 0 to 1.
-            limit: total number of nodes, at least 1; the answer reports how many more there are.
+            kinds: kinds of edges to follow; None for those that impact follows.
+            min_confidence: least confidence of edges, 0 to 1.
+            limit: maximum number of nodes, at least 1; the answer reports how many more nodes exist.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -104,7 +104,7 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self) -> tuple[GraphView, Atlas]:
-        """The view and its map, which is computed once a generation."""
+        """Return the view and its map, which is computed once a generation."""
         view = self.graph.view()
         with self._lock:
             if self._atlas is None or self._atlas.generation != view.generation:

@@ -50,7 +50,7 @@ class IndexStatus:
         )
 
     def state(self) -> IndexState:
-        """How far answers match the files. Cheap: reads no file."""
+        """Return how far answers match the files. Reads no file."""
         meta = self.store.meta()
         generation = self.store.generation()
         latest = self.progress.latest
@@ -131,14 +131,17 @@ class GraphSource:
         return Path(root) if root else None
 
     def from_root(self, given: Iterable[str] | None) -> tuple[str, ...]:
-        """Paths from the root, for file URIs and absolute paths.
+        """Convert file URIs and absolute paths to paths from the root.
 
-        A value that is not a text is kept, and refused later.
+        A value that is not a text stays unchanged, and is refused later.
         """
         root = self.root_path
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
 
     def _empty(self) -> NotIndexedError:
-        """The error for an empty index; it reports a quarantined database, if any."""
+        """Return the error for an empty index.
+
+        It reports a quarantined database, if there is one.
+        """
         why = f" ({'; '.join(self.store.notes)})" if self.store.notes else ""
         return NotIndexedError(f"this index is empty{why}; run `graphmem index` on a repository first", path=str(self.data_dir))

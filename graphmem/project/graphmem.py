@@ -66,12 +66,12 @@ class GraphMem(Operations):
         """Open the index in a directory, or create it.
 
         Args:
-            db: the directory of the index; default `.graphmem` in `repo`.
+            db: the directory of the index; None for `.graphmem` in `repo`.
             repo: the project; only needed to find the default of `db`.
-            settings: default: those of the project's files and the environment.
+            settings: the settings; None for those of the project's files and the environment.
             keep_warm: keep data for later index runs in memory; for a single run, False halves the memory.
-            patience_s: total time that searches wait for vectors of earlier writes. With 0 they answer at once with the vectors there are,
-                and report the missing ones. Wait in a program that writes and then searches; a server should not wait.
+            patience_s: total time that searches wait for vectors of earlier writes. With 0, searches answer at once with the vectors that
+                exist, and report the missing ones. Wait in a program that writes and then searches; a server should not wait.
 
         Raises:
             BadInputError: neither `db` nor `repo` is given, `db` is a file, or git tracks files in it.
@@ -94,13 +94,13 @@ class GraphMem(Operations):
     def in_place(self) -> bool:
         """Whether the directory is still at the path where it was opened.
 
-        A moved index is still written to by its old path, where another one may be now.
+        An index that was moved is still written to under its old path, where another index may be now.
         """
         return index_id(self.parts.data_dir) == self.index_id
 
     @property
     def damage(self) -> list[str]:
-        """Damage found since opening, and what was done about it.
+        """Damage found since opening, with the action taken, one sentence each.
 
         One sentence each.
         """

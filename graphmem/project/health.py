@@ -46,9 +46,9 @@ class IndexHealth:
     _begun: float = field(default_factory=time.monotonic, init=False)
 
     def health(self) -> Health:
-        """Whether the index answers, and which abilities are degraded.
+        """Report whether the index answers, and which abilities are degraded.
 
-        Cheap: it waits for nothing.
+        The report waits for nothing.
         """
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))
@@ -72,9 +72,9 @@ class IndexHealth:
         )
 
     def _parts(self) -> list[Part]:
-        """One entry for each ability, in a fixed order.
+        """Return one entry for each ability, in a fixed order.
 
-        A degraded one says what answers do meanwhile.
+        The entry of a degraded ability says how answers differ meanwhile.
         """
         graph, generation = self.projections.graph_if_ready(), self.store.generation()
         status = self.projections.status()
@@ -144,12 +144,12 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """The measured share of known calls, for the languages of a project."""
+    """Return the measured share of known calls, for a project's languages."""
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process in bytes; 0 if not reported."""
+    """Return the resident memory of this process in bytes; 0 if not reported."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):

@@ -61,13 +61,13 @@ class CoAccess:
         session: str = "",
         offsets: Sequence[float] = (),
     ) -> Recorded:
-        """Record that these files were touched together. Durable on return.
+        """Record that files were touched together. Durable on return.
 
         Args:
-            files: from the project's root, at most 1,000; in the order of the first touch when `offsets` is given. A session of
+            files: at most 1,000 paths from the project's root; in the order of the first touch if `offsets` is given. A session of
                 more than 30 files counts for each file, but not as evidence that its files belong together.
-            at: aware time or ISO 8601; default now.
-            session: its name; recording it again replaces the earlier record. Default: a new name.
+            at: an aware time, or ISO 8601; None for now.
+            session: name of the session; recording it again replaces the earlier record. "" for a new name.
             offsets: seconds from the beginning of the session to the first touch of each file.
 
         Raises:
@@ -88,7 +88,7 @@ class CoAccess:
         return Recorded(len(paths))
 
     def record_rename(self, old: str, new: str, at: datetime | str | None = None) -> Recorded:
-        """Record that a file was renamed; its past counts for the new name.
+        """Record that a file was renamed; its past then counts for the new name.
 
         Raises:
             BadInputError, HistoryError: as for `record_co_access`.
@@ -98,7 +98,7 @@ class CoAccess:
         return Recorded(1)
 
     def co_access(self, files: Sequence[str], limit: int = 10, *, depth: int = 1, min_sessions: int = 0) -> CoAccessAnswer:
-        """Files that change together with these, best first.
+        """Return files that change together with given files, best first.
 
         The answer iterates over its hits.
 
@@ -131,9 +131,10 @@ class CoAccess:
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes, known)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
-        """Add files that moved with the targets' files but have no edge to them.
+        """Add files that change with the targets' files but have no edge to them.
 
-        Adds at most `ALSO_MOVES` files. If the history log cannot be read, the report stays as it is. `co_access` and `doctor` report the
+        At most `ALSO_MOVES` files are added. If the history log cannot be read, the report stays as it is. `co_access` and `doctor`
+        report the
         fault.
         """
         if report.direction != "dependents" or not files or not self.history.log().exists:
@@ -156,7 +157,7 @@ class CoAccess:
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
-        """Files touched by most changes of some files or folders.
+        """Return the files touched by most changes of some files or folders.
 
         Args:
             places: files and folders.
@@ -182,10 +183,10 @@ class CoAccess:
         return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """History of each file by path: how often, how recently, by how many.
+        """Return the history of each file: how often, how recently, by how many.
 
         Args:
-            paths: also as file URIs and absolute paths; those that the history does not know are left out.
+            paths: paths of files, also as file URIs or absolute paths; files that the history does not know are left out.
         """
         history = self.history.known()
         root = self.graph.root_path

@@ -89,9 +89,9 @@ class HistorySource:
         return reading
 
     def learn_from_commits(self, root: Path, reading: git_history.Reading | None) -> None:
-        """Keep lessons of new commits as candidates.
+        """Store lessons of new commits as candidate memories.
 
-        Call it after the index run, so that the files they name can be linked.
+        Call this after the index run, so that the files that the lessons name can be linked.
         """
         if reading is None or not reading.lessons:
             return
@@ -113,7 +113,8 @@ class HistorySource:
     def derive_edges(self) -> None:
         """Update the CO_ACCESSED edges of the graph from the history.
 
-        Runs when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be read adds a note and leaves the edges as
+        This happens only when the history has grown by `EDGES_EVERY` changes or lost some. A log that cannot be read adds a note and
+        leaves the edges as
         they are.
         """
         log = self.log()
@@ -145,12 +146,12 @@ class HistorySource:
             self.log().erase(AGENT)
 
     def status(self) -> dict[str, Any]:
-        """Contents of the history, for `doctor`."""
+        """Return the contents of the history, which `doctor` shows."""
         log = self.log()
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
 
     def gaps(self) -> list[str]:
-        """What the history lacks, one sentence each."""
+        """Return what the history lacks, one sentence for each gap."""
         if self._notes is not None:
             return list(self._notes)
         return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]

@@ -39,7 +39,7 @@ class IndexerSource:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Which files of a tree are read."""
+        """Return the options that determine which files of a tree are read."""
         return DiscoveryOptions(
             max_file_bytes=self.settings.max_file_kb << 10,
             include_vendored=self.settings.include_vendored,
@@ -47,10 +47,10 @@ class IndexerSource:
         )
 
     def of(self, repo: str | Path | None) -> Indexer:
-        """The indexer of a tree.
+        """Return the indexer of a tree.
 
         Args:
-            repo: the tree; None for the one indexed before.
+            repo: the tree; None for the tree indexed before.
 
         Raises:
             NotIndexedError: no tree was indexed before.
@@ -86,7 +86,7 @@ class IndexerSource:
         return self.newest
 
     def close(self) -> None:
-        """Close the kept data."""
+        """Close the data that was kept for later runs."""
         for kept in (self._cache, self._inputs, self.newest):
             if kept is not None:
                 kept.close()

@@ -32,16 +32,16 @@ MOVING: Final = 0.5  # a file that changes with the target, before its share of 
 
 @dataclass(eq=False, repr=False)
 class KnownCode:
-    """Finds memories about the code of answers, in the projection only."""
+    """Finds memories about the code of answers, from the projection alone."""
 
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
     now: Callable[[], datetime]
 
     def of_impact(self, view: GraphView, report: ImpactReport, targets: Iterable[int]) -> NearbyMemories:
-        """Memories about the code of an impact report.
+        """Return memories about the code of an impact report.
 
-        It includes the code around the targets and files that change with them.
+        This includes the code around the targets and files that change with them.
         """
 
         def put(places: Places) -> None:
@@ -60,7 +60,7 @@ class KnownCode:
         return self._found(view, put)
 
     def of_path(self, view: GraphView, answer: PathAnswer) -> NearbyMemories:
-        """Memories about both ends of a path and the way between them."""
+        """Return memories about both ends of a path and the nodes between them."""
 
         def put(places: Places) -> None:
             nodes = nodes_of(view, [answer.source.id, answer.target.id])
@@ -84,7 +84,7 @@ class KnownCode:
         return self._found(view, put)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
-        """Memories about each of some nodes and the code around it, by id."""
+        """Return memories about given nodes and the code around each, by id."""
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
             for one, node in nodes_of(view, ids).items()
@@ -99,7 +99,7 @@ class KnownCode:
         return nearby(index, view, self.now(), places, limit) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
-        """Targets with their members, the definitions around them and their files."""
+        """Add targets with their members, enclosing definitions and files."""
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)
             around = int(view.parent[node])

@@ -43,7 +43,7 @@ class Described:
 
     @property
     def writes(self) -> bool:
-        """Whether paragraphs are wanted and available."""
+        """Whether paragraphs are wanted, and a model is available."""
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
@@ -104,7 +104,7 @@ class LanguageQuestions:
         `modules`, `module` and `flows` include the paragraphs that exist. They also start the missing ones, but never wait.
 
         Args:
-            wait_s: how long to wait for the paragraphs, 0 to 600 seconds.
+            wait_s: seconds to wait for the paragraphs, 0 to 600.
 
         Raises:
             NotIndexedError: nothing was indexed yet.

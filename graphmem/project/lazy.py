@@ -1,4 +1,4 @@
-"""Values that are made at the first request."""
+"""Values that are made when they are first requested."""
 
 from __future__ import annotations
 

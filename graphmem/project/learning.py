@@ -55,8 +55,8 @@ class SessionLearning:
         Learning again from the same session changes nothing.
 
         Args:
-            record: of the session, or the result of `observe.model.as_json` for one.
-            unit: label of the unit, while the session continues; None at its end.
+            record: the session's record, or the result of `observe.model.as_json` for it.
+            unit: label of the unit of work, while the session continues; None at the end of the session.
 
         Raises:
             BadInputError: the argument is not a record.
@@ -79,10 +79,10 @@ class SessionLearning:
         return receipt
 
     def session_receipts(self, session: str) -> list[Receipt]:
-        """The outcome of each finding of a session, oldest part first.
+        """Return the outcome of each finding of a session, oldest part first.
 
         Args:
-            session: its id, or an unambiguous beginning of it.
+            session: id of the session, or an unambiguous beginning of it.
 
         Raises:
             SessionNotFoundError: nothing was learnt from such a session, or the beginning is ambiguous (`candidates`).
@@ -92,9 +92,9 @@ class SessionLearning:
         return [replace(receipt_of(body), undone=undone) for _, _, body, undone in ledger.receipts(known)]
 
     def undo_session(self, session: str, actor: str = "") -> Forgotten:
-        """Take back what a session taught; it is not learnt again automatically.
+        """Retract what a session taught; it is not learnt again automatically.
 
-        Findings stay (`kept`) if a person has confirmed them since, or another session had them too.
+        Memories stay (`kept`) if a person has confirmed them since, or if another session had the same findings.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -102,7 +102,7 @@ class SessionLearning:
         return undo(self.book, self.ledger(), self._session_id(session), actor)
 
     def session_summary(self, session: str) -> SessionSummary:
-        """Summary of a session.
+        """Return the summary of a session.
 
         Raises:
             SessionNotFoundError: as for `session_receipts`.
@@ -119,12 +119,12 @@ class SessionLearning:
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:
-        """The last two sessions of the last seven days, newest first.
+        """Return the last two sessions of the last seven days, newest first.
 
-        Show them under the heading `observe.summary.OUTDATED`.
+        Callers must show them under the heading `observe.summary.OUTDATED`.
 
         Args:
-            now: aware time or ISO 8601; default the present.
+            now: an aware time, or ISO 8601; None for the current time.
         """
         until = self.book.clock.now() if now is None else moment("now", now)
         since = until - timedelta(days=summaries.RECENT_DAYS)
@@ -160,7 +160,7 @@ class SessionLearning:
         return Experiment(groups, notes)
 
     def status(self) -> dict[str, Any]:
-        """For `doctor`: how many sessions were learnt from, versions, obstacles."""
+        """Return counts of learning, versions and obstacles, for `doctor`."""
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
         if (self.data_dir / LEDGER).exists():
@@ -196,7 +196,7 @@ class SessionLearning:
     def _moved_together(self, record: SessionRecord) -> None:
         """Record in the history which files belonged together.
 
-        These are files that were edited, and files that were repeatedly read together.
+        Such files were edited, or repeatedly read together.
         """
         pairs = [one for one in record.co_accesses if one.edited or one.windows >= _TOGETHER]
         wanted = {one.path for one in record.files if one.edits} | {path for pair in pairs for path in (pair.a, pair.b)}

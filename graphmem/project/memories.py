@@ -1,4 +1,4 @@
-"""Operations on memories: checks before the one write path, and effects."""
+"""Operations on memories: checks before the write path, and effects."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SOURCE: Final = "agent_explicit"  # source of a memory whose caller names none
 
 @dataclass(eq=False, repr=False)
 class Memories:
-    """Keeps, reads and maintains memories.
+    """Stores, reads and maintains memories.
 
     Ids are full ids, short ids, or beginnings of ids that fit one memory.
     """
@@ -66,9 +66,9 @@ class Memories:
         actor: str = "",
         **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Keep a piece of knowledge. It is on disk on return.
+        """Store a piece of knowledge. It is on disk on return.
 
-        An agent's memory is held for review if its session contains words of strangers. Until a person reviews it, no agent sees it. The
+        An agent's memory is held for review if its session contains external text. Until a person reviews it, no agent sees it. The
         session is the named one, else any that runs in this project, because callers cannot be told apart.
 
         Args:
@@ -100,15 +100,15 @@ class Memories:
         skip_invalid: bool = False,
         actor: str = "",
     ) -> RememberManyAnswer:
-        """Keep many memories: one journal entry, one transaction.
+        """Store many memories in one journal entry and one transaction.
 
-        Without `skip_invalid`, nothing is kept if one item is invalid. Items with ids of their own keep them. Those that say nearly the
-        same stay separate, linked by `validates`. Of items with the same text one stays, and the others' ids lead to it.
+        Without `skip_invalid`, nothing is kept if one item is invalid. Items with their own ids keep them. Items that say nearly the
+        same stay separate, linked by `validates`. If items have the same text, one is stored, and the ids of the others lead to it.
 
         Args:
             items: arguments of `remember`, by name; `vector` may be among them.
-            source: of items that name none.
-            embedding_model: of their vectors.
+            source: source of items that name none.
+            embedding_model: model of the items' vectors.
             skip_invalid: leave out invalid items, and report them.
             actor: who does this, for the audit.
 
@@ -138,7 +138,7 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The item to keep, and the source of strangers' words in its session."""
+        """Return the item to store, and the external text source of its session."""
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
         is_agents = source in outside.AGENTS
@@ -172,7 +172,7 @@ class Memories:
     def verify(self, id: str, actor: str = "") -> MemoryInfo:  # noqa: A002
         """Confirm a memory on behalf of a person.
 
-        It leaves the review queue, and its anchors are set to the current code.
+        The memory leaves the review queue, and its anchors are set to the current code.
         """
         return changing.verify(self.book, id, actor=actor)
 
@@ -241,7 +241,10 @@ class Memories:
     # ---- maintenance
 
     def prune_when_due(self) -> str:
-        """Retire faded or expired memories, if a check is due; for an idle owner."""
+        """Retire faded or expired memories if a check is due.
+
+        The maintenance of an idle server calls this.
+        """
         answer = retention.prune_when_due(self.book)
         return f"{len(answer.pruned)} retired, {answer.kept} kept" if answer is not None else ""
 
@@ -269,7 +272,7 @@ class Memories:
 
         Args:
             confirm: the project's name, as `project()` gives it.
-            actor: who does this.
+            actor: name of the caller, for the audit.
 
         Raises:
             BadInputError: `confirm` is not the project's name.

@@ -301,7 +301,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
 
 def _commit_at(data_dir: Path, root: str) -> str:
-    """The commit checked out in a root; without one, beside the index."""
+    """Return the commit checked out in a root, or beside the index."""
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     place = Path(root) if root else beside
     return git_mark.head(place) if place is not None else ""

@@ -30,7 +30,7 @@ class OutsideEvidence:
     """Outside evidence of one index. Thread-safe.
 
     Args:
-        data_dir: of the index.
+        data_dir: data directory of the index.
     """
 
     def __init__(self, data_dir: Path) -> None:
@@ -39,7 +39,7 @@ class OutsideEvidence:
         self._held: tuple[tuple[int, str, str], Held] | None = None
 
     def runs(self, view: GraphView, project: str) -> Runs:
-        """What is known of the last test runs and still true; once a generation."""
+        """Return facts of the last test runs that still hold; once a generation."""
         if not self._path.exists():
             return NO_RUNS
         found = self._what_holds(view, project)
@@ -50,8 +50,8 @@ class OutsideEvidence:
 
         Args:
             view: the graph.
-            project: its name, part of every id.
-            root: of the project; "" when it is unknown, which omits the indexers that could read it.
+            project: name of the project, which is part of every id.
+            root: root of the project; "" if it is unknown, which omits the indexers that could read the project.
         """
         sources: dict[str, int] = {}
         for source in EdgeSource:
@@ -171,17 +171,17 @@ def leave(
 ) -> list[str]:
     """Check outside files and store them for the next index run.
 
-    Any process may make that run.
+    Any process may perform that run.
 
     Args:
-        data_dir: of the index.
-        root: of the project; indexers run there.
+        data_dir: data directory of the index.
+        root: root of the project, in which indexers run.
         scip_files: SCIP indexes; `auto` means those that installed indexers make now.
         runtime: traces of `pytest --graphmem`.
         measured: coverage.py's data files with contexts, or coverage reports of single tests and directories of them.
 
     Returns:
-        Which indexers of the project were not run, or failed, and what to do.
+        One sentence for each indexer that was not run or failed, with the action to take.
 
     Raises:
         EvidenceError: a file is invalid, or no indexer made an index; nothing of that file is stored.

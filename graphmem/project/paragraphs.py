@@ -92,7 +92,7 @@ class Paragraphs:
             return [known.get(one.key, "") for one in asked]
 
     def state(self, subjects: Sequence[Subject], wait_s: float = 0.0) -> ParagraphState:
-        """Progress, after waiting at most this long for pending paragraphs."""
+        """Return the progress, after waiting at most `wait_s` seconds."""
         until = time.monotonic() + wait_s
         self.of(subjects)
         with self._lock:
@@ -110,7 +110,7 @@ class Paragraphs:
             )
 
     def close(self) -> None:
-        """Start no more; a pending request is abandoned."""
+        """Start no more paragraphs; a pending request is abandoned."""
         with self._lock:
             self._closed = True
             self._waiting.clear()

@@ -75,8 +75,8 @@ class PeopleFiles:
         """Import memories from an export or from a file of another tool.
 
         Args:
-            content: of the file.
-            path: its name, which determines the format; absolute or from the project's root; "" when the text comes from no file.
+            content: content of the file.
+            path: name of the file, which determines the format; absolute or from the project's root; "" when the text comes from no file.
             format: one of `memory.importers.NAMES`, when the name does not determine it.
             actor: who does this, for the audit.
 

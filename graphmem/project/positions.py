@@ -1,4 +1,4 @@
-"""What the names in the text of a file mean."""
+"""The meanings of the names in the text of a file."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class _File(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class Positions:
-    """Answers what a position in a file is on."""
+    """Answers which symbol is at a position of a file."""
 
     graph: GraphSource
     _kept: dict[tuple[int, str, str], list[_Found]] = field(default_factory=dict)
     _parsing: threading.Lock = field(default_factory=threading.Lock)  # a parser serves one thread at a time
 
     def symbol_at(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters") -> SymbolAt:
-        """The symbol at a position, or the reason why there is none.
+        """Return the symbol at a position, or the reason why there is none.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -96,7 +96,7 @@ class Positions:
         )
 
     def occurrences(self, file: str) -> Occurrences:
-        """All occurrences in a file.
+        """Return all occurrences of symbols in a file.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -130,7 +130,7 @@ class Positions:
         return _File(path, language, text, lines, is_stale, found)
 
     def _reason(self, view: GraphView, here: _File, line: int, column: int) -> str:
-        """Why a position is on no symbol."""
+        """Return the reason why a position is on no symbol."""
         if not here.text and here.is_stale:
             return "the file cannot be read any more; run `graphmem index`"
         last = len(here.lines) - 1 if here.lines[-1] == "" and len(here.lines) > 1 else len(here.lines)
@@ -164,7 +164,7 @@ class Positions:
 
 
 def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
-    """Occurrences of a file by position, a definition before a use."""
+    """Return occurrences by position, a definition before a use."""
     found: dict[_Place, _Found] = {}
     around = _around(view, path)
     for place, node in _definitions(view, path, lines):
@@ -190,7 +190,7 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
 
 
 def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
-    """What a name means, most likely first, with confidences.
+    """Return (node, confidence) of what a name may mean, most likely first.
 
     A call of a class also runs its constructor, and a call may run functions among its arguments. The name means what is called like it.
     """
@@ -232,7 +232,7 @@ def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[t
 
 
 def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
-    """The innermost definition around each line, by line; -1 outside any."""
+    """Return the innermost definition around each line; -1 outside of any."""
     nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
     found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)
     for node in sorted(nodes, key=lambda node: (view.start_line[node] - view.end_line[node], view.start_line[node], -node)):
@@ -241,7 +241,7 @@ def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
 
 
 def _parent(view: GraphView, node: int) -> int:
-    """The definition around a definition; -1 for the module."""
+    """Return the definition around a definition; -1 for the module."""
     parent = int(view.parent[node])
     return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
 
@@ -278,7 +278,7 @@ def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
 
 
 def _units(line: str, column: int, unit: str) -> int:
-    """A column in characters, converted to another unit."""
+    """Convert a column in characters to another unit."""
     if line.isascii():
         return column
     before = line[:column]
@@ -286,7 +286,7 @@ def _units(line: str, column: int, unit: str) -> int:
 
 
 def _characters(line: str, column: int, unit: ColumnUnit) -> int:
-    """A column of another unit, converted to characters."""
+    """Convert a column in another unit to characters."""
     if unit == "characters" or line.isascii():
         return column
     codec, width = ("utf-16-le", 2) if unit == "utf16" else ("utf-8", 1)
@@ -297,7 +297,7 @@ def _characters(line: str, column: int, unit: ColumnUnit) -> int:
 
 
 def _syntax(here: _File, line: int, column: int) -> str:
-    """`comment` or `string` if the position is in one; "" otherwise."""
+    """Return `comment` or `string` for a position inside one; else ""."""
     if here.language not in languages():
         return ""
     try:

@@ -35,7 +35,7 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Add an event; drops the oldest one a slow listener has not read."""
+        """Add an event; drop the oldest unread event of a slow listener."""
         while self._queue.qsize() >= MAX_WAITING:
             try:
                 self._queue.get_nowait()

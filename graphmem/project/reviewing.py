@@ -93,7 +93,7 @@ class Reviews:
         )
 
     def _tests(self, view: GraphView, found: DiffImpact) -> tuple[list[TestToRun], dict[str, Named]]:
-        """Tests by certainty, and the name of each by id."""
+        """Return tests by certainty, and the name of each test by its id."""
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
@@ -113,7 +113,7 @@ class Reviews:
         return listed, names
 
     def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
-        """Node, confidence and reason of each test; nodes may occur twice."""
+        """Yield node, confidence and reason of each test; nodes may occur twice."""
         for one in found.changed:
             node = view.index_of.get(one.symbol.id)
             if node is None or one.change == "removed" or (case := _case_of(view, node)) < 0:
@@ -150,7 +150,7 @@ class Reviews:
         return ranked[:MOST_KNOWN]
 
     def _forgotten(self, found: DiffImpact) -> list[CoAccessHit]:
-        """Files that usually change with the changed ones, and did not."""
+        """Return files that usually change with the changed files but did not."""
         if not found.files:
             return []
         try:
@@ -163,7 +163,10 @@ class Reviews:
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """The test that a node is or is in, or a module of tests; else -1."""
+    """Return the test that a node is or is inside; else -1.
+
+    A module of tests counts as a test.
+    """
     first, found = node, -1
     while node >= 0:
         if view.is_test_case[node]:
@@ -177,7 +180,7 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedSymbol]:
-    """Changed functions that no test reaches, by source or by a recorded run."""
+    """Return changed functions that no test reaches, by source or test run."""
     nodes = {
         node: one
         for one in found.changed

@@ -66,8 +66,8 @@ class IndexRuns:
         """Bring the index up to date with the tree. Runs are serialized.
 
         Args:
-            repo: the tree; default the one indexed before.
-            full: rewrite everything.
+            repo: the tree; None for the tree indexed before.
+            full: whether to rewrite everything.
             on_progress: called with every step; so is every listener of `subscribe_progress`.
             cancelled: polled often; when it returns true, nothing is written.
 
@@ -144,7 +144,7 @@ class IndexRuns:
                 self.progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
-        """Follow the files: mark changes stale at once, index them 0.5 s later.
+        """Follow file changes: mark files stale at once, index them 0.5 s later.
 
         If the system cannot report changes, the files are polled, and the state's note says so. `close` ends it.
 
@@ -154,7 +154,7 @@ class IndexRuns:
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Index these paths, or everything, for a watcher.
+        """Index given paths, or everything, on behalf of a watcher.
 
         Raises:
             GraphMemError: see `index`.
@@ -162,9 +162,10 @@ class IndexRuns:
         self.run(paths=paths)
 
     def warm(self) -> None:
-        """Load what the next index run needs, so that it costs only the changes.
+        """Load the data that the next index run needs, to make that run fast.
 
-        Call `index` first. Takes one or two seconds of processor time for a large project. Does nothing in an index that is warm.
+        Call `index` first. This takes one or two seconds of processor time for a large project. It does nothing if the data is loaded
+        already.
         """
         with self.turn:
             if self.indexers.newest is not None and not self._closing.is_set():
@@ -172,10 +173,10 @@ class IndexRuns:
                     self.indexers.newest.warm(self._closing.is_set)
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """Report these files as changed in answers until a run has read them.
+        """Report files as changed in answers until a run has read them.
 
         Args:
-            paths: from the root, with '/'.
+            paths: paths of the files, from the root, with '/'.
         """
         self.stale.mark(paths)
 
@@ -184,7 +185,7 @@ class IndexRuns:
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
-        """Whether the index holds this content of a file, or both lack the file."""
+        """Whether the index matches the current content of a file, or absence."""
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:
@@ -201,7 +202,10 @@ class IndexRuns:
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Resume vectors that stopped for lack of a resource; whether any had."""
+        """Resume vectors that stopped for lack of a resource.
+
+        Returns whether any had stopped.
+        """
         memories = self.book.embed_again()
         return self.vectors.try_again() or memories
 
@@ -211,7 +215,8 @@ class IndexRuns:
     def fill_vectors(self, background: bool = True) -> None:
         """Compute missing vectors of memories and code.
 
-        Works in the background, or in this thread until all are computed. Memories come first, because they are few. After a switch of
+        The work runs in the background, or in this thread until all vectors are computed. Memories come first, because they are few.
+        After a switch of
         models all vectors are missing.
 
         Raises:
@@ -226,13 +231,13 @@ class IndexRuns:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Which files of a tree are read."""
+        """Return the options that determine which files of a tree are read."""
         return self.indexers.options
 
     def let_go(self) -> bool:
         """Release memory kept for the next run, unless one is running.
 
-        Returns whether there was some.
+        Returns whether there was any.
         """
         if not self.turn.acquire(blocking=False):
             return False
@@ -246,7 +251,7 @@ class IndexRuns:
         self.indexers.newest = None
 
     def begin_closing(self) -> None:
-        """Cancel the current run, and start no more."""
+        """Cancel the current run, and start no more runs."""
         self._closing.set()
 
     def close(self) -> None:

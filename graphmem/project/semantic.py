@@ -68,7 +68,7 @@ class SystemQuestions:
         """Find a module with its files and their links.
 
         Args:
-            ref: its name or id, or the path of a file in it.
+            ref: name or id of the module, or the path of a file in it.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -80,7 +80,7 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """The number of the module a reference means.
+        """Return the number of the module that a reference means.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -136,7 +136,7 @@ class SystemQuestions:
         return EntryPointPage(found, len(chosen), counts, self.graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
-        """Framework keys by symbol."""
+        """Return the framework keys of each symbol."""
         found: dict[str, list[FrameworkName]] = {}
         for row in self.store.framework_keys():
             name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)

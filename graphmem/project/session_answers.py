@@ -25,7 +25,7 @@ SHOWN: Final = 200  # maximum rows of each list of one session
 
 
 def row(record: SessionRecord, state: str) -> SessionInfo:
-    """A session as one row of a list."""
+    """Return a session as one row of a list."""
     info: Info = record.info
     return SessionInfo(
         id=info.id,
@@ -55,7 +55,7 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
 
 
 def detail(record: SessionRecord) -> SessionDetail:
-    """What was observed of a session so far, or in total after its end."""
+    """Return what was observed of a session, so far or in total."""
     used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
     lists: dict[str, Sequence[Any]] = {
         "findings": record.findings,

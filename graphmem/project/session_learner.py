@@ -42,8 +42,8 @@ def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Laz
 
     Args:
         folder: the directory of the sessions' files.
-        graph: knows the project's root.
-        book: the memory repository, for its clock.
+        graph: provides the project's root.
+        book: the memory repository, which provides the clock.
     """
 
     def roots() -> list[str]:
@@ -88,7 +88,7 @@ class SessionLearner:
             self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def finish_left_soon(self) -> None:
-        """End sessions that an earlier process left running, if silent for long."""
+        """End, in the background, silent sessions of an earlier process."""
         now = self.clock.now().timestamp()
         if not self.folder.is_dir():
             return
@@ -108,7 +108,7 @@ class SessionLearner:
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
         """Run a function in the learner's thread.
 
-        An error is logged, and the next occasion repeats the work.
+        An error is logged, and the work is repeated later.
         """
 
         def guarded() -> None:

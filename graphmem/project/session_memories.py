@@ -1,4 +1,4 @@
-"""Link memories and sessions: memories shown and used, strangers' words."""
+"""Link memories and sessions: memories shown and used, external text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Reports memories to sessions, and origins in sessions to memories."""
+    """Reports memories to sessions, and sources of external text."""
 
     folder: Path  # directory of the sessions' trails
     observer: Lazy[Observer]
@@ -25,9 +25,9 @@ class SessionMemories:
     injector: Injector
 
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
-        """Sources that brought words of strangers into a session; often empty.
+        """Return the sources of external text in a session; often none.
 
-        For an unknown session, and on request, it looks at every session that runs here.
+        For an unknown session, if `others` is true, the sources of all running sessions are returned.
         """
         if not self.observer.is_made and not self.folder.is_dir():
             return ()
@@ -35,16 +35,18 @@ class SessionMemories:
         return self.observer().strangers(session, others=others)
 
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
-        """Record memories shown to a running session, in a given or its own phase.
+        """Record memories that a running session was shown.
 
-        It starts no session.
+        The phase is the given one, or the session's own.
+
+        This starts no session.
         """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
         """Record an agent's report that it was shown memories or used them.
 
-        Without a session, it counts for the sessions that were shown them.
+        Without a session, the report counts for the sessions that were shown the memories.
         """
         if not used:
             self.tell_shown(session, ids, "")

@@ -36,8 +36,8 @@ class Session:
     """A session of this program, as `GraphMem.session` returns it.
 
     Args:
-        sessions: of the project.
-        started: its start.
+        sessions: the sessions of the project.
+        started: the outcome of starting this session.
     """
 
     def __init__(self, sessions: Sessions, started: SessionStarted) -> None:
@@ -111,7 +111,7 @@ class Sessions:
 
         Args:
             events: mappings with the fields of `observe.model.Event`, in any order; docs/observing.md has examples.
-            session: of events that name none.
+            session: session of events that name none.
         """
         if isinstance(events, (str, bytes)) or not hasattr(events, "__iter__"):
             raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
@@ -136,7 +136,7 @@ class Sessions:
         Raises:
             SessionNotFoundError: the session is unknown.
             BadInputError: the outcome is unknown.
-            LedgerError, JournalError, DiskFullError: it has ended and its record is kept; end it again to learn from it.
+            LedgerError, JournalError, DiskFullError: the session has ended and its record is kept; end the session again to learn from it.
         """
         record, ready = self.observer().end(id, outcome)
         receipt: Receipt | None = None
@@ -186,9 +186,9 @@ class Sessions:
 
     @contextmanager
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
-        """A session for the length of a block; see `start_session` for arguments.
+        """Run a session for a block; see `start_session` for the arguments.
 
-        It ends with the block, with the `outcome` the block set. An exception makes the outcome "failed", and propagates.
+        The session ends with the block, with the `outcome` the block set. An exception makes the outcome "failed", and propagates.
 
         Example:
             >>> with memory.session(kind="build", agent="mine") as work:
@@ -204,7 +204,7 @@ class Sessions:
         work.receipt = self.end_session(work.id, work.outcome).receipt
 
     def _keep_wish(self, wish: Wish) -> None:
-        """Keep a person's request to remember, at once and as confirmed.
+        """Store a person's request to remember, at once and as confirmed.
 
         A failure is retried at the end of the session.
         """

@@ -23,7 +23,7 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """A moment after every mark made so far, and before every later one."""
+        """Return a moment after all marks made so far and before all later ones."""
         with self._lock:
             return self._count
 
@@ -31,8 +31,8 @@ class StaleFiles:
         """Mark files as changed.
 
         Args:
-            paths: from the root, with '/'.
-            moment: start of the run that found the change, so that the end of that run settles it; default: a new moment.
+            paths: paths of the files, from the root, with '/'.
+            moment: start of the run that found the change, so that the end of that run unmarks the files; None for a new moment.
         """
         with self._lock:
             if moment is None:
@@ -47,8 +47,8 @@ class StaleFiles:
         """Unmark files that a run has read, unless marked after it began.
 
         Args:
-            moment: from `now`, before the run read a file.
-            paths: the files the run read; None: every file.
+            moment: result of `now` before the run read any file.
+            paths: the files that the run read; None for every file.
         """
         with self._lock:
             looked_at = self._marks.keys() if paths is None else self._marks.keys() & set(paths)
@@ -57,5 +57,5 @@ class StaleFiles:
             self._paths = sorted(self._marks)
 
     def paths(self) -> list[str]:
-        """The files, ascending."""
+        """The marked files, ascending."""
         return self._paths

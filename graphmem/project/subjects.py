@@ -1,6 +1,7 @@
-"""Text about a module or a flow that a language model gets to describe it.
+"""Texts about modules and flows that a language model describes.
 
-Only facts in the code: paths, names, signatures, first sentences of documentation. It omits what can change while the code does not
+A text contains only facts in the code: paths, names, signatures, first sentences of documentation. It omits facts that can change
+while the code does not
 (heat, counts of edges), because a paragraph stays valid as long as the hash of this text does.
 """
 
@@ -32,7 +33,7 @@ class Subject(NamedTuple):
 
 
 def of_module(modules: Modules, info: ModuleInfo) -> Subject:
-    """Text about a module: its files, most used definitions and neighbours."""
+    """Return a text about a module: files, most used definitions, neighbours."""
     view, files = modules.view, modules.files
     at = modules.find(info.id)
     paths = modules.groups[at].paths if at is not None else []
@@ -52,7 +53,7 @@ def of_module(modules: Modules, info: ModuleInfo) -> Subject:
 
 
 def of_flow(view: GraphView, flow: Flow) -> Subject:
-    """Text about a flow: its steps in order, with signature and documentation."""
+    """Return a text about a flow: steps in order, with signature and comment."""
     steps = [flow.entry, *(step.dst for step in flow.steps)]
     told = {
         "flow": flow.name,
