@@ -100,8 +100,5 @@ class GraphMem(Operations):
 
     @property
     def damage(self) -> list[str]:
-        """Damage found since opening, with the action taken, one sentence each.
-
-        One sentence each.
-        """
+        """Damage found since opening, with the action taken, one sentence each."""
         return self.parts.upkeep.damage

@@ -185,7 +185,7 @@ class IndexRuns:
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
-        """Whether the index matches the current content of a file, or absence."""
+        """Whether the index matches a file's current content, or both lack it."""
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:

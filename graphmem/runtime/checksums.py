@@ -33,7 +33,7 @@ SIDES: Final = ("-wal", "-shm", "-journal")
 
 
 class Proof(Enum):
-    """State of a file according to its bytes."""
+    """The result of comparing a file's bytes with its seal."""
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -44,7 +44,7 @@ def proof(path: Path) -> Proof:
     """Read every byte of a file and compare it with its seal.
 
     Raises:
-        OSError: it cannot be read, or is not there.
+        OSError: the file cannot be read, or is missing.
     """
     read = _sums(path)
     while True:
@@ -59,7 +59,10 @@ def proof(path: Path) -> Proof:
 
 
 def unseal(db: sqlite3.Connection) -> None:
-    """Void the seal: the first statement of a writer, in its transaction."""
+    """Void the seal of a file before a change.
+
+    A writer must call this first in its transaction.
+    """
     db.execute("PRAGMA application_id = 0")
 
 
@@ -92,7 +95,10 @@ def _is_logged(path: Path) -> bool:
 
 
 def _sums(path: Path) -> tuple[int, int]:
-    """(Checksum in the header or 0, checksum of all other bytes, never 0)."""
+    """Return (checksum in the header or 0, checksum of all other bytes).
+
+    The second one is never 0.
+    """
     from isal import isal_zlib  # slow to load, and seldom needed
 
     with path.open("rb") as file:
@@ -108,8 +114,8 @@ def sealed_json(value: Mapping[str, Any], **options: Any) -> bytes:
     """Encode an object as JSON that ends with its own hash.
 
     Args:
-        value: with one entry at least, none of them called "sum".
-        options: of `json.dumps`.
+        value: an object with at least one entry and no entry called "sum".
+        options: options of `json.dumps`.
     """
     head = json.dumps(value, **options).encode("utf-8", "surrogatepass")[:-1].rstrip()
     return head + b',"sum":"' + _hash(head) + b'"}'
@@ -119,7 +125,7 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     """Decode the output of `sealed_json`; accept an older one without hash.
 
     Raises:
-        ValueError: it is not what was written.
+        ValueError: the data differ from what was written.
     """
     tail = _TAIL.search(data)
     if tail is not None and _hash(data[: tail.start()]) != tail[1]:

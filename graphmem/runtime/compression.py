@@ -23,7 +23,7 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
         prefix: context; may name the lines, as " | Lines: 12-30".
         text: the text itself.
         first: line of the chunk, as the prefix names it.
-        last: its last line.
+        last: last line of the chunk.
 
     Raises:
         UnicodeEncodeError: the text holds half a surrogate pair.
@@ -45,7 +45,7 @@ def deflate(data: bytes) -> bytes:
 
 
 def inflated(packed: bytes, first: int, last: int) -> tuple[str, str]:
-    """(prefix, text) from the output of `deflated`, with these lines.
+    """Return (prefix, text) from the output of `deflated`, with given lines.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `deflated`.

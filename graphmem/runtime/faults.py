@@ -29,7 +29,7 @@ _log = logging.getLogger("graphmem.faults")
 
 
 def fault(error: Exception, stage: str, path: str) -> str:
-    """One sentence about an error that one file caused.
+    """Return one sentence about an error that one file caused.
 
     Raises:
         Exception: the same error, if it concerns more than this file: memory, disk space, or an error of graphmem.
@@ -46,7 +46,7 @@ def fault(error: Exception, stage: str, path: str) -> str:
 
 
 def unraised(error: Exception, doing: str) -> str:
-    """One sentence about an error in a background thread, also logged.
+    """Log an error of a background thread; return one sentence about it.
 
     An expected error is logged as its sentence, an unexpected one with its traceback.
 

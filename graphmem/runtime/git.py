@@ -26,7 +26,8 @@ _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 def environment() -> dict[str, str]:
     """Environment variables for Git, without those that name a repository.
 
-    Inside a Git hook they would name another one. Git may not prompt, and may not fetch objects that a partial clone lacks.
+    Inside a Git hook, these variables would name another repository. Git may not prompt, and may not fetch objects that a partial clone
+    lacks.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
@@ -38,9 +39,9 @@ def answer(
     """Run `git <arguments>` in `root`; accept any exit code.
 
     Args:
-        root: working directory.
-        arguments: follow the program and the options of `COMMAND`.
-        variables: of the environment, beside those of `environment`.
+        root: working directory of the command.
+        arguments: arguments after the program and the options of `COMMAND`.
+        variables: environment variables in addition to those of `environment`.
         timeout_s: seconds after which Git is killed.
 
     Raises:
@@ -74,7 +75,7 @@ def answer(
 
 
 def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> bytes:
-    """Standard output of `git <arguments>` in `root`.
+    """Run `git <arguments>` in `root` and return its standard output.
 
     Raises:
         GitError: git is not installed, takes more than a minute, or refuses; `stderr` says why.
