@@ -39,7 +39,7 @@ VIEWS = {
     "together": ("/explore/graph?paint=together&of=classes%2Fgraph.py", "document.querySelector('.over strong')"),
     "hot": ("/explore/graph?heat=churn", "document.querySelector('.over')?.textContent.includes('no history')"),
     "impact": ("/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3"),
-    "path": ("/explore/path?from=Graph.__init__&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
+    "path": ("/explore/path?from=chain_decomposition&to=Graph.nodes", "document.querySelectorAll('.stop').length > 1"),
     "diff": ("/explore/diff", "document.querySelector('textarea')"),
     "coaccess": ("/explore/coaccess?files=classes%2Fgraph.py", "document.querySelector('h1') && !document.querySelector('.loading')"),
     "memories": ("/explore/memories", "document.querySelectorAll('.memory').length >= 5"),
