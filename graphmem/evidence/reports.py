@@ -71,9 +71,16 @@ def unpacked(path: Path) -> list[Report]:
     """The reports in a file that `pack` made.
 
     Raises:
-        EvidenceError: `pack` did not make the file, or it is damaged.
+        EvidenceError: `pack` did not make the file, it is damaged, or it cannot be read.
     """
-    data = path.read_bytes()
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        raise EvidenceError(f"{path} is not a file; import the reports again", path=str(path), reason="unreadable")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise EvidenceError(
+            f"{path} cannot be read ({error.strerror}); import the reports again", path=str(path), reason="unreadable"
+        ) from error
     if not data.startswith(MAGIC):
         raise EvidenceError(f"{path} is not a packed set of coverage reports; import the reports again", path=str(path), reason="format")
     try:
@@ -101,7 +108,7 @@ def _files(path: Path) -> Iterator[Path]:
         return
     for folder, names, files in os.walk(path):
         names.sort()
-        yield from (Path(folder, name) for name in sorted(files) if name.endswith(ENDINGS))
+        yield from (Path(folder, name) for name in sorted(files) if name.endswith(ENDINGS) and Path(folder, name).is_file())
 
 
 def _name(file: Path, given: Path) -> str:

@@ -500,7 +500,7 @@ def _manifest(archive: Path, zipped: zipfile.ZipFile) -> Manifest:
         files = {str(name): (int(size), str(digest)) for name, (size, digest) in said["files"].items()}
         texts = {name: str(said[name]) for name in ("made_at", "graphmem", "project", "engine")}
         numbers = {name: int(said[name]) for name in ("format", "generation", "memories", "entries")}
-    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError, EOFError, zlib.error) as error:
         raise _no_backup(archive, f"its manifest cannot be read ({error})") from error
     if len(files) > _MOST_FILES or any(size < 0 for size, _ in files.values()):
         raise _no_backup(archive, "its manifest lists files that do not belong in a backup")

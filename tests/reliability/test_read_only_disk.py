@@ -82,7 +82,7 @@ finally:
     out, err = process.communicate(timeout=60)
 assert process.returncode == 0, err
 assert "Traceback" not in err, err
-assert "commands do not find this server; it answers at http://127.0.0.1:" in err, err
+assert "commands cannot find this server; it answers at http://127.0.0.1:" in err, err
 print("served")
 """
 

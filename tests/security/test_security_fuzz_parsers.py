@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import EvidenceError
-from graphmem.evidence import coverage, scip, trace
+from graphmem.evidence import coverage, reports, scip, trace
 from graphmem.evidence.inbox import READERS
 from graphmem.evidence.observations import End, Observation, Seen
 from graphmem.evidence.scip_format import message_class
@@ -41,12 +41,13 @@ PEN, DRAW, ROUNDED, PAINT = "t py p 0 `a`/Pen#", "t py p 0 `a`/Pen#draw().", "t 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Resolver]:
-    """Two files, parsed."""
+    """Two files and a test, parsed."""
     root = tmp_path_factory.mktemp("fuzzed")
     (root / "a.py").write_text(A)
     (root / "b.py").write_text(B)
-    os.utime(root / "a.py", (1, 1))
-    os.utime(root / "b.py", (1, 1))
+    (root / "test_c.py").write_text("from a import rounded\n\n\ndef test_c():\n    rounded(1)\n")
+    for file in root.iterdir():
+        os.utime(file, (1, 1))
     resolver = Resolver("fuzzed")
     files = discover(root, DiscoveryOptions()).files
     resolver.update({file.path: parse_file(file, "fuzzed").facts for file in files}, ())
@@ -83,7 +84,9 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             INSERT INTO line_bits VALUES (1, 1, x'20'), (2, 1, x'48');
             """
         )
+    (folder / "one.info").write_text("TN:test_c.py::test_c\nSF:a.py\nDA:4,1\nDA:7,1\nend_of_record\n", encoding="utf-8")
     return {
+        reports.SUFFIX: reports.pack(folder / "one.info"),
         scip.SUFFIX: index.SerializeToString(),
         trace.SUFFIX: (folder / "one.trace").read_bytes(),
         coverage.SUFFIX: (folder / "one.coverage").read_bytes(),

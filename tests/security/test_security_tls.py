@@ -158,8 +158,8 @@ def test_files_that_make_no_tls_are_refused_before_anything_is_opened(pair: tupl
         (cert, str(other), "its own key"),
         (key, key, "cannot be used for TLS"),
         (str(tmp_path / "words.pem"), key, "cannot be used for TLS"),
-        ("nowhere.pem", key, "no file"),
-        (str(tmp_path), key, "no file"),
+        ("nowhere.pem", key, "not a file"),
+        (str(tmp_path), key, "not a file"),
     ):
         with pytest.raises(SettingsError) as refused:
             Tls.load(one, its)
