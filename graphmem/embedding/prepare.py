@@ -32,7 +32,7 @@ def describe(file: Path) -> Path:
 
 
 def prepare(file: Path) -> None:
-    """Write the graph and its description atomically.
+    """Write the model's computation graph and its description atomically.
 
     Raises:
         EmbedderError: the packaged weights are missing or not the published ones.

@@ -1,4 +1,4 @@
-"""Bounded tables of a scratchpad, measured in bytes, and their entries."""
+"""Tables of a scratchpad, each limited in bytes, and their entries."""
 
 from __future__ import annotations
 

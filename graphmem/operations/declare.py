@@ -237,7 +237,7 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters in order, without `self`.
+        """Parameters of the operation's method in order, without `self`.
 
         `**given: Unpack[TypedDict]` is one parameter with its own name.
         """

@@ -218,7 +218,7 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Raise candidates by the scores of the best `voters` hits in their file.
+    """Add to each candidate's score for the best `voters` hits in its file.
 
     A candidate gains at most `weight` times the range of scores.
     """
