@@ -23,8 +23,8 @@ def opened(tmp_path, clock):
     """Opens the index of the test; closes all at the end."""
     kept = []
 
-    def open_(embedder="none"):
-        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder=embedder))
+    def open_(embedder="none", **options):
+        memory = GraphMem.open(tmp_path / "index", settings=Settings(embedder=embedder), **options)
         memory.parts.book.clock = clock
         kept.append(memory)
         return memory

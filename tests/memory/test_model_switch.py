@@ -45,7 +45,7 @@ def filled(opened, repository):
     used = []
 
     def open_(embedder):
-        gm = opened()
+        gm = opened(patience_s=0)  # a search would wait for the vectors that a test holds back
         gm.parts.vectors._embedder = embedder
         used.append(embedder)
         return gm
