@@ -16,8 +16,8 @@ import pytest
 
 from graphmem.api.app import build_app
 from graphmem.api.serve import Server
-from graphmem.cli.commands.mcp import _Standing
 from graphmem.client.connecting import RemoteGraphMem
+from graphmem.client.standing import Standing
 from graphmem.errors import WrongIndexError
 from graphmem.project.graphmem import GraphMem
 from graphmem.runtime.identity import INDEX_HEADER, index_id
@@ -147,7 +147,7 @@ def test_a_window_whose_server_another_project_replaced_finds_its_own_again(proj
     location = Location(tmp_path / "mine", None)
     with serving(mine) as port:
         owner.publish(location.owner_file, f"http://127.0.0.1:{port}", "", "0")
-        window = _Standing(location)
+        window = Standing(location)
         window.service().remember("Said in the first window.")
     with serving(other, port), serving(mine) as found:
         owner.publish(location.owner_file, f"http://127.0.0.1:{found}", "", "0")
