@@ -115,7 +115,7 @@ def test_an_address_that_another_index_took_over_is_refused_before_anything_is_d
             lambda: list(client.export()),
             client.memories,
         ):
-            with pytest.raises(WrongIndexError, match="ask again"):
+            with pytest.raises(WrongIndexError, match="repeat the command"):
                 ask()
     assert other.memories().total == 0
     with serving(mine, port):
