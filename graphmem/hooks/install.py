@@ -22,6 +22,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.errors import BadInputError
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
+from graphmem.runtime import own_block
 from graphmem.runtime.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
@@ -31,9 +32,7 @@ OWN_FOLDERS: Final = frozenset(
 )  # removed when they are empty
 BEGIN: Final = "# >>> graphmem: written by `graphmem install`, taken out by `graphmem uninstall` >>>"
 END: Final = "# <<< graphmem <<<"
-BEGIN_TEXT: Final = "<!-- >>> graphmem: written by `graphmem install`, removed by `graphmem uninstall` >>> -->"
-END_TEXT: Final = "<!-- <<< graphmem <<< -->"
-_TEXT_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN_TEXT)}\r?\n.*?{re.escape(END_TEXT)}\r?\n?", re.DOTALL)
+_TEXT_BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(own_block.BEGIN)}\r?\n.*?{re.escape(own_block.END)}\r?\n?", re.DOTALL)
 _WRITTEN: Final = b"ritten by `graphmem install"  # in each file that only graphmem writes
 _BLOCK: Final = re.compile(rf"(?:\r?\n)?{re.escape(BEGIN)}\r?\n.*?{re.escape(END)}\r?\n?", re.DOTALL)
 
@@ -47,6 +46,7 @@ class Change(NamedTuple):
     after: bytes | None  # None: the file is removed
     base: bytes | None = None  # content without graphmem
     notes: tuple[str, ...] = ()
+    shared_with: str = ""  # another installed agent that uses the file, which therefore stays
 
     @property
     def changes(self) -> bool:
@@ -134,16 +134,28 @@ def plan_install(targets: Sequence[Target], vault: Vault) -> list[Change]:
     return changes
 
 
-def plan_uninstall(targets: Sequence[Target], vault: Vault) -> list[Change]:
+def plan_uninstall(targets: Sequence[Target], vault: Vault, others: Sequence[Target] = ()) -> list[Change]:
     """Plan the removal from these files, without writing.
+
+    A block that another installed agent reads too stays.
+
+    Args:
+        targets: files of the agents to uninstall.
+        vault: former content of the files.
+        others: files of all other agents.
 
     Raises:
         BadInputError: a file cannot be read.
     """
+    users = _users_of_blocks(others)
     changes = []
     for target in targets:
         now = _read(target.path)
         path = _real(target.path)
+        if now is not None and (user := users.get(path)):
+            note = f"{target.path} keeps its block, which {user} reads too"
+            changes.append(Change(target.agent, target.path, now, now, notes=(note,), shared_with=user))
+            continue
         untouched, before = vault.before(path, now)
         if untouched:
             changes.append(Change(target.agent, target.path, now, before))
@@ -180,7 +192,22 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
         ) from error
     if not installing:
         for change in changes:
-            vault.forget(_real(change.path))
+            if not change.shared_with:
+                vault.forget(_real(change.path))
+
+
+def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
+    """Files with a block, and an agent with graphmem's hooks that reads it."""
+    installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
+    return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}
+
+
+def _is_installed(target: Target) -> bool:
+    """Whether a settings file has entries of graphmem."""
+    try:
+        return _without(target, _read(target.path))[1]
+    except BadInputError:  # of an agent that is not uninstalled: its block stays
+        return True
 
 
 def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
@@ -198,7 +225,7 @@ def _with(target: Target, base: bytes | None) -> tuple[bytes, list[str]]:
     if target.kind == "toml":
         return _with_block(target, text)
     if target.kind == "markdown":
-        return _fenced(text, BEGIN_TEXT, target.block, END_TEXT).encode("utf-8"), []
+        return _fenced(text, own_block.BEGIN, target.block, own_block.END).encode("utf-8"), []
     document = _document(target, text)
     notes: list[str] = []
     for entry in target.defaults:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.memory.markdown import Item, items, paragraphs, unfolded
 from graphmem.memory.types import TYPES
 from graphmem.memory.validate import refuse
+from graphmem.runtime.own_block import without_own_block
 
 MAX_BYTES: Final = 4 << 20  # of a text file written by people
 _SHORTEST: Final = 12  # characters; shorter lines are left out
@@ -129,7 +130,7 @@ def read(text: str, name: str) -> Reading:
     form = next((one for one in FORMATS if one.name == name), None)
     if form is None:
         raise refuse("format", repr(name), f"must be one of {', '.join(NAMES)}", "Choose one of them.")
-    return form.read(text)
+    return form.read(without_own_block(text))
 
 
 def _item(one: Item) -> dict[str, Any]:

@@ -41,7 +41,10 @@ class Place:
         apply(plan_install(self.targets(*agents, **more), self.vault), self.vault, installing=True)
 
     def uninstall(self, *agents, **more):
-        apply(plan_uninstall(self.targets(*agents, **more), self.vault), self.vault, installing=False)
+        others = [one for one in NAMES if one not in agents] if agents else []
+        changes = plan_uninstall(self.targets(*agents, **more), self.vault, self.targets(*others, **more) if others else ())
+        apply(changes, self.vault, installing=False)
+        return changes
 
     def write(self, path, content):
         file = self.root / path
@@ -206,6 +209,28 @@ def test_agents_that_share_a_file_write_one_block(place):
     assert (place.root / "AGENTS.md").read_text().count("## graphmem") == 1
     place.uninstall()
     assert not (place.root / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("text", [None, b"# Rules\n"])
+def test_a_shared_block_stays_until_the_last_agent_that_reads_it_is_uninstalled(place, text):
+    file = place.write("AGENTS.md", text) if text else place.root / "AGENTS.md"
+    before = place.tree()
+    place.install("codex")
+    place.install("cursor")
+    installed = file.read_bytes()
+    (kept,) = [one for one in place.uninstall("codex") if one.notes]
+    assert kept.notes == (f"{file} keeps its block, which cursor reads too",)
+    assert file.read_bytes() == installed
+    place.uninstall("cursor")
+    assert place.tree() == before
+
+
+def test_a_shared_block_goes_if_the_settings_of_the_other_agents_do_not_name_graphmem(place):
+    place.write(".cursor/mcp.json", '{"mcpServers": {"other": {"command": "x"}}}')
+    before = place.tree()
+    place.install("codex")
+    place.uninstall("codex")
+    assert place.tree() == before
 
 
 @pytest.mark.parametrize(("agent", "folder", "ending"), [("claude-code", ".claude/commands", "md"), ("gemini", ".gemini/commands", "toml")])

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
+from graphmem.hooks import guides
 from graphmem.memory.clock import ManualClock
 from graphmem.memory.rules import _matches, rules
+from graphmem.runtime import own_block
 from graphmem.settings import Settings
 
 
@@ -450,6 +452,16 @@ def test_rules_of_other_tools_become_typed_memories(project, name):
     assert answer.counts == {"added": 4}
     assert answer.notes == ["left out, too short to say anything: line 18"]
     assert memory.import_memories(CLAUDE, name).counts == {"duplicate": 4}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_block_that_install_wrote_is_no_memory_and_shifts_no_line(project, newline):
+    _, memory = project
+    text = newline.join(["# Rules", "", own_block.BEGIN, guides.BLOCK, own_block.END, "- Carts hold at most nine items", "- ok", ""])
+    answer = memory.import_memories(text, "CLAUDE.md")
+    assert contents(memory) == ["Carts hold at most nine items"]
+    line = text.split(newline).index("- ok") + 1 + guides.BLOCK.count("\n") * (newline != "\n")
+    assert answer.notes == [f"left out, too short to say anything: line {line}"]
 
 
 def test_cursor_rules_keep_their_globs(project):

@@ -89,7 +89,10 @@ def uninstall(
     from graphmem.hooks.install import plan_uninstall
 
     targets, vault = _targets(agents, every=not agents, user=user, project=project, command="")
-    _finish(here, plan_uninstall(targets, vault), vault, installing=False, dry_run=dry_run)
+    every, _ = _targets(None, every=True, user=user, project=project, command="")
+    chosen = {one.agent for one in targets}
+    changes = plan_uninstall(targets, vault, [one for one in every if one.agent not in chosen])
+    _finish(here, changes, vault, installing=False, dry_run=dry_run)
 
 
 def hook(
