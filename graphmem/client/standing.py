@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from graphmem.errors import OwnerUnreachableError, WrongIndexError
+from graphmem.server import owner
 
 if TYPE_CHECKING:
     from graphmem.client.remote import RemoteGraphMem
@@ -21,16 +22,25 @@ class Standing:
     def __init__(self, location: Location) -> None:
         self._location = location
         self._found: RemoteGraphMem | None = None
+        self._owner: owner.Owner | None = None
 
     def service(self) -> RemoteGraphMem:
-        """A client of the running server, which is started if necessary."""
+        """A client of the running server, which is started if necessary.
+
+        While the process that wrote the owner's record is running, it sends no request.
+        """
         from graphmem.client.connecting import connect_or_start
 
-        if self._found is not None:
+        if self._found is not None and not self._is_same():
             try:
                 self._found.project()
             except (OwnerUnreachableError, WrongIndexError):
                 self._found = None
         if self._found is None:
             self._found = connect_or_start(self._location)
+            self._owner = owner.read(self._location.owner_file)
         return self._found
+
+    def _is_same(self) -> bool:
+        """Whether the process that was found is still the owner, and runs."""
+        return self._owner is not None and owner.read(self._location.owner_file) == self._owner and owner.is_running(self._owner)

@@ -25,6 +25,7 @@ from graphmem.answers import (
     SymbolInfo,
     SymbolPage,
 )
+from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Occurrences, SymbolAt
 from graphmem.answers.review import Review
@@ -70,6 +71,27 @@ class CodeOperations:
             line: 1-based.
             column: 0-based; the position after the last character of a name counts as part of the name.
             unit: the unit of `column`.
+        """
+
+    @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("callers", "tests", "movesAlong")})
+    def hover(
+        self,
+        file: str,
+        line: Annotated[int, Bounds(1, 1_000_000_000)],
+        column: Annotated[int, Bounds(0, 1_000_000_000)] = 0,
+        unit: ColumnUnit = "characters",
+        limit: Annotated[int, Within("hits"), Bounds(1, 200)] = 3,
+    ) -> Hover:
+        """The name at a position, for a hover of an editor, in one request.
+
+        It has the definition that the name means, its callers, tests and memories, and files that change together with its file.
+
+        Args:
+            file: path of an indexed file; may also be absolute or a file URI.
+            line: 1-based.
+            column: 0-based.
+            unit: the unit of `column`.
+            limit: the maximum number of callers, of tests and of files.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")

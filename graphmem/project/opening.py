@@ -43,6 +43,7 @@ from graphmem.project.graph_source import GraphSource, IndexStatus
 from graphmem.project.health import Doctor, IndexHealth
 from graphmem.project.history import CoAccess
 from graphmem.project.history_source import LOG, HistorySource
+from graphmem.project.hovering import Hovers
 from graphmem.project.indexer_source import IndexerSource
 from graphmem.project.known import KnownCode
 from graphmem.project.language import Described, LanguageQuestions
@@ -227,6 +228,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     upkeep = Upkeep(store, book, projections, vectors, data_dir, settings, runs, put_aside, partial(_tables_of, settings))
     backups = Backups(store, book, projections, vectors, data_dir, settings, runs, (history.renew, partial(ledger.renew, Ledger.close)))
 
+    positions = Positions(graph)
     parts = Parts(
         data_dir=data_dir,
         store=store,
@@ -250,7 +252,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         operations=(
             status,
             Lookups(graph, known),
-            Positions(graph),
+            positions,
+            Hovers(graph, positions, known, co_access),
             impact,
             Reviews(graph, impact, co_access, book),
             Outlines(graph, book),

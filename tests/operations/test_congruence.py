@@ -60,6 +60,7 @@ CASES: dict[str, Case] = {
         ("impact", "rounded", "--max-depth", "3", "--min-confidence", "0.1"),
     ),
     "outline": Case({"path": PRICE}, {"path": "no/such.py"}),
+    "hover": Case({"file": PRICE, "line": 4, "column": 5}, {"file": "no/such.py", "line": 1}),
     "review": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("review", "HEAD~1")),
     "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
     "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}),

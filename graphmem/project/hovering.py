@@ -1,0 +1,82 @@
+"""The name at a position with its callers, tests, memories and history."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.analysis.relations import RELATIONS
+from graphmem.answers.hover import Hover
+from graphmem.errors import HistoryError
+
+if TYPE_CHECKING:
+    from graphmem.answers import CoAccessHit, SymbolInfo
+    from graphmem.answers.vocabulary import ColumnUnit
+    from graphmem.project.graph_source import GraphSource
+    from graphmem.project.history import CoAccess
+    from graphmem.project.known import KnownCode
+    from graphmem.project.positions import Positions
+    from graphmem.projection.graph import GraphView
+
+MOVES_SUPPORT: Final = 3  # common changes; fewer can be chance
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class Hovers:
+    """Answers hovers of editors, each in one request."""
+
+    graph: GraphSource
+    positions: Positions
+    known: KnownCode
+    co_access: CoAccess
+
+    def hover(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters", limit: int = 3) -> Hover:
+        """See `CodeOperations.hover`.
+
+        Raises:
+            SymbolNotFoundError: the file is not in the index.
+        """
+        at = self.positions.symbol_at(file, line, column, unit)
+        view = self.graph.view()
+        node = view.index_of.get(at.symbol.id, -1) if at.symbol is not None else -1
+        if at.symbol is None or node < 0:
+            return Hover(None, at.reason or "the index has just changed; ask again", at.is_stale)
+        callers, caller_count = _related(view, node, "callers", limit, tests=False)
+        tests, test_count = _related(view, node, "tests", limit, tests=True)
+        return Hover(
+            symbol=at.symbol,
+            reason="",
+            is_stale=at.is_stale,
+            doc=view.doc(node),
+            callers=callers,
+            caller_count=caller_count,
+            tests=tests,
+            test_count=test_count,
+            known=self.known.of_nodes(view, [at.symbol.id])[at.symbol.id],
+            moves_along=self._moves(at.symbol.path, limit),
+        )
+
+    def _moves(self, path: str, limit: int) -> list[CoAccessHit]:
+        if not path:
+            return []
+        try:
+            return self.co_access.co_access([path], limit, min_sessions=MOVES_SUPPORT).hits
+        except HistoryError as error:  # `doctor` reports it; a hover must not fail for it
+            _log.warning("hover without history: %s", error.message)
+            return []
+
+
+def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
+    """Return the surest symbols of a relation, each once, and their number."""
+    edges = view.in_edges(node, RELATIONS[relation].kinds)
+    others = view.src[edges]
+    keep = view.is_test[others] == tests
+    edges, others = edges[keep], others[keep]
+    order = np.lexsort((others, view.start_line[others], view.path_index[others], -view.confidence[edges]))
+    unique = list(dict.fromkeys(others[order].tolist()))
+    return (view.infos(unique[:limit]) if unique else []), len(unique)
