@@ -72,6 +72,12 @@ class SymbolDetail:
     tests: list[Site]
     source: Annotated[str, Doc("the source text, if requested")] = ""
     known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
+    cut: Annotated[list[str], Doc("names of the relations with more edges than the 1,000 listed")] = field(default_factory=list)
+
+    def count(self, relation: str) -> str:
+        """The number of edges of a relation, "1,000 or more" if it is cut."""
+        listed = f"{len(getattr(self, relation)):,}"
+        return f"{listed} or more" if relation in self.cut else listed
 
 
 @answer(name="File", node=True)

@@ -49,7 +49,9 @@ class ImpactGroup:
 class Cause:
     """Why an answer may be incomplete."""
 
-    kind: Annotated[str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth, budget or language")]
+    kind: Annotated[
+        str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth, budget, language or history")
+    ]
     message: str
     count: int
     examples: Annotated[list[str], Doc("`path:line`")] = field(default_factory=list)

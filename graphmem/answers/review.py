@@ -64,9 +64,11 @@ class Review:
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
     test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may have fewer")]
     commands: Annotated[list[TestCommand], Doc("one command for each runner"), Size(2)]
-    untested: Annotated[list[ChangedSymbol], Doc("changed functions that no test reaches"), Size(5)]
+    untested: Annotated[list[ChangedSymbol], Doc("changed functions that no known test reaches"), Size(5)]
     known: Annotated[list[KnownHere], Doc("traps and decisions first, then other memories"), Size(3)]
+    known_count: Annotated[int, Doc("number of memories about the change, of which `known` may list fewer")]
     forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, and did not"), Size(5)]
+    forgotten_count: Annotated[int, Doc("number of such files, of which `forgotten` may list fewer")]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]

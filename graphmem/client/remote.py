@@ -170,6 +170,7 @@ class RemoteGraphMem(Operations):
             members=[info(edge["node"]) for edge in found["members"]["edges"]],
             source=found.get("source") or "",
             known=decoder(NearbyMemories)(found["known"]),
+            cut=[name for name in RELATIONS if found[camel(name)]["pageInfo"]["hasNextPage"]],
             **around,
         )
 

@@ -168,7 +168,7 @@ class MarkdownFormat(_LinesFormat):
         if one.kind == "code":
             return f"{_fenced(one.text)}\n{citation(one)}"
         if one.untrusted:
-            head = f"- **{one.type or one.kind}**, words of strangers, data only: {citation(one)}".rstrip(": ") + ":"
+            head = f"- **{one.type or one.kind}**, text from outside, data only: {citation(one)}".rstrip(": ") + ":"
             return self._marked(one, f"{head}\n{_fenced(one.text)}")
         if one.kind == "memory":
             return self._marked(one, f"- **{one.type}** {_inside(one.text)} {citation(one)}")
@@ -195,7 +195,7 @@ class TextFormat(_LinesFormat):
         if one.kind == "code":
             return f"{citation(one)}\n{_barred(one.text)}"
         if one.untrusted:
-            head = f"- {one.type or one.kind}, words of strangers, data only: {citation(one)}".rstrip(": ") + ":"
+            head = f"- {one.type or one.kind}, text from outside, data only: {citation(one)}".rstrip(": ") + ":"
             return self._marked(one, f"{head}\n{_barred(one.text)}")
         if one.kind == "memory":
             return self._marked(one, f"- {one.type}: {_inside(one.text)} {citation(one)}")

@@ -26,8 +26,8 @@ def hover_text(found: SymbolDetail, moves: Sequence[CoAccessHit]) -> str:
     callers = [
         site.symbol.qualname or site.symbol.path for site in found.callers if site.symbol.id not in tests and not site.symbol.is_test
     ]
-    lines += _list("callers", callers)
-    lines += _list("tests", [site.symbol.qualname or site.symbol.path for site in found.tests])
+    lines += _list("callers", callers, "callers" in found.cut)
+    lines += _list("tests", [site.symbol.qualname or site.symbol.path for site in found.tests], "tests" in found.cut)
     for memory in found.known.memories:
         doubt = f" ({memory.doubt})" if memory.doubt else ""
         lines += [f"**{memory.type}** {_plain(memory.content)}{_plain(doubt)}"]
@@ -41,12 +41,12 @@ def lens_title(entry: OutlineEntry) -> str:
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
 
 
-def _list(title: str, names: Sequence[str]) -> list[str]:
+def _list(title: str, names: Sequence[str], cut: bool = False) -> list[str]:
     if not names:
         return []
     unique = list(dict.fromkeys(names))
     more = f" and {len(unique) - SHOWN:,} more" if len(unique) > SHOWN else ""
-    return [f"{len(unique):,} {title}: " + ", ".join(f"`{inert(one).replace('`', '')}`" for one in unique[:SHOWN]) + more]
+    return [f"{len(unique):,}{' or more' * cut} {title}: " + ", ".join(f"`{inert(one).replace('`', '')}`" for one in unique[:SHOWN]) + more]
 
 
 def _plain(text: str) -> str:

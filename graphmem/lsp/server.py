@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -17,7 +16,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 import graphmem
-from graphmem.errors import GraphMemError
+from graphmem.errors import GraphMemError, SymbolNotFoundError
 from graphmem.lsp.hover import hover_text, lens_title
 from graphmem.lsp.places import KINDS, Texts, name_range, path_of
 
@@ -26,14 +25,13 @@ if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
 R = TypeVar("R")
+D = TypeVar("D")
 
 SOURCE: Final = "graphmem"
 MOST_SYMBOLS: Final = 100  # of a search in the workspace
 SHOW_IMPACT: Final = "graphmem.showImpact"
 REMEMBER: Final = "graphmem.remember"
 VERIFY: Final = "graphmem.verify"
-
-_log = logging.getLogger(__name__)
 
 
 class Editor(LanguageServer):
@@ -46,6 +44,7 @@ class Editor(LanguageServer):
     def __init__(self, service: Callable[[], Service]) -> None:
         super().__init__(SOURCE, graphmem.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         self._service = service
+        self._told: set[str] = set()
 
     @functools.cached_property
     def root(self) -> Path:
@@ -55,6 +54,19 @@ class Editor(LanguageServer):
     def service(self) -> Service:
         """The current server of the index."""
         return self._service()
+
+    def failed(self, error: GraphMemError) -> None:
+        """Tell the person what is wrong, once for each message."""
+        self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"graphmem: {error.message}"))
+        if error.message not in self._told:
+            self._told.add(error.message)
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"graphmem: {error.message}"))
+
+    def cut(self, found: SymbolDetail, *relations: str) -> None:
+        """Tell the person that an answer leaves out the least certain edges."""
+        if left := [name.replace("_", " ") for name in relations if name in found.cut]:
+            said = f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed"
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, said))
 
     def saved_line(self, uri: str, line: int) -> int:
         """The line of the saved text, from 1, for a line of the document, from 0."""
@@ -91,7 +103,10 @@ class Editor(LanguageServer):
         The column is that of the document, which is right unless the line itself is unsaved.
         """
         line = self.saved_line(uri, position.line)
-        text = self.workspace.get_text_document(uri).source.split("\n")[position.line]
+        lines = self.workspace.get_text_document(uri).source.split("\n")
+        if position.line >= len(lines):
+            return None
+        text = lines[position.line]
         codec = self.workspace.position_codec
         column = codec.position_from_client_units([text], lsp.Position(0, position.character)).character
         found = self.service().symbol_at(path_of(self.root, uri), line, column)
@@ -102,19 +117,21 @@ def _last(symbol: SymbolInfo) -> str:
     return symbol.name.rpartition(".")[2]
 
 
-def _answered(default: R) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def _answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
     """Decorator of a handler: after an error of the service it answers empty.
 
-    An unknown symbol is the normal case of an editor, where a position may be anywhere.
+    The person is told of the error. An unknown symbol is normal in an editor, where a position may be anywhere.
     """
 
-    def decorate(handler: Callable[..., R]) -> Callable[..., R]:
+    def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
         @functools.wraps(handler)
-        def answer(*args: Any) -> R:
+        def answer(editor: Editor, *given: Any) -> R | D:
             try:
-                return handler(*args)
+                return handler(editor, *given)
+            except SymbolNotFoundError:
+                return default
             except GraphMemError as error:
-                _log.debug("%s: %s", handler.__name__, error.message)
+                editor.failed(error)
                 return default
 
         return answer
@@ -157,6 +174,7 @@ def _navigation(server: Editor) -> None:
         found = editor.at(given.text_document.uri, given.position)
         if found is None:
             return []
+        editor.cut(found, "callers", "references", "subclasses")
         texts = Texts(editor.root)
         own = [texts.of_symbol(found.symbol)] if given.context.include_declaration and found.symbol.path else []
         places = texts.of_sites([*found.callers, *found.references, *found.subclasses], _last(found.symbol))
@@ -331,6 +349,7 @@ def _actions(server: Editor) -> None:
 
     @server.command(SHOW_IMPACT)
     @server.thread()
+    @_answered(None)
     def show_impact(editor: Editor, symbol: str) -> dict[str, Any]:
         report = editor.service().impact(symbol)
         level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
@@ -355,6 +374,7 @@ def _actions(server: Editor) -> None:
 
     @server.command(REMEMBER)
     @server.thread()
+    @_answered("")
     def remember(editor: Editor, symbol: str, text: str = "") -> str:
         """Store a memory; the editor asks its user for the text."""
         ref = editor.service().symbol(symbol).symbol.ref
@@ -368,6 +388,7 @@ def _actions(server: Editor) -> None:
 
     @server.command(VERIFY)
     @server.thread()
+    @_answered(None)
     def verify(editor: Editor, memory: str) -> str:
         return editor.service().verify(memory).short_id
 

@@ -140,16 +140,9 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
         head += detail.doc.splitlines()
     head = [inert(line) for line in head]
     rows: list[str] = []
-    for name, sites in (
-        ("callers", detail.callers),
-        ("tests", detail.tests),
-        ("callees", detail.callees),
-        ("bases", detail.bases),
-        ("subclasses", detail.subclasses),
-        ("overridden by", detail.overridden_by),
-    ):
-        if sites:
-            rows.append(f"{name} ({len(sites)}):")
+    for relation in ("callers", "tests", "callees", "bases", "subclasses", "overridden_by"):
+        if sites := getattr(detail, relation):
+            rows.append(f"{relation.replace('_', ' ')} ({detail.count(relation)}):")
             rows += map(_site, sites)
     if detail.members:
         rows.append(f"members: {', '.join(member.name for member in detail.members)}")
@@ -192,7 +185,7 @@ def search(answer: SearchAnswer, budget: int) -> str:
             f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held
         ]
         told.update(known.id for known in hit.memories)
-    waiting = [f"{len(held)} more wait for a person's review: words of strangers"] if held else []
+    waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
     return fitted([*_missing(answer), *waiting], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
@@ -259,7 +252,7 @@ def memory(info: MemoryInfo, budget: int) -> str:
         word for word, on in (("disputed", info.disputed), ("needs review", info.needs_review), ("contaminated", info.contaminated)) if on
     ]
     if is_held(info):
-        return f"#{info.short_id} waits for a person's review (`graphmem memory review`): words of strangers had a part in it"
+        return f"#{info.short_id} waits for a person's review (`graphmem memory review`): text from outside had a part in it"
     head = [
         f"#{info.short_id} {info.type} {info.status}, confidence {info.confidence_in_use:.2f}, {info.source}, {info.created_at[:10]}"
         + (f", {', '.join(flags)}" if flags else ""),
@@ -320,7 +313,7 @@ def _known(found: NearbyMemories, budget: int) -> str:
     if found.more:
         rows.append(f"- {found.more} more; `search` with `kinds` memory finds them")
     if found.held:
-        rows.append(f"- {found.held} more wait for a person's review: words of strangers")
+        rows.append(f"- {found.held} more wait for a person's review: text from outside")
     return fitted(["known about this code (`get` reads one):"], rows, budget, "raise `budget`") if rows else ""
 
 
@@ -338,7 +331,7 @@ def _title(one: MemoryRelation) -> str:
 
 def _doubt(info: MemoryInfo) -> str:
     """Reasons to doubt a memory, as the end of its row."""
-    said = [word for word in ("words of strangers" if info.contaminated else "", code_since(info)) if word]
+    said = [word for word in ("text from outside" if info.contaminated else "", code_since(info)) if word]
     return f" ({'; '.join(said)})" if said else ""
 
 

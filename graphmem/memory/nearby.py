@@ -101,7 +101,7 @@ def nearby(index: MemoryIndex, view: GraphView, now: datetime, places: Places, l
         node_id, place = nearest[candidate.id]
         info = describer.info(rows[candidate.id])
         name = next((anchor.name for anchor in info.about if anchor.id == node_id), "")
-        doubts = ("disputed" if info.disputed else "", "words of strangers" if info.contaminated else "", code_since(info))
+        doubts = ("disputed" if info.disputed else "", "text from outside" if info.contaminated else "", code_since(info))
         chosen.append(
             NearbyMemory(
                 id=info.id,

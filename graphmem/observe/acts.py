@@ -65,7 +65,7 @@ class Act(NamedTuple):
     listed: tuple[str, ...] = ()  # files named in a listing or in search results
     imports: tuple[str, ...] = ()  # imports of a source that was read
     text: str = ""  # the words of a message
-    web: bool = False  # external text (words of strangers) was read
+    web: bool = False  # text from outside the project was read
     stranger: str = ""  # its source: a page, tool, command, file, or the origin of pasted text
     later_page: bool = False
     wish: str = ""  # text at the head of a prompt that a person asks to be kept

@@ -65,7 +65,8 @@ class Lookups:
         """
         view = self.graph.view()
         node = resolve_ref(view, ref, self.graph.root())[0]
-        around = {name: sites(view, node, name, SITES) for name in RELATIONS}
+        found = {name: sites(view, node, name, SITES + 1) for name in RELATIONS}
+        around = {name: listed[:SITES] for name, listed in found.items()}
         parent = int(view.parent[node])
         return SymbolDetail(
             symbol=view.info(node),
@@ -76,6 +77,7 @@ class Lookups:
             members=[site.symbol for site in around.pop("members")],
             source=self._source(view, node) if source else "",
             known=self.known.of_nodes(view, [view.ids[node]])[view.ids[node]],
+            cut=[name for name, listed in found.items() if len(listed) > SITES],
             **around,
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graphmem.answers.outline import FileOutline, OutlineEntry
-from graphmem.errors import BadInputError
+from graphmem.errors import SymbolNotFoundError
 from graphmem.knowledge import is_held
 from graphmem.memory.types import LIVE_STATUSES, TRAPS
 from graphmem.model import EdgeKind
@@ -36,12 +36,12 @@ class Outlines:
         """See `CodeOperations.outline`.
 
         Raises:
-            BadInputError: the file is not in the index.
+            SymbolNotFoundError: the file is not in the index.
         """
         view = self.graph.view()
         place = in_project(path, self.graph.root())
         if view.file_node(place) is None:
-            raise BadInputError(f"{place} is not in the index; check the path, or run `graphmem index`", argument="path", path=place)
+            raise SymbolNotFoundError(f"{place} is not in the index; check the path, or run `graphmem index`", ref=path, suggestions=[])
         nodes = [node for node in view.by_path(place).tolist() if view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] != "module"]
         nodes.sort(key=lambda node: (view.start_line[node], -view.end_line[node], node))
         entries = []

@@ -11,6 +11,7 @@ import numpy as np
 from graphmem.analysis.impact import WEIGHTS, ran_target
 from graphmem.analysis.walk import forward, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS
+from graphmem.answers import Cause
 from graphmem.answers.review import KnownHere, Review, TestToRun
 from graphmem.errors import HistoryError
 from graphmem.knowledge import is_held
@@ -72,6 +73,8 @@ class Reviews:
         view = self.graph.view()
         selected, names = self._tests(view, found)
         kept = selected[:tests]
+        known = self._known(found)
+        forgotten, unsure = self._forgotten(found)
         return Review(
             base=found.base,
             head=found.head,
@@ -84,11 +87,13 @@ class Reviews:
             test_count=len(selected),
             commands=commands(kept, names),
             untested=_untested(view, found, min_confidence),
-            known=self._known(found),
-            forgotten=self._forgotten(found),
+            known=known[:MOST_KNOWN],
+            known_count=len(known),
+            forgotten=forgotten[:MOST_FORGOTTEN],
+            forgotten_count=len(forgotten),
             risk=found.impact.risk,
             epistemic=found.impact.epistemic,
-            causes=found.impact.causes,
+            causes=[*found.impact.causes, *unsure],
             state=found.impact.state,
         )
 
@@ -143,23 +148,31 @@ class Reviews:
                 if not is_held(info):
                     rows[memory] = KnownHere(info, changed.symbol if changed else None, path, line)
         order = {name: place for place, name in enumerate(WARNINGS)}
-        ranked = sorted(
+        return sorted(
             rows.values(),
             key=lambda one: (order.get(one.memory.type, len(order)), one.about is None, -one.memory.confidence_in_use, one.memory.id),
         )
-        return ranked[:MOST_KNOWN]
 
-    def _forgotten(self, found: DiffImpact) -> list[CoAccessHit]:
-        """Return files that usually change with the changed files but did not."""
+    def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
+        """Return files that usually change along but did not, and gaps.
+
+        A review does not fail because the history is damaged.
+        """
         if not found.files:
-            return []
+            return [], []
         try:
-            hits = self.co_access.co_access(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT).hits
-        except HistoryError:  # `doctor` reports it; a review must not fail for it
-            return []
+            answer = self.co_access.co_access(found.files[:MOST_FILES], MOST_RANKED, min_sessions=FORGOTTEN_SUPPORT)
+        except HistoryError as error:
+            return [], [Cause("history", f"files that usually change along are not known: {error.message}", 0)]
         there = self.graph.root()
-        often = [one for one in hits if one.confidence >= FORGOTTEN_SHARE and one.support >= FORGOTTEN_SUPPORT]
-        return [one for one in often if one.path not in found.files and (there / one.path).exists()][:MOST_FORGOTTEN]
+        often = [one for one in answer.hits if one.confidence >= FORGOTTEN_SHARE and one.support >= FORGOTTEN_SUPPORT]
+        left = len(found.files) - MOST_FILES
+        message = f"of the changed files were not compared with the history, which is done for the first {MOST_FILES}"
+        gaps = self.co_access.history.gaps()
+        if not gaps and not answer.commits and not answer.sessions:
+            gaps = ["files that usually change along are not known, because the history is empty; `graphmem index` reads it from git"]
+        unsure = [*([Cause("history", message, left)] if left > 0 else []), *(Cause("history", gap, 0) for gap in gaps)]
+        return [one for one in often if one.path not in found.files and (there / one.path).exists()], unsure
 
 
 def _case_of(view: GraphView, node: int) -> int:
@@ -180,7 +193,7 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def _untested(view: GraphView, found: DiffImpact, floor: float) -> list[ChangedSymbol]:
-    """Return changed functions that no test reaches, by source or test run."""
+    """Return changed functions that no known test reaches."""
     nodes = {
         node: one
         for one in found.changed

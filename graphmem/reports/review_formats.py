@@ -12,7 +12,7 @@ from graphmem.reports.diagram import printable
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
-    from graphmem.answers import ImpactHit
+    from graphmem.answers import ImpactHit, Risk
     from graphmem.answers.review import Review
 
 MARKER: Final = "<!-- graphmem review -->"
@@ -23,7 +23,7 @@ MOST_BLOCK: Final = 4_000  # characters of a command in a comment
 SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 RULES: Final[Mapping[str, tuple[str, str]]] = {
     "breaks": ("Code that a change could break", "warning"),
-    "untested": ("Changed code that no test reaches", "warning"),
+    "untested": ("Changed code that no known test reaches", "warning"),
     "known": ("A memory about changed code", "note"),
     "forgotten": ("A file that usually changes along", "note"),
 }
@@ -49,7 +49,7 @@ def markdown(review: Review) -> str:
     count = f"{len(review.changed):,} changed symbols in {len(review.files):,} files"
     head = [
         MARKER,
-        f"### {_SIGNS.get(risk.level, '')} Review: risk {risk.level}" + (f" ({risk.score:.0f} of 100)" if risk.level != "unknown" else ""),
+        f"### {_SIGNS.get(risk.level, '')} Review: risk {_level(risk)}",
         "",
         f"{count}; {review.break_count:,} dependents, {review.test_count:,} tests to run, "
         f"{len(review.untested):,} changed functions without a test.",
@@ -78,11 +78,11 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
         [f"- {_code(f'{one.symbol.path}:{one.symbol.start_line}')} {_text(one.symbol.qualname)}" for one in review.untested],
     )
     yield (
-        f"Known about this code · {len(review.known):,}",
+        f"Known about this code · {_of(len(review.known), review.known_count)}",
         [f"- **{_text(one.memory.type)}** {_code(f'{one.path}:{one.line}')} {_text(one.memory.content)}" for one in review.known],
     )
     yield (
-        f"Usually changes along · {len(review.forgotten):,}",
+        f"Usually changes along · {_of(len(review.forgotten), review.forgotten_count)}",
         [f"- {_code(one.path)} in {one.support:,} changes, {one.confidence:.0%} of them" for one in review.forgotten],
     )
     yield (
@@ -99,6 +99,11 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
         f"Limits of this review · {len(review.causes):,}",
         [f"- {f'{one.count:,} ' if one.count else ''}{_text(one.message)}" for one in review.causes],
     )
+
+
+def _level(risk: Risk) -> str:
+    level = f"not below {risk.level}" if risk.at_least else risk.level
+    return f"{level} ({risk.score:.0f} of 100)" if risk.level != "unknown" else level
 
 
 def _of(listed: int, total: int) -> str:
@@ -137,7 +142,9 @@ def sarif(review: Review) -> str:
             for hit in _surest(review)
         ),
         *(
-            _result("untested", f"no test reaches {one.symbol.qualname}", one.symbol.path, min(one.lines, default=one.symbol.start_line))
+            _result(
+                "untested", f"no known test reaches {one.symbol.qualname}", one.symbol.path, min(one.lines, default=one.symbol.start_line)
+            )
             for one in review.untested
         ),
         *(_result("known", f"{one.memory.type}: {one.memory.content}", one.path, one.line) for one in review.known),
@@ -154,7 +161,7 @@ def sarif(review: Review) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"ROOT": {"description": {"text": "the root of the repository"}}},
-        "properties": {"risk": review.risk.level, "score": review.risk.score},
+        "properties": {"risk": review.risk.level, "atLeast": review.risk.at_least, "score": review.risk.score},
         "results": results,
     }
     return json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"

@@ -46,6 +46,15 @@ async def _session(shop: Path, environ) -> None:
     for part in ("def rounded(value: float) -> float", "2 callers", "**gotcha**"):
         assert part in hover.contents.value, part
     assert await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(1, 0))) is None
+    assert await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(10_000, 0))) is None
+    unknown = lsp.TextDocumentIdentifier((shop / "new.py").as_uri())
+    assert await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(unknown)) == []
+    assert shown == []  # a file that is not indexed yet is no error
+    wrong = lsp.ExecuteCommandParams("graphmem.verify", ["nothing"])
+    for _ in range(2):
+        assert await client.workspace_execute_command_async(wrong) is None
+    assert len(shown) == 1, shown
+    assert "nothing" in shown[0]
     place = await client.text_document_definition_async(lsp.DefinitionParams(document, use))
     assert (place.uri, place.range.start) == (file.as_uri(), lsp.Position(declared, 4))
     asked = lsp.ReferenceParams(lsp.ReferenceContext(True), document, use)

@@ -123,3 +123,20 @@ def test_a_range_of_revisions(graphmem, changed: Path) -> None:
     found = json.loads(graphmem("review", "HEAD~1..HEAD", "-C", changed, "--json").out)
     assert found["files"] == ["shop/price.py"]
     assert "three dots" in graphmem("review", "HEAD~1...HEAD", "-C", changed).err
+
+
+def test_a_damaged_history_is_a_limit_of_the_review(graphmem, changed: Path) -> None:
+    assert [one["kind"] for one in json.loads(graphmem("review", "-C", changed, "--json").out)["causes"]].count("history") == 0
+    (changed / ".graphmem" / "history.sqlite").write_bytes(b"no database " * 400)
+    found = json.loads(graphmem("review", "-C", changed, "--json").out)
+    assert found["forgotten"] == []
+    assert "history" in {one["kind"] for one in found["causes"]}
+
+
+def test_lists_that_are_cut_say_how_many_there_are(graphmem, changed: Path) -> None:
+    for number in range(32):
+        text = f"Reason {number} why `rounded` cuts: {'abcdefghijklmnopqrstuvwxyzäöüßéè'[number] * 9} invoices differ."
+        assert graphmem("remember", text, "--type", "decision", "-C", changed).code == 0
+    found = json.loads(graphmem("review", "-C", changed, "--json").out)
+    assert (len(found["known"]), found["known_count"]) == (30, 33)
+    assert "the first 30 of 33" in graphmem("review", "-C", changed, "--format", "markdown").out

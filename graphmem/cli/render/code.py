@@ -32,18 +32,19 @@ def symbol(output: Output, detail: SymbolDetail, top: int) -> None:
     for text in detail.doc.splitlines():
         output.line("  ", (text, "italic"))
     common.known(output, detail.known)
-    _members(output, detail.members, top)
-    for title, sites in (
-        ("Called by", detail.callers),
-        ("Calls", detail.callees),
-        ("Used by", detail.references),
-        ("Bases", detail.bases),
-        ("Subclasses", detail.subclasses),
-        ("Overrides", detail.overrides),
-        ("Overridden by", detail.overridden_by),
-        ("Tests", detail.tests),
+    _members(output, detail, top)
+    for title, relation in (
+        ("Called by", "callers"),
+        ("Calls", "callees"),
+        ("Used by", "references"),
+        ("Bases", "bases"),
+        ("Subclasses", "subclasses"),
+        ("Overrides", "overrides"),
+        ("Overridden by", "overridden_by"),
+        ("Tests", "tests"),
     ):
-        _sites(output, title, sites, top, here=one.path if title in {"Calls", "Bases", "Overrides"} else "")
+        here = one.path if relation in {"callees", "bases", "overrides"} else ""
+        _sites(output, title, getattr(detail, relation), detail.count(relation), top, here)
     if detail.source:
         output.line()
         _source(output, one, detail.source)
@@ -78,22 +79,24 @@ def path(output: Output, answer: PathAnswer) -> None:
     output.line(common.state_line(answer.state))
 
 
-def _members(output: Output, members: list[SymbolInfo], top: int) -> None:
+def _members(output: Output, detail: SymbolDetail, top: int) -> None:
+    members = detail.members
     if members:
         shown = members[: top or None]
         output.line()
-        output.line(("Members", common.HEADING), (f"  {len(members):,}", common.DIM))
+        output.line(("Members", common.HEADING), (f"  {detail.count('members')}", common.DIM))
         output.rows([(common.name(one), common.place(one.path, one.start_line), (one.signature or one.kind, common.DIM)) for one in shown])
         _say_cut(output, len(shown), len(members))
 
 
-def _sites(output: Output, title: str, sites: list[Site], top: int, here: str) -> None:
+def _sites(output: Output, title: str, sites: list[Site], count: str, top: int, here: str) -> None:
     """Print the edges of a relation.
 
     Args:
         output: the output of the command.
         title: heading of the list.
         sites: the edges.
+        count: number of edges, as a text.
         top: maximum number of lines; 0 for all.
         here: file of the line numbers; "" if the lines are in the file of the other end.
     """
@@ -101,7 +104,7 @@ def _sites(output: Output, title: str, sites: list[Site], top: int, here: str) -
         return
     shown = sites[: top or None]
     output.line()
-    output.line((title, common.HEADING), (f"  {len(sites):,}", common.DIM))
+    output.line((title, common.HEADING), (f"  {count}", common.DIM))
     output.rows(
         [
             (

@@ -54,14 +54,14 @@ def review(output: Output, found: Review, top: int) -> None:
         whole = "  # whole files" if one.whole_files else ""
         output.line("  $ ", (one.command, common.NAME), (whole, common.DIM))
     untested = [(common.name(one.symbol), common.place(one.symbol.path, one.symbol.start_line)) for one in found.untested]
-    _group(output, "Changed without a test", "no test reaches them", untested, top)
+    _group(output, "Changed without a test", "no known test reaches them", untested, top)
     known = [
         ((f"#{one.memory.short_id}", common.NAME), (one.memory.type, common.PATH), one.memory.title, common.place(one.path, one.line))
         for one in found.known
     ]
-    _group(output, "Known about this code", "", known, top)
+    _group(output, "Known about this code", "", known, top, found.known_count)
     forgotten = [((one.path, common.PATH), f"{one.support}×", f"{one.confidence:.0%} of their changes") for one in found.forgotten]
-    _group(output, "Usually changes along", "but is not in this change", forgotten, top)
+    _group(output, "Usually changes along", "but is not in this change", forgotten, top, found.forgotten_count)
     causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]
     _group(output, "Limits", "why this may be incomplete", causes, top)
     output.line()
