@@ -5,7 +5,7 @@
 DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
 `LANGUAGE-NAME`. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
 `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
-that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`.
+that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`, without --only.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ def main() -> int:
                     **_scored(arguments.data / "score.py", truth, arguments.trees / name, Path(scratch) / name),
                 }
                 print(name, found[language], flush=True)
-    ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
-    executed = ran["means"]["graphmem_cli"]
-    found["python"] = {
-        "tree": ", ".join(ran["repositories"]),
-        "recall": executed["explicit recall"],
-        "precision": executed["precision proxy"],
-    }
+    if not arguments.only:
+        ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
+        executed = ran["means"]["graphmem_cli"]
+        found["python"] = {
+            "tree": ", ".join(ran["repositories"]),
+            "recall": executed["explicit recall"],
+            "precision": executed["precision proxy"],
+        }
     kept = tomllib.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
     rows = {language: {**kept.get(language, {}), **row} for language, row in sorted((kept | found).items())}
     text = "".join(

@@ -114,6 +114,16 @@
       name: (property_identifier) @target
       type: (_) @annotation) @binding.annotate))
 
+; interface { (…): Result }, a member without a name
+(interface_body
+  (call_signature
+    parameters: (_) @target) @annotation @binding.annotate)
+
+(type_alias_declaration
+  value: (object_type
+    (call_signature
+      parameters: (_) @target) @annotation @binding.annotate))
+
 ; export = value
 (export_statement
   "="

@@ -291,11 +291,20 @@ def _levels(atom: Atom) -> int:
     return atom[2] if atom[0] in (TUP, LAM, OBJ, PARTIAL) else 0
 
 
-def _shallow(value: Type) -> Type:
-    """Remove the contents of containers that are nested too deep."""
-    if depth(value) < MAX_DEPTH:
+def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
+    """Remove containers that are nested too deep.
+
+    Of a function type only its parts are removed, because functions that take functions are nested deep.
+    """
+    if depth(value) <= limit:
         return value
-    return frozenset(atom for atom in value if depth(frozenset((atom,))) < MAX_DEPTH)
+    found = EMPTY
+    for atom in value:
+        if depth(one(atom)) <= limit:
+            found = join(found, one(atom))
+        elif atom[0] == BOX and atom[1] == "callable" and limit:
+            found = join(found, box("callable", *(_shallow(part, limit - 1) for part in atom[2])))
+    return found
 
 
 def anonymous(result: Type) -> Type:

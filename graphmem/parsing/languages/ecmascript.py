@@ -26,7 +26,17 @@ from graphmem.parsing.facts import (
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
 from graphmem.parsing.languages.ecmascript_mending import mended
-from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, TYPE_ARGUMENTS
+from graphmem.parsing.languages.ecmascript_words import (
+    ANCHOR,
+    ATTRIBUTE,
+    CAST,
+    FUNCTION,
+    LOOKUP,
+    PARAMETER,
+    RETURNED,
+    SIGNATURE,
+    TYPE_ARGUMENTS,
+)
 from graphmem.parsing.terms import MAX_ITEMS, TermBuilder
 
 if TYPE_CHECKING:
@@ -36,6 +46,10 @@ if TYPE_CHECKING:
 
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
 _FUNCTION_TYPES: Final = frozenset({"call_signature", "construct_signature", "constructor_type", "function_type"})
+_WITH_RESULT: Final = _FUNCTIONS | {"function_declaration", "generator_function_declaration", "method_definition"}
+_REST: Final = 4
+"""Parameters that a rest parameter of an array type stands for in a function type."""
+
 _PARAMETERS: Final = frozenset({"assignment_pattern", "optional_parameter", "required_parameter"})
 _OWN_THIS: Final = frozenset(
     {
@@ -130,15 +144,22 @@ class EcmascriptHelper(Helper):
         return owner.parent is None or owner.parent.type not in _PARAMETERS or owner.type not in _FUNCTIONS
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> TermIndex:
-        """Return the value that a call or JSX component passes to a callback."""
+        """Return the value that a caller passes to a parameter of a function.
+
+        The function is an argument, is in an attribute of JSX, or is returned where a type is declared.
+        """
         index = _parameter_index(node, target)
         around = node.parent if index >= 0 else None
+        said = _returned_type(node, around) if around is not None else None
+        if said is not None:
+            parts: tuple[TermIndex, ...] = (builder.annotation(said), builder.add((STRING, str(index))))
+            return builder.add((CALL, builder.add((NAME, RETURNED)), parts, ()))
         outer = around.parent if around is not None else None
         if around is None or outer is None:
             return NO_TERM
         if around.type == "arguments" and outer.type in ("call_expression", "new_expression"):
             position = [child.id for child in around.named_children if not child.is_extra].index(node.id)
-            parts: tuple[TermIndex, ...] = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
+            parts = (builder.term(outer), builder.add((STRING, str(position))), builder.add((STRING, str(index))))
             return builder.add((CALL, builder.add((NAME, PARAMETER)), parts, ()))
         element = outer.parent if outer.type == "jsx_attribute" else None
         name, component = _first(outer), element.child_by_field_name("name") if element is not None else None
@@ -183,6 +204,8 @@ class EcmascriptHelper(Helper):
             return _object_type(builder, node)
         if what == "parenthesized":
             return _parenthesized(builder, node)
+        if what == "signature":
+            return builder.add((NAME, SIGNATURE))
         if what == "function_type":
             return _function_type(builder, node)
         if what == "lookup":
@@ -221,19 +244,55 @@ def _parameter_index(node: Node, target: Node) -> int:
     return -1
 
 
+def _returned_type(node: Node, around: Node) -> Node | None:
+    """Return the declared result of the function that returns a function.
+
+    None if the function is not returned, and without a declaration.
+    """
+    owner: Node | None = around
+    while owner is not None and owner.type == "parenthesized_expression":
+        node, owner = owner, owner.parent
+    if owner is not None and owner.type == "return_statement":
+        while owner is not None and owner.type not in _WITH_RESULT:
+            owner = owner.parent
+    elif owner is None or owner.type != "arrow_function" or owner.child_by_field_name("body") != node:
+        return None
+    return owner.child_by_field_name("return_type") if owner is not None else None
+
+
 def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """`(name: Type, ...more: Type[]) => Result`."""
+    """`(name: Type, ...more: Type[]) => Result`, or a call signature.
+
+    The items of a rest parameter count as parameters. An array counts as a few.
+    """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
     for child in parameters.named_children if parameters is not None else ():
         if child.type in ("required_parameter", "optional_parameter"):
             annotation, pattern = child.child_by_field_name("type"), child.child_by_field_name("pattern")
             inner = _first(annotation) if annotation is not None else None
-            if pattern is not None and pattern.type == "rest_pattern" and inner is not None and inner.type == "array_type":
-                inner = _first(inner)
-            if pattern is None or pattern.type != "this":
+            if pattern is not None and pattern.type == "rest_pattern" and inner is not None and inner.type in ("array_type", "tuple_type"):
+                said += _rest(builder, inner)
+            elif pattern is None or pattern.type != "this":
                 said.append(builder.term(inner))
     return builder.add((CALL, builder.add((NAME, FUNCTION)), tuple(said), ()))
+
+
+def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
+    """Return the types of the parameters that a rest parameter takes.
+
+    Its type is an array, or a tuple whose items may have names or be spread.
+    """
+    if node.type == "array_type":
+        return [builder.term(_first(node))] * _REST
+    found: list[TermIndex] = []
+    for child in node.named_children[:MAX_ITEMS] if node.type == "tuple_type" else ():
+        inner = _first(child) if child.type == "rest_type" else None
+        if inner is not None:
+            found += _rest(builder, inner)
+        elif not child.is_extra:
+            found.append(builder.annotation(child.child_by_field_name("type") or child))
+    return found
 
 
 def _first(node: Node) -> Node | None:
@@ -404,6 +463,7 @@ def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
     keys: list[str] = []
     values: list[TermIndex] = []
     held = NO_TERM
+    signatures: list[TermIndex] = []
     for child in node.named_children[:MAX_ITEMS]:
         key, given = child.child_by_field_name("name"), child.child_by_field_name("type")
         if child.type == "property_signature" and key is not None and given is not None:
@@ -415,6 +475,11 @@ def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
             values.append(builder.add((LAMBDA, builder.annotation(result))))
         elif child.type == "index_signature" and given is not None:
             held = builder.annotation(given)
+        elif child.type == "call_signature":
+            signatures.append(_function_type(builder, child))
+    if signatures:
+        members = [builder.add((OBJECT, tuple(keys), tuple(values)))] if keys else []
+        return builder.add((EITHER, (*signatures, *members)))
     if held >= 0 and not keys:
         arguments = builder.add((TUPLE, (builder.add((LITERAL, "type")), held)))
         return builder.add((INDEX, builder.add((NAME, "Record")), arguments))

@@ -25,10 +25,19 @@ TYPE_ARGUMENTS: Final = "<>"
 FUNCTION: Final = "<function>"
 """Callee of a term `<function>(result, parameter, …)`: a function type."""
 
+SIGNATURE: Final = "<signature>"
+"""Member of an interface that can be called: its value is the function type of each call signature."""
+
 PARAMETER: Final = "<parameter>"
 """Callee of a term `<parameter>(call, "argument", "parameter")`.
 
 It is the value that this call passes to a parameter of its function argument.
+"""
+
+RETURNED: Final = "<returned>"
+"""Callee of a term `<returned>(type, "parameter")`.
+
+It is a parameter of a function that is returned where this type is declared.
 """
 
 ATTRIBUTE: Final = "<attribute>"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, LAMBDA, LIST, NAME, OBJECT, SELF, STRING, TUPLE, UNKNOWN
-from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER
+from graphmem.parsing.languages.ecmascript_words import ATTRIBUTE, CAST, FUNCTION, LOOKUP, PARAMETER, RETURNED
 from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.imports import EcmascriptNames, is_alias, type_slot
 from graphmem.resolution.ecmascript.library import GLOBAL_TYPES, PACKAGE, known_generic, outside_type
@@ -282,7 +282,7 @@ class EcmascriptTypes(EcmascriptNames):
 
         The subclass in `rules` adds the names of the language.
         """
-        return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER) else EMPTY
+        return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 
 
 def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:

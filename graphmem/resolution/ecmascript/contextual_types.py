@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import CALL, LAMBDA, NAME, NEW, OBJECT
-from graphmem.parsing.languages.ecmascript_words import ANCHOR
+from graphmem.parsing.languages.ecmascript_words import ANCHOR, SIGNATURE
 from graphmem.resolution.call import Call
 from graphmem.resolution.ecmascript.library import PACKAGE, callback_parameter
 from graphmem.resolution.terms import arguments_of, call_at, last_name
-from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, OPEN_TAGS, PARAM, Type, closed, join
+from graphmem.resolution.types import BOX, BUILTIN, CLASS, EMPTY, EXT, FUNC, INST, OPEN_TAGS, PARAM, Atom, Type, closed, join
 
 if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
@@ -28,12 +28,21 @@ _DEPTH: Final = 4
 def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
     """Return the type of a parameter of a function type."""
     found = EMPTY
-    for atom in inference.expanded(expected):
+    for atom in _functions(inference, inference.expanded(expected)):
         if atom[0] == BOX and atom[1] == "callable" and index + 1 < len(atom[2]):
-            found = join(found, atom[2][index + 1])
+            found = join(found, closed(atom[2][index + 1]))
         elif atom[0] == FUNC:
             found = join(found, closed(_declared(inference, atom[1], index)))
     return found
+
+
+def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
+    """Yield the atoms of a type, with call signatures in place of interfaces."""
+    for atom in value:
+        if atom[0] == INST and atom[1].kind == "interface":
+            yield from inference.attribute_of(atom, SIGNATURE)
+        else:
+            yield atom
 
 
 def _declared(inference: Inference, symbol: Symbol, index: int) -> Type:
@@ -55,7 +64,7 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
     if term[0] not in (CALL, NEW):
         return EMPTY
     found = EMPTY
-    for atom in inference.expanded(inference.term(entry, scope, term[1], line)):
+    for atom in _functions(inference, inference.expanded(inference.term(entry, scope, term[1], line))):
         if atom[0] == FUNC:
             declared = frozenset(one for one in _declared(inference, atom[1], index) if one[0] not in OPEN_TAGS)
             found = join(found, inference.substituted(declared, atom, Call(inference, entry, scope, line, term[1], term[2], term[3])))
@@ -100,17 +109,26 @@ def handler(inference: Inference, call: Call) -> Type:
     return parameter_of(inference, found, index)
 
 
+def returned(inference: Inference, call: Call) -> Type:
+    """Return the type of a parameter of a function that another one returns.
+
+    The parser represents the parameter as `<returned>(type, parameter)`, where the last is a position.
+    """
+    declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
+    return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
+
+
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the contextual type of a parameter of a named function.
 
-    The type comes from the declared type of the variable or member that holds the function.
+    The type comes from the declared type of the variable or member that holds the function, or of the result that it is.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]
     inference.project.touch_top(entry, "*")
     found = EMPTY
     for scope, annotation in _typed_functions(entry).get((definition.parent, definition.name_line), ()):
-        found = join(found, closed(inference.declared(entry, scope, annotation)))
+        found = join(found, inference.awaited(closed(inference.declared(entry, scope, annotation))))
     if definition.kind == "method":
         literal = literals(entry).get(definition.start_byte)
         if literal is not None:
@@ -200,7 +218,7 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
 def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
     """Map (scope, line) of each function variable to its declared types.
 
-    Each declared type is (scope, term).
+    Functions that are returned have the declared result. Each declared type is (scope, term).
     """
     kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
     if kept is None:
@@ -208,4 +226,8 @@ def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tupl
         for binding in entry.facts.bindings:
             if binding.op == "annotate" and entry.terms[binding.target][0] == LAMBDA:
                 kept.setdefault((binding.scope, binding.line), []).append((binding.scope, binding.annotation))
+            elif binding.op == "return" and binding.value >= 0 and entry.terms[binding.value][0] == LAMBDA:
+                around = entry.definitions[binding.scope]
+                if around.returns >= 0:
+                    kept.setdefault((binding.scope, binding.line), []).append((around.parent, around.returns))
     return kept

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF
-from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER
+from graphmem.parsing.languages.ecmascript_words import ANCHOR, ATTRIBUTE, CAST, PARAMETER, RETURNED, SIGNATURE
 from graphmem.resolution.ecmascript.annotations import EcmascriptTypes
-from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals
+from graphmem.resolution.ecmascript.contextual_types import callback, handler, implied_parameter, literals, returned
 from graphmem.resolution.ecmascript.exports import exports_of
 from graphmem.resolution.ecmascript.imports import type_slot
 from graphmem.resolution.ecmascript.library import CALLS, COMMON_METHODS, GLOBALS, METHODS_OF_FUNCTIONS, PACKAGE, container_method
@@ -55,6 +55,7 @@ class EcmascriptRules(EcmascriptTypes):
     """Resolution rules for JavaScript, TypeScript and TSX."""
 
     constructors = ("constructor",)
+    call_method = SIGNATURE
     builtin_package = PACKAGE
 
     # scopes and receivers
@@ -254,8 +255,9 @@ class EcmascriptRules(EcmascriptTypes):
         """
         if atom[1] == PACKAGE and atom[2] == CAST:
             return self.cast(inference, call)
-        if atom[1] == PACKAGE and atom[2] in (ATTRIBUTE, PARAMETER):
-            return callback(inference, call) if atom[2] == PARAMETER else handler(inference, call)
+        implied = {ATTRIBUTE: handler, PARAMETER: callback, RETURNED: returned}.get(atom[2]) if atom[1] == PACKAGE else None
+        if implied is not None:
+            return implied(inference, call)
         if atom[1] == PACKAGE and atom[2] in ("require", "import"):
             specifier = call.literal(0)
             if specifier is None:
