@@ -27,7 +27,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(PIP) install -qq --no-compile
 PINS := requirements/constraints.txt
-QUICK := $(addprefix tests/,analysis docs embedding operations parsing projection resolution runtime search semantic)
+QUICK := $(addprefix tests/,analysis answers docs embedding operations parsing projection reports resolution runtime search)
 PAGE := graphmem/api/static/graphiql/index.html
 PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
 

@@ -1,6 +1,6 @@
 """The interface of the store for the rest of graphmem.
 
-Two engines implement it (`kuzu`, `ladybug`), and one suite in tests/stores runs on both. Both take their queries from `queries/cypher` by
+Two engines implement it (`kuzu`, `ladybug`), and one suite in tests/store runs on both. Both take their queries from `queries/cypher` by
 name (see catalog). Cypher and driver objects stay inside this package.
 
 Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.

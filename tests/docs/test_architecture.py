@@ -71,3 +71,12 @@ def test_arrows_point_down(path):
 def test_the_page_names_no_room_that_is_gone() -> None:
     assert MAY_IMPORT.keys() <= {room_of(path) for path in FILES}
     assert set().union(*MAY_IMPORT.values()) <= MAY_IMPORT.keys()
+
+
+BESIDE = {"docs", "packaging", "reliability", "strangers", "support"}  # folders of tests that concern several rooms, or none
+
+
+def test_tests_mirror_the_rooms() -> None:
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    folders = {path.parent.name for path in (PACKAGE.parent / "tests").glob("*/*.py")}
+    assert folders == rooms | BESIDE, "give each room a folder of tests with its name"

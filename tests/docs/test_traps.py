@@ -21,7 +21,7 @@ def rows() -> list[tuple[str, str]]:
 def file_of(name: str) -> Path:
     """The file of tests a cell means."""
     folder, _, last = name.rpartition("/")
-    places = [ROOT / "tests" / (folder or "stores") / f"test_{prefix}{last}.py" for prefix in ("store_", "")]
+    places = [ROOT / "tests" / (folder or "store") / f"test_{prefix}{last}.py" for prefix in ("store_", "")]
     return next((place for place in places if place.exists()), places[-1])
 
 

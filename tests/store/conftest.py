@@ -1,4 +1,4 @@
-"""One suite, every engine: `pytest tests/stores --engine ladybug` runs it all on the other one.
+"""One suite, every engine: `pytest tests/store --engine ladybug` runs it all on the other one.
 
 A process can only use one engine, so the default run is on kuzu and `test_other_engine.py` starts the rest.
 """

@@ -128,7 +128,7 @@ def test_certain_dead_code_of_networkx_is_written_nowhere_else(indexed, networkx
         assert len(re.findall(rf"\b{one.symbol.name}\b", text)) == text.count(f"def {one.symbol.name}("), one.symbol.ref
 
 
-JUDGED = Path(__file__).parents[2] / "benchmarks" / "dead_code_judged.json"
+JUDGED = Path(__file__).parents[3] / "benchmarks" / "dead_code_judged.json"
 
 
 def test_the_sample_judged_by_hand_says_why_and_todays_rules_stand_by_it(indexed):

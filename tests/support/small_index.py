@@ -1,0 +1,80 @@
+"""A small index that is opened in this process, and real processes over it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from graphmem import GraphMem
+from graphmem.settings import Settings
+
+MODULES = 6
+
+
+def write_modules(root: Path, version: int = 0) -> Path:
+    """A package whose modules call each other in a ring."""
+    root.mkdir(parents=True, exist_ok=True)
+    for number in range(MODULES):
+        following = (number + 1) % MODULES
+        (root / f"m{number}.py").write_text(
+            f"from m{following} import f{following}\n\n\ndef f{number}(value):\n    return f{following}(value) + {version}\n"
+        )
+    return root
+
+
+@pytest.fixture(scope="session")
+def settings() -> Settings:
+    return Settings(embedder="none", workers=1, max_db_gb=1)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return write_modules(tmp_path / "repo")
+
+
+@pytest.fixture
+def open_index(tmp_path: Path, settings: Settings) -> Iterator[Callable[..., GraphMem]]:
+    """Open the index of the test, or another; everything is closed at the end."""
+    opened: list[GraphMem] = []
+
+    def opener(name: str = "index", **changes: object) -> GraphMem:
+        given = Settings(**{"embedder": "none", "workers": 1, "max_db_gb": 1, **changes}) if changes else settings
+        opened.append(GraphMem.open(tmp_path / name, settings=given))
+        return opened[-1]
+
+    yield opener
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def index(open_index: Callable[..., GraphMem], repo: Path) -> GraphMem:
+    """An index of six modules and three memories."""
+    memory = open_index()
+    memory.index(repo)
+    for number in range(3):
+        memory.remember(f"the ring begins at number {number}", id=f"memory-{number}", files=[f"m{number}.py"])
+    memory.parts.book.flush()
+    return memory
+
+
+@pytest.fixture(scope="session")
+def environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GRAPHMEM_")}
+    return {**kept, "XDG_DATA_HOME": str(tmp_path_factory.mktemp("data")), "GRAPHMEM_EMBEDDER": "none", "GRAPHMEM_WORKERS": "1"}
+
+
+@pytest.fixture
+def graphmem(environ: Mapping[str, str]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run `graphmem ARGS` as a process."""
+
+    def run(*args: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-m", "graphmem", *map(str, args)]
+        return subprocess.run(command, env=dict(environ), capture_output=True, text=True, timeout=100, check=False, **options)
+
+    return run
