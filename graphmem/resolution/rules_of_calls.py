@@ -60,6 +60,9 @@ class CallRules:
     has_overloads: bool = False
     """Whether parameters distinguish functions of one name."""
 
+    final_types: frozenset[str] = frozenset()
+    """Types of the language's library that have no subclasses."""
+
     functions_take_types: bool = False
     """Whether brackets after a function or type contain types: `Map[int](…)`.
 

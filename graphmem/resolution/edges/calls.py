@@ -11,8 +11,10 @@ from typing import Final
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Call, Reference, Term
 from graphmem.resolution.edges.frameworks import Handing
+from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
-from graphmem.resolution.edges.targets import Target, Targets
+from graphmem.resolution.edges.target import Target
+from graphmem.resolution.edges.targets import Targets
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
@@ -72,6 +74,7 @@ class CallSites:
         self.entry = entry
         self.terms = entry.terms
         self.targets = Targets(inference, hierarchy, entry)
+        self.overloads = Overloads(inference, entry)
         self.evidence = Evidence(self.project.name, entry.path)
         self.handing = Handing(inference, entry, self.evidence)
         self.steady: dict[tuple[int, int], Type] = {}  # by scope and term, if the line does not matter
@@ -115,9 +118,9 @@ class CallSites:
             if not targets:
                 self.nothing_found(reference, value, "dynamic")
         if rules.has_overloads:
-            targets = self.targets.chosen(reference, targets)
+            targets = self.overloads.chosen(reference, targets)
         else:
-            targets = [target for target in targets if target.rule != "override" or self.targets.can_construct(reference, target.symbol)]
+            targets = [target for target in targets if target.rule != "override" or self.overloads.can_construct(reference, target.symbol)]
         self.add_calls(reference, targets)
         self.handing.hand_over(reference, call, targets)
         self.handing.connect(reference, call)
@@ -256,7 +259,7 @@ class CallSites:
                 if symbol.kind in CLASS_KINDS:
                     found: Iterable[Target] = (Target(one, None, rule, confidence) for one in self.targets.constructors(symbol))
                     if rules_of(self.entry).has_overloads and reference.kind == "call":
-                        found = self.targets.chosen(reference, list(found))
+                        found = self.overloads.chosen(reference, list(found))
                     for constructor in found:
                         if constructor.symbol is not None:
                             evidence.edge(kind, src, constructor.symbol.id, rule, line, constructor.confidence)

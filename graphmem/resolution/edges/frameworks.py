@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
-from graphmem.resolution.edges.targets import Target
+from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
 from graphmem.resolution.language import rules_of

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
+from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import arguments_of, call_at, last_name
+from graphmem.resolution.terms import call_at, last_name
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -51,16 +52,6 @@ HANDED_BACK: Final = 0.7
 
 The library's result is called, which may be an object of another class.
 """
-
-
-class Target(NamedTuple):
-    """A target of a call: a symbol, or the (package, name) of an external."""
-
-    symbol: Symbol | None
-    outside: tuple[str, str] | None
-    rule: str
-    confidence: float = 0.0  # 0: the default of the rule
-    kind: str = EdgeKind.CALLS
 
 
 class Targets:
@@ -229,103 +220,6 @@ class Targets:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
-
-    def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
-        """Return those of several targets that accept the arguments of a call.
-
-        The targets are functions of one name and class. If none of them fits, functions of the name in base classes are tried.
-        """
-        groups: dict[tuple[str, int, str], list[Target]] = {}
-        found: list[Target] = []
-        for target in targets:
-            if target.symbol is None or target.symbol.kind not in FUNCTION_KINDS:
-                found.append(target)
-                continue
-            entry = self.project.entry(target.symbol)
-            groups.setdefault(rules_of(entry).overload_group(entry, target.symbol), []).append(target)
-        for group in groups.values():
-            possible = [target for target in group if self._score(reference, target.symbol) >= 0]
-            if not possible and group[0].rule != "override":
-                possible = (
-                    self._further_up(reference, group[0]) or [target for target in group if self._fits(reference, target.symbol)] or group
-                )
-            found += self._best(reference, possible)
-        return found
-
-    def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """Whether a constructor accepts the arguments of a call."""
-        if symbol is None or symbol.name not in rules_of(self.entry).constructors:
-            return True
-        _, _, arguments, named = call_at(self.terms, reference.term)
-        keywords = [keyword for keyword, _ in named]
-        if "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments):
-            return True
-        entry = self.project.entry(symbol)
-        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
-
-    def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """Whether a function accepts the number of arguments of a call."""
-        if symbol is None:
-            return False
-        entry = self.project.entry(symbol)
-        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments_of(self.terms[reference.term])), (), bound=True)
-
-    def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
-        """Return the functions whose declared types fit the arguments best.
-
-        If several fit equally well, the confidence is divided among them.
-        """
-        if len(targets) < 2:
-            return targets
-        scores = [self._score(reference, target.symbol) for target in targets]
-        best = [target for target, score in zip(targets, scores, strict=True) if score == max(scores)]
-        if len(best) < 2:
-            return best
-        return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
-
-    def _score(self, reference: Reference, symbol: Symbol | None) -> int:
-        """Score how many arguments have exactly the declared type of a parameter.
-
-        The score is twice this number, minus one for a function that accepts any number of arguments. It is -1 if the call cannot mean the
-        function.
-        """
-        if symbol is None or not self._fits(reference, symbol):
-            return -1
-        inference, entry = self.inference, self.project.entry(symbol)
-        definition = entry.definitions[symbol.index]
-        exact = 0
-        for argument, parameter in zip(arguments_of(self.terms[reference.term]), definition.parameters, strict=False):
-            if parameter.kind != "normal":
-                break
-            declared = inference.declared(entry, definition.parent, parameter.annotation)
-            given = inference.expanded(inference.term(self.entry, reference.scope, argument, reference.line))
-            classes = {atom[1] for atom in declared if atom[0] == INST}
-            outside = {(atom[1], atom[2]) for atom in declared if atom[0] == EXTI}
-            for atom in given if declared else ():
-                if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
-                    exact += 1
-                elif atom[0] == INST or atom[0] == EXTI:
-                    derives = atom[0] == INST and not classes.isdisjoint(inference.project_classes(atom[1]))
-                    if not derives and not rules_of(entry).may_be(atom, classes, outside):
-                        return -1
-        has_rest = any(parameter.kind == "rest" for parameter in definition.parameters)
-        return 2 * exact + 1 - has_rest
-
-    def _further_up(self, reference: Reference, target: Target) -> list[Target]:
-        """Return functions in base classes with the target's name that fit a call."""
-        symbol = target.symbol
-        assert symbol is not None  # noqa: S101 - groups hold functions only
-        entry = self.project.entry(symbol)
-        slot_name = entry.rules.definition_slot(entry, symbol.index)[1]
-        owner = entry.symbols[entry.definitions[symbol.index].parent]
-        if owner.kind not in CLASS_KINDS:
-            return []
-        for base in self.inference.mro(owner)[1:]:
-            if isinstance(base, Symbol):
-                fitting = [other for other in self.inference.functions(base, slot_name) if self._score(reference, other) >= 0]
-                if fitting:
-                    return [target._replace(symbol=other) for other in fitting]
-        return []
 
     # from names
 

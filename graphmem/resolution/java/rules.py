@@ -98,6 +98,7 @@ class JavaRules(PackageRules):
     class_scope_is_visible = True
     this_is_implied = True
     has_overloads = True
+    final_types = _FINAL
     decorators_are_types = True
     class_calls_are_virtual = False
     containers: ClassVar = {

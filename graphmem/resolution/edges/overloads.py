@@ -1,0 +1,208 @@
+"""The choice among functions of one name by the arguments of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from graphmem.parsing.facts import NAME, SPREAD, Parameter, Reference
+from graphmem.resolution.edges.target import Target
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.inference import Inference
+from graphmem.resolution.language import rules_of
+from graphmem.resolution.rules import RULES
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import call_at
+from graphmem.resolution.types import BOX, EXTI, INST, LAM, Atom, Package, Type
+
+EXACT: Final = 400
+"""Points of an argument that has the declared type of its parameter."""
+
+ANY: Final = 300
+"""Points of an argument for a parameter whose type is a type parameter."""
+
+DERIVED: Final = 200
+"""Most points of an argument whose class derives from the declared class, or of a container with other elements.
+
+The nearer of two base classes gets more points.
+"""
+
+CONVERTED: Final = 100
+"""Points of an argument that the language converts."""
+
+IMPOSSIBLE: Final = -1
+
+
+class Overloads:
+    """Chooses among overloads for the call sites of one file."""
+
+    def __init__(self, inference: Inference, entry: FileEntry) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.entry = entry
+        self.terms = entry.terms
+
+    def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
+        """Return those of several targets that accept the arguments of a call.
+
+        The targets are functions of one name and class. If none of them fits, functions of the name in base classes are tried.
+        """
+        groups: dict[tuple[str, int, str], list[Target]] = {}
+        found: list[Target] = []
+        for target in targets:
+            if target.symbol is None or target.symbol.kind not in FUNCTION_KINDS:
+                found.append(target)
+                continue
+            entry = self.project.entry(target.symbol)
+            groups.setdefault(rules_of(entry).overload_group(entry, target.symbol), []).append(target)
+        for group in groups.values():
+            possible = [target for target in group if self._score(reference, target.symbol) >= 0]
+            if not possible and group[0].rule != "override":
+                possible = (
+                    self._further_up(reference, group[0]) or [target for target in group if self._fits(reference, target.symbol)] or group
+                )
+            found += self._best(reference, possible)
+        return found
+
+    def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
+        """Whether a constructor accepts the arguments of a call."""
+        if symbol is None or symbol.name not in rules_of(self.entry).constructors:
+            return True
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        keywords = [keyword for keyword, _ in named]
+        if "**" in keywords or any(self.terms[argument][0] == SPREAD for argument in arguments):
+            return True
+        entry = self.project.entry(symbol)
+        return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
+
+    def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
+        """Whether a function accepts the number and the names of a call's arguments."""
+        if symbol is None:
+            return False
+        entry = self.project.entry(symbol)
+        definition = entry.definitions[symbol.index]
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        keywords = [keyword for keyword, _ in named]
+        known = {parameter.name for parameter in definition.parameters}
+        return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments), keywords, bound=True)
+
+    def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
+        """Return the functions whose declared types fit the arguments best.
+
+        If several fit equally well, the confidence is divided among them.
+        """
+        if len(targets) < 2:
+            return targets
+        scores = [self._score(reference, target.symbol) for target in targets]
+        best = [target for target, score in zip(targets, scores, strict=True) if score == max(scores)]
+        if len(best) < 2:
+            return best
+        return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
+
+    def _score(self, reference: Reference, symbol: Symbol | None) -> int:
+        """Score how well the arguments fit the declared types; -1 if the call cannot mean the function.
+
+        Of two functions that fit equally well, one that does not collect arguments in a list has the higher score.
+        """
+        if symbol is None or not self._fits(reference, symbol):
+            return IMPOSSIBLE
+        entry = self.project.entry(symbol)
+        parameters = entry.definitions[symbol.index].parameters
+        total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
+        for argument, parameter, is_last in self._pairs(reference, parameters):
+            given = self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
+            items = frozenset(atom for atom in given if atom[0] == BOX and atom[1] == "list")
+            if parameter.kind == "rest" and is_last and items:
+                points = self._points(entry, symbol, parameter.annotation, self.inference.expanded(self.inference.element(items)))
+                if points >= 0:  # the list itself is passed
+                    collects = False
+                    total += points or EXACT
+                    continue
+            points = self._points(entry, symbol, parameter.annotation, given)
+            if points < 0:
+                return IMPOSSIBLE
+            total += points
+        return 2 * total + (not collects)
+
+    def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
+        """Yield each argument with its parameter.
+
+        The last item is True for a single argument of a parameter that collects arguments.
+        """
+        _, _, arguments, named = call_at(self.terms, reference.term)
+        rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)
+        for place, argument in enumerate(arguments):
+            if 0 <= rest <= place:
+                yield argument, parameters[rest], place == rest and place == len(arguments) - 1
+            elif place < len(parameters):
+                yield argument, parameters[place], False
+        for name, argument in named:
+            yield from ((argument, parameter, False) for parameter in parameters if parameter.name == name)
+
+    def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
+        """Return the points of one argument; 0 where a type is unknown."""
+        scope = entry.definitions[symbol.index].parent
+        declared = self.inference.declared(entry, scope, annotation)
+        if not given or not declared:
+            return ANY if given and annotation >= 0 and is_type_parameter(entry, symbol.index, annotation) else 0
+        classes = {atom[1] for atom in declared if atom[0] == INST}
+        outside = {(atom[1], atom[2]) for atom in declared if atom[0] == EXTI}
+        boxes = frozenset(atom for atom in declared if atom[0] == BOX)
+        if not classes and not outside and not boxes:
+            return 0
+        best = 0
+        for atom in given:
+            points = self._points_of(entry, atom, classes, outside, boxes)
+            if points < 0:
+                return IMPOSSIBLE
+            best = max(best, points)
+        return best
+
+    def _points_of(self, entry: FileEntry, atom: Atom, classes: set[Symbol], outside: set[tuple[Package, str]], boxes: Type) -> int:
+        rules = rules_of(entry)
+        own = {name for _, name in outside}
+        if atom[0] == INST or atom[0] == EXTI:
+            if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
+                return EXACT
+            if atom[0] == INST and not classes.isdisjoint(self.inference.project_classes(atom[1])):
+                line = self.inference.mro(atom[1])
+                return DERIVED - min(next(place for place, base in enumerate(line) if base in classes), DERIVED - CONVERTED - 1)
+            if boxes and not classes and not outside:
+                return IMPOSSIBLE if atom[0] == EXTI and atom[2] in rules.final_types else 0
+            return CONVERTED if boxes or rules.may_be(atom, classes, outside) else IMPOSSIBLE
+        if atom[0] == BOX:
+            alike = [box for box in boxes if box[0] == BOX and box[1] == atom[1]]
+            if alike:
+                return EXACT if atom in alike else DERIVED
+            is_other = bool(classes and not own) or (bool(own) and not classes and own <= rules.final_types)
+            return IMPOSSIBLE if is_other and not boxes and rules.final_types else 0
+        is_value = atom[0] == LAM and own and not classes and not boxes and own <= rules.final_types
+        return IMPOSSIBLE if is_value else 0
+
+    def _further_up(self, reference: Reference, target: Target) -> list[Target]:
+        """Return functions in base classes with the target's name that fit a call."""
+        symbol = target.symbol
+        assert symbol is not None  # noqa: S101 - groups hold functions only
+        entry = self.project.entry(symbol)
+        slot_name = entry.rules.definition_slot(entry, symbol.index)[1]
+        owner = entry.symbols[entry.definitions[symbol.index].parent]
+        if owner.kind not in CLASS_KINDS:
+            return []
+        for base in self.inference.mro(owner)[1:]:
+            if isinstance(base, Symbol):
+                fitting = [other for other in self.inference.functions(base, slot_name) if self._score(reference, other) >= 0]
+                if fitting:
+                    return [target._replace(symbol=other) for other in fitting]
+        return []
+
+
+def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
+    """Whether a type is a type parameter of a definition or of one around it."""
+    found = entry.terms[term]
+    if found[0] != NAME:
+        return False
+    while scope >= 0:
+        if (scope, found[1]) in entry.locals:
+            return True
+        scope = entry.definitions[scope].parent
+    return False

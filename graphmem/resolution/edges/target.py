@@ -1,0 +1,18 @@
+"""One target of a call."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from graphmem.model import EdgeKind
+from graphmem.resolution.symbol import Symbol
+
+
+class Target(NamedTuple):
+    """A target of a call: a symbol, or the (package, name) of an external."""
+
+    symbol: Symbol | None
+    outside: tuple[str, str] | None
+    rule: str
+    confidence: float = 0.0  # 0: the default of the rule
+    kind: str = EdgeKind.CALLS
