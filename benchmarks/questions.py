@@ -1,0 +1,286 @@
+"""Does search answer questions that people ask of code?
+
+    python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check] [--ways REGEX] [--prepare]
+
+WORK keeps trees, indexes and vectors, so that a second run is quick. DIR holds `<owner>+<name>/repo` bare git directories. Two sets:
+
+* own: the questions of `benchmarks/question_set/*.json` about eight repositories; `benchmarks/question_set/README.md` has the rules. Four
+  repositories are the half that choices are learnt on, four the half they are checked on.
+* cosqa: the development split of CoSQA (500 web queries; Huang et al., ACL 2021), read from a clone of Jun-jie-Huang/CoCLR in DIR. Each of
+  2,000 functions is one file: all answers, and others drawn with a fixed seed. A neural matcher picked its pairs, which favours vectors.
+
+The rows "graphmem" and "graphmem, before any vector" ask `GraphMem.search`. The others give the same pipeline other weights, or rank
+the same chunks by one score alone. A file or function counts once, at its best rank. R@5 is the share of questions with a right
+answer among the first five: most questions have several answers, and each of them serves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import re
+import subprocess
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import report
+from search_quality import PlainBM25, existing, indexed, interval
+
+from graphmem.embedding.choose import choose
+from graphmem.project.graphmem import GraphMem
+from graphmem.search.pipeline import Request, Tuning, Weights, search
+from graphmem.settings import Settings
+
+HERE = Path(__file__).parent / "question_set"
+CODE = frozenset({"code"})
+DEPTH = 50
+POOL = 2_000  # functions of CoSQA, of which 500 queries have their answer
+COSQA = ("Jun-jie-Huang+CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
+REFERENCE, WORDS = "graphmem", "graphmem, before any vector"
+METRICS = ("files R@5", "files MRR", "functions R@5", "functions MRR")
+
+Hits = list[tuple[str, str]]  # (path, path::qualname or "")
+
+
+class Case(NamedTuple):
+    """A question and its answers."""
+
+    set: str  # cosqa, or the half of the repositories: learn | check
+    group: str  # repository
+    kind: str
+    query: str
+    files: frozenset[str]
+    functions: frozenset[str]  # path::qualname
+
+
+def own(mirrors: Path, work: Path) -> Iterator[Case]:
+    """Read the question set; write the trees to WORK."""
+    for path in sorted(HERE.glob("*.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        tree = work / path.stem / "tree"
+        if not tree.exists():
+            export(mirrors / data["repository"].replace("/", "+") / "repo", data["revision"], data["folders"], tree)
+        for one in data["questions"]:
+            files = frozenset(answer.partition("::")[0] for answer in one["answers"])
+            functions = frozenset(answer for answer in one["answers"] if "::" in answer)
+            lost = [file for file in files if not (tree / file).is_file()]
+            if lost:
+                raise SystemExit(f"{path.name}: {lost[0]} is not in the tree; correct the answer of {one['question']!r}")
+            yield Case(data["half"], path.stem, one["kind"], one["question"], files, functions)
+
+
+def export(repo: Path, revision: str, folders: Sequence[str], tree: Path) -> None:
+    """Write the regular files of a revision that are in these folders, or all files."""
+    command = ["git", "--git-dir", str(repo), "archive", "--format=tar", revision, *folders]
+    packed = subprocess.run(command, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(tree, [member for member in archive if member.isfile()], filter="data")
+
+
+def cosqa(mirrors: Path, work: Path, size: int = POOL) -> Iterator[Case]:
+    """Read the development split; write the pool of functions to WORK."""
+    folder, revision = COSQA
+
+    def read(name: str) -> Any:
+        at = f"{revision}:data/search/{name}"
+        return json.loads(
+            subprocess.run(["git", "--git-dir", str(mirrors / folder / "repo"), "show", at], capture_output=True, check=True).stdout
+        )
+
+    rows = read("cosqa-retrieval-dev-500.json")
+    codes = {index: code for code, index in read("code_idx_map.txt").items()}
+    pool = sorted({row["retrieval_idx"] for row in rows})
+    rest = sorted(codes.keys() - set(pool))
+    pool += random.Random(22).sample(rest, min(len(rest), size - len(pool)))
+    tree = work / "cosqa" / "tree"
+    if not tree.exists():
+        tree.mkdir(parents=True)
+        for index in pool:
+            (tree / f"f{index:04}.py").write_text(codes[index] + "\n", encoding="utf-8")
+    for row in rows:
+        yield Case("cosqa", "cosqa", "web", row["doc"], frozenset({f"f{row['retrieval_idx']:04}.py"}), frozenset())
+
+
+def score(case: Case, hits: Hits) -> tuple[float, ...]:
+    """METRICS of one answer; NaN for functions if the answer names none."""
+
+    def of(right: frozenset[str], found: Sequence[str]) -> tuple[float, float]:
+        place = next((place for place, one in enumerate(found, 1) if one in right), 0)
+        return float(0 < place <= 5), 1 / place if place else 0.0
+
+    files = of(case.files, list(dict.fromkeys(path for path, _ in hits)))
+    functions = of(case.functions, list(dict.fromkeys(name for _, name in hits if name)))
+    return (*files, *(functions if case.functions else (np.nan, np.nan)))
+
+
+def shown(found: Sequence[Any]) -> Hits:
+    """Path and function of hits."""
+    return [(hit.path, hit.id if hit.qualname and hit.symbol_kind != "module" else "") for hit in found]
+
+
+class Cosine:
+    """Rank the same chunks by cosine alone."""
+
+    def __init__(self, shot: Any, embedder: Any) -> None:
+        entries = [entry for entry in shot.words.entries([key for key, _, _ in shot.words.chunk_keys()]).values() if entry.kind == "code"]
+        self.entries = {entry.text_hash: entry for entry in entries}
+        self.shot, self.embedder = shot, embedder
+
+    def __call__(self, query: str) -> Hits:
+        """Return (path, name of the function the chunk was cut at) of the best chunks."""
+        cosines = self.shot.vectors.cosines(self.embedder.encode([query])[0], list(self.entries))
+        best = [self.entries[key] for key in sorted(cosines, key=lambda key: (-cosines[key], key))[:DEPTH]]
+        view = self.shot.graph
+        return [(one.path, f"{one.path}::{view.qualname(view.index_of[one.symbol])}" if one.symbol else "") for one in best]
+
+
+class Kept:
+    """An embedder that keeps its vectors in WORK between runs."""
+
+    def __init__(self, embedder: Any, folder: Path) -> None:
+        self.model_id, self.dim, self._embedder, self._folder = embedder.model_id, embedder.dim, embedder, folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._known: dict[str, Any] = {}
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Return the texts' vectors."""
+        for text in texts:
+            if text not in self._known:
+                file = self._folder / f"{hashlib.blake2b(f'{self.model_id}|{text}'.encode(), digest_size=16).hexdigest()}.npy"
+                if not file.exists():
+                    np.save(file, self._embedder.encode([text])[0])
+                self._known[text] = np.load(file)
+        return np.stack([self._known[text] for text in texts])
+
+
+def ways() -> dict[str, tuple[Tuning, bool]]:
+    """Return other weights: name -> (tuning, with a model)."""
+    default = Tuning()
+
+    def changed(**weights: float) -> Tuning:
+        return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
+
+    dense = next(iter(default.weights.values())).dense
+    named = {f"dense {times:g} times": (changed(dense=times * dense), True) for times in (0.5, 1.5, 2, 2.5, 3)}
+    named["pipeline, default"] = default, True
+    named["words of symbols alone"] = default._replace(weights=dict.fromkeys(default.weights, Weights(1, 0, 0, 0, 0)), exact_alone=0), False
+    return named
+
+
+def asked(memory: Any, queries: Sequence[str]) -> list[Hits]:
+    """Ask the public API."""
+    return [shown(memory.search(query, limit=DEPTH, kinds=CODE).hits) for query in queries]
+
+
+def results_of(
+    work: Path, group: str, cases: Sequence[Case], embedder: Kept | None, chosen: dict[str, tuple[Tuning, bool]]
+) -> dict[str, list[Any]]:
+    """Answer a group's questions in every way; without an embedder only in those that need no vectors."""
+    queries = [case.query for case in cases]
+    memory, shot = indexed(work, group, embedder) if embedder is not None else words_only(work, group)
+    try:
+        there, state = existing(shot.graph), memory.state()
+        for case in cases:
+            for lost in sorted(case.functions - there):
+                raise SystemExit(f"{group}: {lost} is not in the index; correct the answer of {case.query!r}")
+        found = {"BM25 of chunks": list(map(PlainBM25(shot), queries))}
+        if embedder is not None:
+            found["cosine of chunks"] = list(map(Cosine(shot, embedder), queries))
+        for name, (tuning, with_model) in chosen.items():
+            if embedder is None and with_model:
+                continue
+            asks = (Request(query, k=DEPTH, kinds=CODE, explain=False, deadline_s=60) for query in queries)
+            found[name] = [shown(search(shot, embedder if with_model else None, one, state, tuning).hits) for one in asks]
+        found[WORDS] = asked(memory, queries)
+    finally:
+        memory.close()
+    if embedder is not None:
+        with GraphMem.open(work / group / "index") as memory:
+            memory.wait_until_ready()
+            found[REFERENCE] = asked(memory, queries)
+    return {name: [score(case, hits) for case, hits in zip(cases, answers, strict=True)] for name, answers in found.items()}
+
+
+def words_only(work: Path, group: str) -> tuple[GraphMem, Any]:
+    """The index of a tree, and the snapshot to search."""
+    memory = GraphMem.open(work / group / "index", settings=Settings(embedder="none"))
+    memory.index(work / group / "tree")
+    return memory, memory.parts.projections.snapshot()
+
+
+def summary(
+    cases: Sequence[Case], results: dict[str, list[Any]], keep: Callable[[Case], bool]
+) -> tuple[int, list[list[str]], dict[str, Any]]:
+    """Return the count, the rows of a table, and the same as values: macro over repositories."""
+    rows = [i for i, case in enumerate(cases) if keep(case)]
+    groups = sorted({cases[i].group for i in rows})
+    reference = np.array([results.get(REFERENCE, results[WORDS])[i] for i in rows])
+    printed, values = [], {}
+    for name, scores in results.items():
+        table = np.array([scores[i] for i in rows])
+        own_rows = [table[[cases[i].group == group for i in rows]] for group in groups]
+        macro = [
+            float(np.mean([np.nanmean(one[:, at]) for one in own_rows if not np.isnan(one[:, at]).all()] or [np.nan])) * 100
+            for at in range(4)
+        ]
+        difference = interval(table[:, 1] - reference[:, 1])
+        printed.append([name, *(f"{value:.1f}" for value in macro), "{:+.1f} ({:+.1f} … {:+.1f})".format(*difference)])
+        values[name] = {metric: None if np.isnan(value) else round(value, 1) for metric, value in zip(METRICS, macro, strict=True)}
+    return len(rows), printed, values
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("work", type=Path)
+    options.add_argument("--mirrors", type=Path, required=True)
+    options.add_argument("--sets", default="own,cosqa")
+    options.add_argument("--only", default="", help="repositories, by the names of their files, with commas between")
+    options.add_argument("--half", choices=("learn", "check"), help="only this half of the own set")
+    options.add_argument("--ways", default="^$", help="regular expression: further ways whose name it finds")
+    options.add_argument("--kinds", action="store_true", help="a table for each kind of question as well")
+    options.add_argument("--prepare", action="store_true", help="only make indexes and vectors")
+    options.add_argument("--words", action="store_true", help="only the ways that need no vectors; none are made")
+    arguments = options.parse_args()
+    cases = list(own(arguments.mirrors, arguments.work)) if "own" in arguments.sets else []
+    cases = [case for case in cases if arguments.half in (None, case.set)]
+    cases += list(cosqa(arguments.mirrors, arguments.work)) if "cosqa" in arguments.sets else []
+    if arguments.only:
+        cases = [case for case in cases if case.group in arguments.only.split(",")]
+    model = choose(folder=None)
+    if model.embedder is None:
+        options.error(model.reason)
+    embedder = Kept(model.embedder, arguments.work / "queries")
+    groups = {group: [case for case in cases if case.group == group] for group in dict.fromkeys(case.group for case in cases)}
+    if arguments.prepare:
+        for group in groups:
+            indexed(arguments.work, group, model.embedder)[0].close()
+            print(f"{group}: ready", flush=True)
+        return 0
+    chosen = {name: way for name, way in ways().items() if re.search(arguments.ways, name)}
+    results: dict[str, list[Any]] = {}
+    ordered: list[Case] = []
+    for group, of_group in groups.items():
+        for name, scores in results_of(arguments.work, group, of_group, None if arguments.words else embedder, chosen).items():
+            results.setdefault(name, []).extend(scores)
+        ordered += of_group
+    published: dict[str, Any] = {}
+    for chosen_set in dict.fromkeys(case.set for case in ordered):
+        kinds = ["", *sorted({case.kind for case in ordered if case.set == chosen_set})] if arguments.kinds else [""]
+        for kind in kinds:
+            count, rows, values = summary(
+                ordered, results, lambda case, of=chosen_set, kind=kind: case.set == of and kind in ("", case.kind)
+            )
+            print(f"\n## {chosen_set} {kind}: {count} questions\n")
+            report.table(["way", *METRICS, "Δ files MRR"], rows)
+            published[f"{chosen_set} {kind}".strip()] = {"questions": count, "ways": values}
+    report.publish("questions", {"embedder": model.reason, "sets": published}, arguments.out)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,46 @@
+"""The question set of the benchmarks follows its rules."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "question_set"
+KINDS = {"how", "where", "why", "when", "option", "error", "name"}
+FILES = sorted(FOLDER.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_repository_is_pinned_and_each_question_has_answers_of_its_kind(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    assert re.fullmatch(r"[0-9a-f]{40}", data["revision"])
+    assert data["half"] in ("learn", "check")
+    questions = data["questions"]
+    assert {one["kind"] for one in questions} == KINDS
+    assert len({one["question"] for one in questions}) == len(questions)
+    for one in questions:
+        assert one["answers"], one
+        assert len(set(one["answers"])) == len(one["answers"]), one
+        for answer in one["answers"]:
+            assert not answer.startswith("/"), one
+            assert not data["folders"] or answer.startswith(tuple(f"{folder}/" for folder in data["folders"])), one
+
+
+def test_each_half_has_four_repositories():
+    assert Counter(json.loads(path.read_text(encoding="utf-8"))["half"] for path in FILES) == {"learn": 4, "check": 4}
+
+
+def test_a_question_does_not_give_the_answer_away():
+    """Only an error text or two words of a name may contain an answer's name, if the name is more than one word."""
+    for path in FILES:
+        for one in json.loads(path.read_text(encoding="utf-8"))["questions"]:
+            if one["kind"] in ("error", "name"):
+                continue
+            for answer in one["answers"]:
+                name = answer.rpartition("::")[2].rpartition(".")[2]
+                if re.search(r"[a-z0-9][A-Z]|\w_\w", name):
+                    assert name.casefold() not in one["question"].casefold(), one
