@@ -56,6 +56,7 @@ class HookCall(NamedTuple):
     exit_code: int | None = None  # of a command, if reported
     duration_ms: float | None = None  # of the tool, if reported
     again: bool = False  # the agent stops again, after a hook made it go on
+    phase: str = ""  # of work, if reported
 
 
 class Result(NamedTuple):
@@ -89,6 +90,7 @@ _CLAUDE: Final = {
     "SessionEnd": END,
 }
 _CONTEXT: Final = "additionalContext"
+_MODES: Final = {"plan": "define"}  # a mode of Claude Code -> phase of work
 
 AGENTS: Final[Mapping[str, Agent]] = MappingProxyType(
     {
@@ -189,7 +191,7 @@ def read(agent: Agent, payload: Mapping[str, Any]) -> HookCall:
         moment = ""  # Gemini CLI sends it before every turn, whether or not it compresses anything
     session = next((found for key in agent.session if (found := _text(payload.get(key)))), "")
     folder = _text(payload.get("cwd")) or _text(payload.get("directory")) or _first(payload.get("workspace_roots"))
-    call = HookCall(agent.name, event, moment, session, folder)
+    call = HookCall(agent.name, event, moment, session, folder, phase=_MODES.get(_text(payload.get("permission_mode")), ""))
     if moment == START:
         source = _text(payload.get("source"))
         return call._replace(fresh=source != "resume")

@@ -17,7 +17,7 @@ from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, 
 from graphmem.injection.ask import Ask
 from graphmem.injection.floor import sentences_of, spoken_of
 from graphmem.knowledge import Anchor, is_held
-from graphmem.memory.lifecycle import confidence_in_use, importance_now
+from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_use
 from graphmem.memory.types import LIVE_STATUSES, SOURCES, TRAPS
 from graphmem.model import file_id
 from graphmem.projection.postings import Elsewhere
@@ -185,7 +185,8 @@ class Finder:
     def traps(self, path: str) -> list[tuple[str, float]]:
         """Active traps about a file or its code, as (id, confidence).
 
-        Pinned traps come first, then the most confident ones; ties are ordered by id.
+        Pinned traps come first, then the most confident ones; ties are ordered by id. Time alone does not lower this confidence: a trap
+        that nobody met yet is shown to the one who opens its file, until it expires.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -197,7 +198,7 @@ class Finder:
         now = self._book.clock.now()
         rows = [row for row in index.rows(index.about_any(nodes)).values() if row.type in TRAPS and self.may_show(row)]
         surest = sorted(rows, key=lambda row: (row.status != "pinned", -confidence_in_use(row, now, index.about(row.id)), row.id))
-        return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now)) for row in surest]
+        return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now, fades=False)) for row in surest]
 
     def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
         """Memories about files by weight, and the number left out.
@@ -235,11 +236,13 @@ class Finder:
                 self._standing = kept
         return kept
 
-    def infos(self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False) -> list[tuple[MemoryInfo, float]]:
+    def infos(
+        self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False, fades: bool = True
+    ) -> list[tuple[MemoryInfo, float]]:
         """Memories that may be shown without a request, with their weights.
 
-        With `every` all memories that are not held back are returned. The order of the ids is kept. The weight is importance × confidence ×
-        trust in the source.
+        Without `fades` time does not lower the confidence that decides, as for `traps`. With `every` all memories that are not held back
+        are returned. The order of the ids is kept. The weight is importance × confidence × trust in the source.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -251,7 +254,7 @@ class Finder:
             if row is None or is_held(row) or (not every and not self.may_show(row)):
                 continue
             info = describer.info(row)
-            if every or self._is_sure(row, now):
+            if every or self._is_sure(row, now, fades=fades):
                 found.append((info, _worth(row, info.confidence_in_use, now)))
         return found
 
@@ -269,17 +272,19 @@ class Finder:
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_sure(row, self._book.clock.now())
 
-    def _is_sure(self, row: MemoryRow, now: datetime) -> bool:
+    def _is_sure(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> bool:
         cautious = row.status == "candidate" and self._trust.now().level() == "cautious"
-        return row.status == "pinned" or (self._sureness(row, now) >= self._trust.threshold() and not cautious)
+        return row.status == "pinned" or (self._sureness(row, now, fades=fades) >= self._trust.threshold() and not cautious)
 
-    def _sureness(self, row: MemoryRow, now: datetime) -> float:
+    def _sureness(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> float:
         """Confidence in use, without the penalty for changed code.
 
         The person who changed the code needs the memory most, and the item reports the change.
         """
         there = [link for link in self._projections.memories().about(row.id) if link.anchor != Anchor.SUSPECT]
-        return round(confidence_in_use(row, now, there), 4)  # rounded as displayed: further digits change while it is read
+        return round(
+            confidence_in_use(row, now if fades else last_use(row), there), 4
+        )  # rounded as displayed: further digits change while it is read
 
     def leaning(self, phase: str) -> Mapping[str, float]:
         """See `PhaseBook.leaning`."""

@@ -20,6 +20,7 @@ from graphmem.hooks.agents import BEFORE, COMPACT, END, FAILURE, PROMPT, START, 
 from graphmem.injection.ask import MAX_SESSION_NAME, Ask
 from graphmem.injection.deadlines import DEADLINES_S
 from graphmem.injection.edits import Edit
+from graphmem.injection.phase import WorkPhases
 from graphmem.observe.tools import call_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Hooks:
         self._root = root
         self._lock = Lock()
         self._steps: OrderedDict[str, int] = OrderedDict()
+        self._phases = WorkPhases()
 
     def hook(self, agent: str, payload: str, begun: float | None = None) -> HookAnswer:
         """See `ContextOperations.hook`."""
@@ -61,6 +63,11 @@ class Hooks:
             raise BadInputError(
                 f"the {agent} hook has no session name of 1 to {MAX_SESSION_NAME} characters; the event was ignored", argument="payload"
             )
+        if call.moment in (TOOL, FAILURE) and call.tool:
+            self._phases.acted(call.session, call_of(call.tool, call.args).action)
+        call = call._replace(phase=call.phase or self._phases.of(call.session))
+        if call.moment == END:
+            self._phases.end(call.session)
         files, search = self._about(call)
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
@@ -71,7 +78,7 @@ class Hooks:
                 "session_id": call.session,
                 "step": self._steps.get(call.session, 0),
                 "kind": "step_complete",
-                "args": {"injected": shown},
+                "args": {"injected": shown, **({"during": call.phase} if call.phase else {})},
             }
             self._injector.soon(lambda: self._take([told]))
         text = injection.text if injection is not None else ""
@@ -121,7 +128,7 @@ class Hooks:
     def _inject(self, call: HookCall, agent: Agent, files: Sequence[str], search: str, started: float) -> Injection | None:
         """Context to inject for an event; None if nothing is injected for it."""
         injector, can = self._injector, call.event in agent.injects
-        ask = Ask("step", call.session, call.text, tuple(files), form=agent.form)
+        ask = Ask("step", call.session, call.text, tuple(files), call.phase, agent.form)
         if call.moment == BEFORE:
             edits = self._edits(call) if can else []
             return injector.before_edit(ask._replace(point="edit"), edits, started) if edits else None
@@ -134,7 +141,7 @@ class Hooks:
             if can and first:
                 return injector.inject(ask._replace(point="prompt"), begun=started)
             ready = injector.inject(ask._replace(point="take"), DEADLINES_S["prompt"], started) if can else None
-            injector.update(call.session, [call.text], (), "")
+            injector.update(call.session, [call.text], (), call.phase)
             return ready
         if call.moment == COMPACT:
             injector.begin(call.session)
@@ -144,7 +151,7 @@ class Hooks:
             return None
         if call.moment == WORDS:
             if call.text:
-                injector.update(call.session, [call.text], (), "")
+                injector.update(call.session, [call.text], (), call.phase)
             return None
         if search:
             injector.searched(call.session, search)

@@ -30,7 +30,7 @@ from graphmem.injection.items import Item, distinct, note, of_memory, of_rules
 from graphmem.injection.packing import Packed, pack
 from graphmem.injection.planner import Moving, Planner
 from graphmem.injection.project_items import of_summary
-from graphmem.injection.steps import StepTriggers, Trigger
+from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
 from graphmem.memory.types import TRAPS
@@ -122,12 +122,12 @@ class Injector:
             self._first.pop(session, None)
 
     def end(self, session: str) -> None:
-        """End a session and add it to the project's experience."""
+        """Forget the state of an ended session."""
         self.steps.forget(session)
         self.edits.forget(session)
         with self._first_lock:
             self._first.pop(session, None)
-        self.trust.session_over(session, self.agent.end(session))
+        self.agent.end(session)
 
     def is_first_message(self, session: str) -> bool:
         """Whether this is the session's first message; the call records it."""
@@ -243,7 +243,7 @@ class Injector:
         fresh = self.edits.unseen(ask.session, found) if found is not None else None
         if fresh is None:
             return self._pack(ask, budget, (), until), None
-        traps = [(info, score) for info, score in self._finder.infos(fresh.memories, self._shown(ask)) if info.type in TRAPS]
+        traps = [(info, score) for info, score in self._finder.infos(fresh.memories, self._shown(ask), fades=False) if info.type in TRAPS]
         items = [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(fresh)]
         why = f"before an edit of {', '.join(one.path for one in edits[:1])}" if items else ""
         return self._pack(ask, budget, items, until, why), fresh
@@ -336,7 +336,7 @@ class Injector:
         shown = self._shown(ask)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
         ids = [one for one in traps if one not in shown]
-        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(ids[:MAX_TRAPS], ())]
+        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(ids[:MAX_TRAPS], (), fades=False)]
         notes = [f"{len(ids) - MAX_TRAPS:,} more traps of these files; `search` finds them"] if len(ids) > MAX_TRAPS else []
         return self._pack(ask, budget, items, until, f"known about {', '.join(ask.files)}" if items else "", notes)
 
@@ -345,7 +345,7 @@ class Injector:
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
             return self._pack(ask, budget, (), until)
-        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(trigger.ids, ())]
+        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(trigger.ids, (), fades=trigger.name != FILE)]
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:

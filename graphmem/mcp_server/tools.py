@@ -8,8 +8,10 @@ A model reads all of them before each conversation, which costs tokens each time
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,6 +19,7 @@ from graphmem.errors import (
     AmbiguousMemoryError,
     AmbiguousSymbolError,
     BadInputError,
+    GraphMemError,
     MemoryNotFoundError,
     StaleFileError,
     SymbolNotFoundError,
@@ -26,9 +29,12 @@ from graphmem.mcp_server.schema import parameters, schema_of, told
 from graphmem.runtime.safe_text import inert
 
 if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
     from graphmem.client.connecting import Service
 
 Arguments = Mapping[str, Any]
+REOPENED: Final = timedelta(minutes=10)  # in which opening a memory again is no further use
+_log = logging.getLogger(__name__)
 
 MIN_BUDGET: Final = 100
 MAX_BUDGET: Final = 20_000
@@ -106,7 +112,9 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
     share = budget // max(1, len(refs))
 
     def of_memory(ref: str) -> str:
-        return text.memory(service.memory(ref.removeprefix(MEMORY_SIGN)), share)
+        found = service.memory(ref.removeprefix(MEMORY_SIGN))
+        _count_opened(service, found)
+        return text.memory(found, share)
 
     def one(ref: str) -> str:
         if ref.startswith(MEMORY_SIGN):
@@ -131,6 +139,20 @@ def _get(service: Service, given: Arguments, budget: int) -> str:
     if failed == len(refs):
         raise BadInputError("\n\n".join(answers), argument="refs", refusals=answers)
     return "\n\n".join(answers)
+
+
+def _count_opened(service: Service, found: MemoryInfo) -> None:
+    """Count a use of a memory that an agent opened.
+
+    Repeated calls within a few minutes count once. A token that may only read counts nothing.
+    """
+    last = found.last_accessed_at
+    if last and datetime.now(UTC) - datetime.fromisoformat(last) < REOPENED:
+        return
+    try:
+        service.note_use([found.id], "used")
+    except GraphMemError as error:
+        _log.info("a use of #%s was not counted: %s", found.short_id, error)
 
 
 def _path(service: Service, given: Arguments, budget: int) -> str:

@@ -19,6 +19,8 @@ USES_FOR_CONFIDENCE: Final = 5
 CONFIDENCE_STEP: Final = 0.05
 MOST_BY_USE: Final = 0.95  # the highest confidence that uses alone can give
 USES_FOR_REVIEW: Final = 10
+USES_TO_CONFIRM: Final = 2  # uses that confirm a candidate
+PROVEN: Final = 0.75  # the least confidence of a candidate that uses confirmed
 USES_FOR_TTL: Final = 3  # uses that make a memory survive its time to live
 HALF_LIVES: Final = 3  # half-lives without use until a memory is retired
 GRACE_DAYS: Final = 30  # days between retirement and removal, if a policy asks for removal
@@ -97,15 +99,18 @@ def ttl_days(row: MemoryRow) -> float | None:
 def used(row: MemoryRow, now: datetime) -> MemoryRow:
     """Return the row after one use.
 
-    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. After ten uses the
-    memory needs no review, unless it is contaminated.
+    The use is counted, and the memory is no longer stale. Confidence rises after every fifth use without a correction. Two uses confirm a
+    candidate, whenever they come. After ten uses the memory needs no review. Contaminated memories stay candidates and in review.
     """
     count = row.used_count + 1
     surer = count % USES_FOR_CONFIDENCE == 0 and not row.disputed and row.confidence < MOST_BY_USE
+    confidence = min(MOST_BY_USE, round(row.confidence + CONFIDENCE_STEP, 6)) if surer else row.confidence
+    proven = row.status == "candidate" and count >= USES_TO_CONFIRM and not (row.contaminated or row.disputed)
     return row._replace(
         used_count=count,
         last_accessed_at=now,
-        confidence=min(MOST_BY_USE, round(row.confidence + CONFIDENCE_STEP, 6)) if surer else row.confidence,
+        confidence=max(confidence, PROVEN) if proven else confidence,
+        status="confirmed" if proven else row.status,
         needs_review=row.needs_review and not (count >= USES_FOR_REVIEW and not row.contaminated),
     )
 

@@ -13,13 +13,14 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.answers import FindingVerdict, Receipt
-from graphmem.knowledge import LearntRow, SessionRow
+from graphmem.knowledge import KnowledgeDelta, LearntRow, SessionRow
+from graphmem.memory import lifecycle
 from graphmem.memory.outside import PAGES, page_row
 from graphmem.memory.records import Event
 from graphmem.memory.redact import redact, redact_all
 from graphmem.memory.types import LIVE_STATUSES, SOURCES
 from graphmem.observe import extraction, gates
-from graphmem.observe.frequency import leads, share
+from graphmem.observe.frequency import RATES, leads, share
 from graphmem.observe.guard import Guard
 from graphmem.observe.ledger import Seen
 from graphmem.observe.model import Finding, SessionRecord
@@ -104,6 +105,7 @@ class _Promotion:
         self.verdicts: list[FindingVerdict] = []
         self.withdrawn: dict[str, MemoryRow] = {}
         self.became: dict[str, str] = {}  # finding -> memory
+        self.agreed: dict[str, tuple[int, ...]] = {}  # memory that a finding of this session repeats -> steps of the finding
 
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """Run all steps that the module's docstring lists; return the receipt."""
@@ -124,6 +126,7 @@ class _Promotion:
         kept = self._new_and_strong(cases, novelty, sum(len(one.learnt) for one in before if not one.undone))
         kept, facts = self._with_model(kept, cases)
         self._write(kept, facts, cases, novelty, summary)
+        self._strengthen()
         receipt = Receipt(
             session=record.info.id,
             part=self.part,
@@ -305,18 +308,8 @@ class _Promotion:
             (cases[place].finding, cases[place], self._item(cases[place], self.rewritten.get(place, ""), novelty, place)) for place in kept
         ]
         learnt += self._facts(facts, len(kept))
-        started = info.started_at or info.ended_at or self.now
-        node = SessionRow(
-            info.id,
-            info.agent,
-            "agent",
-            title_of(info),
-            started,
-            info.ended_at or (None if self.part else self.now),
-            info.commit_sha,
-            _json(summary),
-            None,
-        )
+        node = self._node(_json(summary))
+        started = node.started_at
 
         def finish(plan: Plan) -> Plan:
             places = [place for place in range(len(learnt)) if place not in refused]
@@ -362,6 +355,35 @@ class _Promotion:
             finding, case, item = learnt[place]
             outcome = "learnt" if result.outcome not in ("duplicate", "superseded") else "known"
             self._end(finding, outcome, result.note or gates.OUTCOMES[outcome], case, row=result.id, text=item["content"])
+
+    def _strengthen(self) -> None:
+        """Confirm the memories that this session's findings repeat.
+
+        The session was not shown them, so it found the same independently. A session confirms a memory once.
+        """
+        info = self.record.info
+        with self.book.writing():
+            index = self.book.index()
+            rows = {
+                row.id: row
+                for row in index.rows(self.agreed).values()
+                if row.status in LIVE_STATUSES
+                and not {info.id, info.parent} & {one.session_id for one in index.learnt(row.id)}
+                and not self.guard.was_shown(row.id)
+            }
+            if not rows:
+                return
+            sessions = [] if index.session(info.id) is not None else [self._node("")]
+            learnt = [LearntRow(one, info.id, self.agreed[one][0], self.agreed[one][-1]) for one in sorted(rows)]
+            changed = [lifecycle.said_again(row, self.now, independent=True) for row in rows.values()]
+            events = [Event("confirmed", row.id, row.fingerprint, row.fingerprint, f"found again by session {info.id}") for row in changed]
+            self.book.commit(KnowledgeDelta(memories=changed, learnt=learnt, sessions=sessions), events, rows, ACTOR)
+
+    def _node(self, summary: str) -> SessionRow:
+        info = self.record.info
+        started = info.started_at or info.ended_at or self.now
+        ended = info.ended_at or (None if self.part else self.now)
+        return SessionRow(info.id, info.agent, "agent", title_of(info), started, ended, info.commit_sha, summary, None)
 
     def _item(self, case: _Case, better: str, novelty: Novelty, place: int) -> dict[str, Any]:
         """Build the arguments of `remember` for one accepted finding."""
@@ -420,6 +442,8 @@ class _Promotion:
     ) -> None:
         if outcome == "learnt":
             self.became[one.key] = row
+        if outcome == "known" and row and not (one.contaminated or one.failed_approach) and one.signal not in RATES:
+            self.agreed[row] = one.steps or (0,)  # a finding that chance can imitate confirms nothing
         seen = case.seen if case is not None else seen or Seen(0, 0)
         known = self.book.index().row(row) if row else None
         score = self._score(case) if case is not None else 0.0

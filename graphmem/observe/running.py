@@ -236,6 +236,8 @@ class Running:
         if pad.info.work_unit and pad.unit_steps():
             pad.end_unit(outcome, _end_of(pad))
         pad.info = pad.info._replace(outcome=outcome or pad.info.outcome)
+        if pad.info.kind == "terminal" and not pad.info.outcome and pad.edited_files and pad.checks_passed():
+            pad.info = pad.info._replace(kind="build", outcome="validated")  # no agent's hook tells the kind of a session
         record = self.record(ending, at)
         spent = time.thread_time() - started
         if spent > FINISH_BUDGET_S:

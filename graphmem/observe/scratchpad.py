@@ -275,6 +275,11 @@ class Scratchpad:
         use.last_step = act.step
         use.seconds += max(0.0, act.seconds)
 
+    def checks_passed(self) -> bool:
+        """Whether the last test command succeeded."""
+        tests = [use for _, use in self.commands.items() if use.action == "test"]
+        return bool(tests) and max(tests, key=lambda use: use.last_step).last_exit == 0
+
     def _failed(self, act: Act) -> None:
         key = fingerprint(act.error)
         use = self.errors.get(key)

@@ -48,6 +48,7 @@ class SessionLearning:
     settings: Settings
     language_model: LanguageModel | None
     record_co_access: Callable[..., Recorded]  # records files that belonged together
+    session_over: Callable[[str, int], object]  # adds a session and the number of memories shown to the project's experience
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Learn from an ended session, or from a finished unit of work in it.
@@ -177,7 +178,8 @@ class SessionLearning:
 
         A failed step is logged and does not stop the others. All steps can be repeated.
         """
-        steps = (
+        steps: tuple[Callable[[], object], ...] = (
+            lambda: self._experienced(record, ledger),
             lambda: summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
             lambda: self._moved_together(record),
             lambda: settle(self.book, ledger),
@@ -192,6 +194,11 @@ class SessionLearning:
                 _log.warning("after session %s: %s", record.info.id, error)
         if well:
             ledger.claim("after", record.info.id, self.book.clock.now())
+
+    def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
+        """Count the session for the trust level, once, for every interface."""
+        if ledger.claim("experience", record.info.id, self.book.clock.now()):
+            self.session_over(record.info.id, len(record.injected))
 
     def _moved_together(self, record: SessionRecord) -> None:
         """Record in the history which files belonged together.

@@ -11,6 +11,7 @@ from graphmem.memory import changes as changing
 from graphmem.memory import outside, read, retention
 from graphmem.memory.drafts import listed
 from graphmem.memory.update import update
+from graphmem.observe.promotion import WISH_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         TermAlias,
         Timeline,
     )
+    from graphmem.injection.uses import Doubt
     from graphmem.memory.filters import MemoryQuery
     from graphmem.memory.repository import MemoryRepository
     from graphmem.memory.write import Plan
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from graphmem.project.session_memories import SessionMemories
 
 SOURCE: Final = "agent_explicit"  # source of a memory whose caller names none
+MAX_REASON: Final = 200  # characters of an agent's sentence that doubts a memory
 
 
 @dataclass(eq=False, repr=False)
@@ -192,6 +195,20 @@ class Memories:
         self.sessions.tell(session or "", [self.book.row(one).id for one in ids], use != "injected")
         retention.prune_when_due(self.book)
         return Noted(list(ids))
+
+    def use_of_session(self, session: str, ids: Sequence[str]) -> None:
+        """Count that a session used memories."""
+        self.note_use(ids, session=session)
+
+    def doubt_of_session(self, session: str, doubt: Doubt) -> None:
+        """Record that a session's agent called a memory wrong.
+
+        A memory of a person stays as it is: only a person decides about it.
+        """
+        row = self.book.row(doubt.id)
+        is_persons = row.user_verified or row.status == "pinned" or row.source == "user_taught" or set(WISH_TAGS) <= set(row.tags)
+        if not is_persons and not row.disputed:
+            changing.dispute(self.book, row.id, reason=doubt.why[:MAX_REASON], actor=f"session {session}"[:MAX_REASON])
 
     def set_alias(self, term: str, means: Sequence[str], actor: str = "") -> TermAlias:
         return changing.set_alias(self.book, term, means, actor=actor)

@@ -21,6 +21,7 @@ from graphmem.answers import MemoryChange
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.history import git_mark
 from graphmem.history.change_log import HistoryLog
+from graphmem.injection.feedback import Feedback
 from graphmem.injection.hook_events import Hooks
 from graphmem.injection.injector import Injector
 from graphmem.language_model import configured
@@ -197,7 +198,15 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
     # Memories, and context for agents.
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
-    learning = SessionLearning(book, ledger, data_dir, settings, model, co_access.record_co_access)
+    learning = SessionLearning(
+        book,
+        ledger,
+        data_dir,
+        settings,
+        model,
+        co_access.record_co_access,
+        lambda session, shown: injector.trust.session_over(session, shown),
+    )
     searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
     context_news: Hub[ContextReady] = Hub()
     injector = Injector(
@@ -217,7 +226,14 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     )
     advice = EditAdvice(graph, projections, evidence, co_access, known, injector.soon)
     learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
-    sessions = Sessions(book, observer, learner, learning.learn_from)
+    feedback = Feedback(
+        book,
+        graph.from_root,
+        lambda session: bool(observer().strangers(session, others=False)),
+        used=lambda session, ids: memories.use_of_session(session, ids),
+        doubted=lambda session, doubt: memories.doubt_of_session(session, doubt),
+    )
+    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
     memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions)
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)

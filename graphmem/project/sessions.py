@@ -12,13 +12,14 @@ from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.knowledge import is_held
 from graphmem.memory import changes as changing
+from graphmem.observe.events import MAX_BATCH
 from graphmem.observe.gates import UNITS
 from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.promotion import WISH_TAGS
 from graphmem.project.session_answers import detail, row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from graphmem.answers import Receipt
     from graphmem.memory.repository import MemoryRepository
@@ -69,6 +70,7 @@ class Sessions:
     observer: Lazy[Observer]
     learner: SessionLearner
     learn_from: Callable[[SessionRecord], Receipt]  # learns in the calling thread
+    hear: Callable[[Sequence[Mapping[str, Any]], str], object]  # reads events for uses of memories
 
     def start_session(
         self,
@@ -117,6 +119,8 @@ class Sessions:
             raise BadInputError(f"events is of type {type(events).__name__}; give a list of events", argument="events")
         observer = self.observer()
         self.learner.sweep_when_due()
+        events = list(events)
+        self.hear(events[:MAX_BATCH], session)  # before a session ends
         seen = observer.observe(events, session)
         for wish in seen.wishes:
             self._keep_wish(wish)
@@ -138,6 +142,7 @@ class Sessions:
             BadInputError: the outcome is unknown.
             LedgerError, JournalError, DiskFullError: the session has ended and its record is kept; end the session again to learn from it.
         """
+        self.hear([{"session_id": id, "kind": "session_end"}], "")
         record, ready = self.observer().end(id, outcome)
         receipt: Receipt | None = None
         note = ""

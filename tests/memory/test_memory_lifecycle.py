@@ -48,11 +48,19 @@ def test_use_wakes_a_memory_and_being_shown_does_not(gm, clock):
     assert (again.injected_count, again.used_count, again.confirmed_count) == (1, 1, 0)
 
 
-def test_five_uses_make_surer_ten_end_the_review_and_nothing_makes_certain(gm):
+def test_two_uses_confirm_five_make_surer_ten_end_the_review_and_nothing_makes_certain(gm):
     memory = gm.remember("From a tool.", "fact", source="mcp_auto", confidence=0.7).memory
-    for _ in range(5):
+    assert memory.status == "candidate"
+    for count, status, confidence in (
+        (1, "candidate", 0.7),
+        (2, "confirmed", 0.75),
+        (3, "confirmed", 0.75),
+        (4, "confirmed", 0.75),
+        (5, "confirmed", 0.8),
+    ):
         gm.note_use([memory.id])
-    assert gm.memory(memory.id).confidence == pytest.approx(0.75)
+        now = gm.memory(memory.id)
+        assert (now.used_count, now.status, now.confidence) == (count, status, pytest.approx(confidence))
     assert gm.memory(memory.id).needs_review
     for _ in range(60):
         gm.note_use([memory.id])
@@ -153,9 +161,13 @@ def test_only_a_policy_removes_for_good_and_only_after_thirty_days(gm, clock):
     assert gm.audit().entries[-1].memory_id == memory.id
 
 
-@pytest.mark.parametrize(("uses", "survives"), [(2, False), (3, True)])
-def test_three_uses_survive_the_time_to_live(gm, clock, uses, survives):
+@pytest.mark.parametrize("disputed", [False, True])
+@pytest.mark.parametrize("uses", [1, 2, 3])
+def test_uses_that_confirm_or_three_uses_survive_the_time_to_live(gm, clock, uses, disputed):
     memory = gm.remember("An insight on the module.", "module_insight", source="commit_auto").memory
+    survives = uses >= (3 if disputed else 2)  # a disputed memory is not confirmed by use
+    if disputed:
+        gm.dispute(memory.id)
     for _ in range(uses):
         gm.note_use([memory.id])
     clock.advance(days(22))

@@ -206,6 +206,37 @@ def test_what_is_known_already_is_discarded_and_named(gm):
     assert live(gm) == 1
 
 
+def test_an_independent_session_confirms_what_it_finds_again_once(gm):
+    gm.learn_from(record(1, [correction()]))
+    [memory] = gm.memories().memories
+    again = correction("The cart's total is rounded by the tax table, never by the cart itself")
+    gm.learn_from(record(2, [correction()]))
+    gm.learn_from(record(3, [again], parent="session-1"))  # a fork of the session that taught it
+    gm.learn_from(record(4, [correction()._replace(contaminated=True)]))
+    gm.learn_from(record(5, [correction()], injected=(memory.id,)))
+    [now] = gm.memories().memories
+    assert (now.confirmed_count, now.strength) == (1, memory.strength + 1)
+    assert set(now.sessions) == {"session-1", "session-2"}
+    gm.learn_from(record(2, [correction(), abandon("shop/old.py")]))  # goes on after its end
+    assert gm.memory(memory.id).confirmed_count == 1
+
+
+def test_a_pattern_that_chance_can_imitate_confirms_nothing(gm):
+    for number in range(1, 6):
+        gm.learn_from(record(number, [abandon("shop/old.py")]))
+    assert gm.memories().memories[0].confirmed_count == 0
+
+
+def test_a_session_of_any_interface_adds_experience_once(gm):
+    with gm.session("by Python") as work:
+        work.observe({"kind": "message", "text": "Done."})
+    gm.end_session("by Python")
+    gm.learn_from(record(1, injected=("a", "b")))
+    gm.learn_from(record(1, [correction()], injected=("a", "b")))
+    assert gm.trust().sessions == 2
+    assert gm.parts.injector.trust.now().recent == ((0, 0), (2, 0))
+
+
 def test_the_same_in_other_words_is_discarded_by_meaning(open_):
     gm = open_(embedder="hashed")
     gm.remember("Rounding totals of carts happens in tables of tax, it is no work of the cart", "gotcha")

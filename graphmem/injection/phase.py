@@ -1,0 +1,58 @@
+"""The phase of work of a session, as its tools show it.
+
+Reading and searching is `explore`. An edit begins `implement`, and a test after an edit `validate`. Many reads in a row after that are
+`explore` again. Before the first tool the phase is unknown.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+LOOKS: Final = 6  # reads and searches in a row after which a session explores again
+_SESSIONS: Final = 1_000
+_LOOKING: Final = frozenset({"read", "search", "list", "web"})
+
+
+@dataclass(slots=True)
+class _Session:
+    phase: str = ""
+    looks: int = 0  # reads and searches in a row
+    edited: bool = False
+
+
+class WorkPhases:
+    """Phases of the running sessions. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def acted(self, session: str, action: str) -> None:
+        """Record the action of a tool, one of `observe.tools.ACTIONS`."""
+        with self._lock:
+            state = self._sessions.setdefault(session, _Session())
+            self._sessions.move_to_end(session)
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+            if action in _LOOKING:
+                state.looks += 1
+                if not state.phase or state.looks >= LOOKS:
+                    state.phase = "explore"
+            elif action == "edit":
+                state.phase, state.looks, state.edited = "implement", 0, True
+            elif action == "test":
+                state.phase, state.looks = "validate" if state.edited else state.phase or "explore", 0
+
+    def of(self, session: str) -> str:
+        """The phase; "" before the first tool."""
+        with self._lock:
+            state = self._sessions.get(session)
+            return state.phase if state is not None else ""
+
+    def end(self, session: str) -> None:
+        """Remove a session."""
+        with self._lock:
+            self._sessions.pop(session, None)

@@ -1,0 +1,219 @@
+"""Which of the shown memories an agent used, and which it found wrong.
+
+A session counts as one use of a memory, however often it repeats. These acts are a use:
+
+* The agent cites the memory's `#id` in its words, in a command or in text that it writes.
+* It edits a file that the memory is about as the memory says: it adds a name that the memory recommends, or removes one that it rejects.
+  The use counts when tests pass after the edit, or at the end of the session if no test failed since.
+
+A sentence that calls a cited memory wrong is reported as a doubt. So is an edit that followed a memory and was undone after a failed test.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final, NamedTuple
+
+from graphmem.injection.edits import Edit
+
+_SESSIONS: Final = 256
+_SHOWN: Final = 500  # memories of one session
+_CITED: Final = re.compile(r"#([0-9a-f]{4,64})\b")
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_WRONG: Final = re.compile(
+    r"(?<!not )(?<!n't )\b(?:wrong|incorrect|outdated|out of date|obsolete|untrue|false|mistaken|misleading|stale"
+    r"|not (?:true|correct|right|accurate)|no longer (?:true|correct|holds?|applies|valid|the case)"
+    r"|(?:does not|doesn't) (?:hold|apply|match))\b",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(r"[.;:,!?](?=\s|$)|\n| (?:but|because|since|so) ")
+_REJECTS: Final = re.compile(
+    r"\b(?:never|not|no|avoid|don't|doesn't|cannot|can't|instead of|rather than|without|wrong|fails?|breaks?|raises?)\b", re.IGNORECASE
+)
+_TURN: Final = re.compile(r"\b(?:instead of|rather than)\b", re.IGNORECASE)
+# A name of code: with an underscore, a capital inside, a dot, a call, or in backticks.
+_NAME: Final = re.compile(r"`([^`\s]{2,80})`|\b([A-Za-z_]\w*(?:_\w+|\.\w+)+|[a-z]\w*[A-Z]\w*|[A-Z]\w*[a-z]\w*[A-Z]\w*|\w{3,}(?=\(\)))")
+_WORD: Final = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+class Known(NamedTuple):
+    """What the book needs to know of a memory."""
+
+    id: str
+    short_id: str
+    content: str
+    files: tuple[str, ...]  # that it is about
+
+
+class Doubt(NamedTuple):
+    """A memory that an agent called wrong, and its sentence."""
+
+    id: str
+    why: str
+
+
+class Said(NamedTuple):
+    """What words say about memories."""
+
+    used: list[str]
+    doubts: list[Doubt]
+
+
+class Followed(NamedTuple):
+    """Names that an edit added or removed as a memory says."""
+
+    added: frozenset[str]
+    removed: frozenset[str]
+    failed: bool = False  # a test failed since
+
+    def is_undone(self, old: set[str], new: set[str]) -> bool:
+        """Whether an edit from the words `old` to `new` undoes it."""
+        return bool(self.added & (old - new) or self.removed & (new - old))
+
+
+@dataclass(slots=True)
+class _Session:
+    shown: dict[str, Known] = field(default_factory=dict)  # by id
+    counted: set[str] = field(default_factory=set)  # ids whose use was counted
+    doubted: set[str] = field(default_factory=set)
+    followed: dict[str, Followed] = field(default_factory=dict)  # by id, since the last test that passed
+    failed: bool = False  # the last test failed
+
+
+class UseBook:
+    """Uses of memories in the running sessions. Thread-safe.
+
+    Args:
+        known: looks up memories by id.
+    """
+
+    def __init__(self, known: Callable[[Sequence[str]], Iterable[Known]]) -> None:
+        self._known = known
+        self._lock = Lock()
+        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+
+    def shown(self, session: str, ids: Sequence[str]) -> None:
+        """Record memories that a session was shown."""
+        found = list(self._known(ids))
+        with self._lock:
+            state = self._of(session)
+            for one in found:
+                if len(state.shown) < _SHOWN:
+                    state.shown[one.id] = one
+
+    def said(self, session: str, text: str) -> Said:
+        """Memories that an agent's words cite, and those that they call wrong."""
+        with self._lock:
+            state = self._sessions.get(session)
+            if state is None or not state.shown or "#" not in text:
+                return Said([], [])
+            by_short = {one.short_id: one.id for one in state.shown.values()}
+            cited: dict[str, None] = {}
+            doubts: dict[str, str] = {}
+            for sentence in _SENTENCE.split(text):
+                ids = [by_short[short] for short in _CITED.findall(sentence) if short in by_short]
+                if _WRONG.search(sentence):
+                    doubts.update((one, " ".join(sentence.split())) for one in ids if one not in state.doubted)
+                else:
+                    cited.update(dict.fromkeys(ids))
+            state.doubted.update(doubts)
+            for one in doubts:
+                state.followed.pop(one, None)
+            return Said(self._count(state, [one for one in cited if one not in doubts]), [Doubt(*one) for one in doubts.items()])
+
+    def edited(self, session: str, edits: Sequence[Edit]) -> Said:
+        """Record edits; return memories that they cite and that did not hold.
+
+        A memory did not hold if an edit followed it, tests failed, and another edit undid the first.
+        """
+        cited = self.said(session, "\n".join(one.new for one in edits)).used
+        doubts: list[Doubt] = []
+        with self._lock:
+            state = self._sessions.get(session)
+            if state is None:
+                return Said(cited, [])
+            for edit in edits:
+                before, after = set(_WORD.findall(edit.old or "")), set(_WORD.findall(edit.new))
+                for one in state.shown.values():
+                    if edit.path not in one.files:
+                        continue
+                    known = state.followed.get(one.id)
+                    if known is not None and known.is_undone(before, after):
+                        del state.followed[one.id]
+                        if known.failed and one.id not in state.doubted:
+                            state.doubted.add(one.id)
+                            doubts.append(Doubt(one.id, f"an edit of {edit.path} followed it, tests failed, and the edit was undone"))
+                    elif (found := follows(one.content, before, after)) is not None:
+                        state.followed[one.id] = found
+        return Said(cited, doubts)
+
+    def tested(self, session: str, ok: bool | None) -> list[str]:
+        """Record the outcome of a test run; return the memories that it bears out."""
+        with self._lock:
+            state = self._sessions.get(session)
+            if state is None or ok is None:
+                return []
+            state.failed = not ok
+            if not ok:
+                state.followed = {one: known._replace(failed=True) for one, known in state.followed.items()}
+                return []
+            followed, state.followed = state.followed, {}
+            return self._count(state, followed)
+
+    def end(self, session: str) -> list[str]:
+        """Remove a session; return memories it followed without a failed test."""
+        with self._lock:
+            state = self._sessions.pop(session, None)
+            return self._count(state, state.followed) if state is not None and not state.failed else []
+
+    @staticmethod
+    def _count(state: _Session, ids: Iterable[str]) -> list[str]:
+        fresh = [one for one in ids if one not in state.counted and one not in state.doubted]
+        state.counted.update(fresh)
+        return fresh
+
+    def _of(self, session: str) -> _Session:
+        state = self._sessions.get(session)
+        if state is None:
+            state = self._sessions[session] = _Session()
+            while len(self._sessions) > _SESSIONS:
+                self._sessions.popitem(last=False)
+        self._sessions.move_to_end(session)
+        return state
+
+
+def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
+    """The names of an edit that does what a memory says; None if it does not.
+
+    It adds a name that the memory recommends, or removes one that it rejects.
+
+    Args:
+        content: the memory's text.
+        before: words that the edit replaces.
+        after: words that it writes.
+    """
+    wanted, rejected = _names(content)
+    added, removed = frozenset(wanted & (after - before)), frozenset(rejected & (before - after))
+    return Followed(added, removed) if added or removed else None
+
+
+def _names(content: str) -> tuple[set[str], set[str]]:
+    """Names of code that a text recommends, and names that it rejects."""
+    wanted: set[str] = set()
+    rejected: set[str] = set()
+    for clause in _CLAUSE.split(content):
+        head, turn, tail = clause, "", ""
+        if found := _TURN.search(clause):  # "use a() instead of b()": what stands before it is recommended
+            head, turn, tail = clause[: found.start()], found[0], clause[found.end() :]
+        (rejected if _REJECTS.search(head) else wanted).update(_names_in(head))
+        if turn:
+            rejected.update(_names_in(tail))
+    return wanted - rejected, rejected
+
+
+def _names_in(text: str) -> set[str]:
+    return {word for found in _NAME.finditer(text) for word in _WORD.findall(found[1] or found[2])[-1:]}
