@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import threading
@@ -22,6 +23,7 @@ from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 
+gc.disable()  # until the tests are collected: all that importing makes is kept
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
 
 # Speed is not what a property promises: a loaded machine neither fails an example nor the making of one.
@@ -146,6 +148,12 @@ def _servers_of(folder: Path) -> set[int]:
 def servers_of():
     """Tells the process numbers of the servers of a folder: servers_of(folder)."""
     return _servers_of
+
+
+def pytest_collection_finish() -> None:
+    """Exempt modules and test items from garbage collection: no test makes them garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 FIRST = ("test_other_engine.py",)  # one test of minutes: begun last, every other worker would wait for it
