@@ -26,25 +26,25 @@ class Judged(Protocol):
 
     @property
     def contaminated(self) -> bool:
-        """It contains text from untrusted sources."""
+        """Whether the memory contains text from untrusted sources."""
 
     @property
     def user_verified(self) -> bool:
-        """A person has verified it."""
+        """Whether a person has verified the memory."""
 
     @property
     def status(self) -> str:
-        """Its status in the lifecycle."""
+        """Status of the memory in its lifecycle."""
 
     @property
     def source(self) -> str:
-        """The source that wrote it."""
+        """Source that wrote the memory."""
 
 
 def is_held(one: Judged) -> bool:
     """Whether a memory is hidden from agents until a person reviews it.
 
-    It contains text from untrusted sources, and no person has verified it.
+    Such a memory contains text from untrusted sources, and no person has verified it.
     """
     return one.contaminated and not (one.user_verified or one.status == "pinned" or one.source == "user_taught")
 
@@ -151,7 +151,8 @@ class KnowledgeDelta(NamedTuple):
 
     `memories` and `sessions` are upserts by id. `anchored` lists the memories whose ABOUT edges are replaced by those in
     `about`; other memories keep theirs. `relates` and `learnt` are upserts by their ends and kind. Removing a memory
-    removes its edges and its vector, if no other memory shares it. A session is removed when its memories are, or before it has any.
+    removes its edges and its vector, if no other memory shares it. `removed_sessions` names
+    sessions that have no memories after the write.
     """
 
     memories: Sequence[MemoryRow] = ()

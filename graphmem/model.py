@@ -235,8 +235,8 @@ class Before(NamedTuple):
 class GraphDelta(NamedTuple):
     """All changes of one index run, from the old graph to the new one.
 
-    `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are rows whose id may or may not be
-    there already. A changed edge is removed and added. A first load has only upserts.
+    `removed_*` hold ids (edges: (kind, src, dst)); `upserted_*` are new rows, and rows that replace
+    stored ones with the same id. A changed edge is removed and added. A first load has only upserts.
     A first load may bring its chunks packed; all of them then are.
     `moves` lists removed files and symbols that exist under a new id.
     """

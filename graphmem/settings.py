@@ -186,7 +186,7 @@ def load_settings(
         flags: values from the command line by dotted key; None values are ignored.
 
     Raises:
-        SettingsError: an unknown key (with the nearest known one), a value out of range, a file that is not TOML.
+        SettingsError: a key is unknown (the message names the nearest known one), a value is out of range, or a file is not TOML.
     """
     known = {item.key: item for item in known_settings()}
     values: dict[str, Any] = {}
@@ -356,9 +356,9 @@ class Location:
 
 
 def find_project(start: Path) -> Path:
-    """The project a command given no path is about.
+    """Find the root of the project for a command without a path.
 
-    The nearest directory from `start` upwards that holds an index, else the nearest one under git, else `start`.
+    It is the nearest directory at or above `start` with an index, else the nearest one with a git repository, else `start`.
     """
     start = start.resolve()
     line = [start, *start.parents]
@@ -370,7 +370,7 @@ def find_project(start: Path) -> Path:
 
 
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:
-    """Where the index of a project lives.
+    """Determine the location of a project's index.
 
     `db` wins; then an index that is already there is found, in the project or under the user's data
     directory; a new one goes where `home` says.
@@ -408,7 +408,10 @@ def _user_data_dir(environ: Mapping[str, str]) -> Path:
 
 
 def _directory_name(root: Path) -> str:
-    """`name-hash`: readable, and different for two projects of one name."""
+    """Return a directory name: the project's name and a hash of its path.
+
+    So it is readable, and two projects of the same name have different directories.
+    """
     import hashlib
 
     return f"{root.name or 'root'}-{hashlib.blake2b(os.fsencode(root), digest_size=6).hexdigest()}"

@@ -25,7 +25,10 @@ class CoAccessHit:
     lift: Annotated[float, Doc("`confidence` divided by the share of all changes that touch this file")]
     direction: Annotated[
         str,
-        Doc("follows or leads, if it does so in four fifths of the sessions with recorded times; else mixed; empty without such sessions"),
+        Doc(
+            "follows or leads: this file changes after or before the requested files in four fifths of the sessions with times; "
+            "else mixed; empty without such sessions"
+        ),
     ]
     delay_s: Annotated[
         float,

@@ -86,7 +86,7 @@ class MemoryInfo:
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
-    files: Annotated[list[str], Doc("paths that it names")]
+    files: Annotated[list[str], Doc("paths that the memory names")]
     about: Annotated[list[MemoryAnchor], Doc("links to the code that the memory is about"), Size(4)]
     relations: Annotated[list[MemoryRelation], Doc("links to other memories"), Size(3)]
     sessions: Annotated[list[str], Doc("ids of sessions in which the memory was learnt or confirmed")]
@@ -105,7 +105,13 @@ class NearbyMemory:
     content: str
     trap: Annotated[bool, Doc("true for a gotcha, an error pattern or a dead end")]
     about: Annotated[str, Doc("the code nearest to the targets that the memory is about: `path:qualname` or a path")]
-    place: Annotated[str, Doc("where this code is in the answer: target, around, way, hit, test or together")]
+    place: Annotated[
+        str,
+        Doc(
+            "relation of this code to the answer: target, around (encloses a target or belongs to it), way (on a dependency path), "
+            "hit (listed as a hit), test (a listed test) or together (often changes with a target)"
+        ),
+    ]
     steps: Annotated[int, Doc("steps from a target; 0 for a target and the code around it")]
     confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
     trust: Annotated[float, Doc("ranking weight of the source")]
@@ -121,7 +127,7 @@ class NearbyMemory:
 class NearbyMemories:
     """Memories about the code of an answer: traps first, then by score."""
 
-    memories: Annotated[list[NearbyMemory], Doc("the best ones"), Size(5)] = field(default_factory=list)
+    memories: Annotated[list[NearbyMemory], Doc("the most important memories about the code"), Size(5)] = field(default_factory=list)
     more: Annotated[int, Doc("number of further memories about this code")] = 0
     held: Annotated[
         int, Doc("number of memories about this code that wait for review, because text from untrusted sources was used for them")
@@ -251,7 +257,7 @@ class Forgotten:
     """The outcome of a removal."""
 
     ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
-    hard: Annotated[bool, Doc("deleted from graph and journal, not only hidden from search")]
+    hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
     dry_run: bool
     kept: Annotated[list[str], Doc("Global ids of memories that stay because they also have another origin"), GlobalId(MEMORY)] = field(
         default_factory=list

@@ -94,9 +94,11 @@ class ScanAnswer:
     """Secrets found in stored data, and whether they were removed."""
 
     scanned: int
-    found: Annotated[list[SecretsFound], Doc("by id"), Size(20)]
+    found: Annotated[list[SecretsFound], Doc("memories with a secret, by id"), Size(20)]
     dry_run: bool
-    files: Annotated[list[FileSecrets], Doc("files of the index and its backups, by name"), Size(20)] = field(default_factory=list)
+    files: Annotated[list[FileSecrets], Doc("files of the index and its backups with a secret, by name"), Size(20)] = field(
+        default_factory=list
+    )
 
 
 @answer

@@ -16,11 +16,11 @@ class TextRange:
     """A range of characters in one line; columns are 0-based, ends exclusive."""
 
     line: Annotated[int, Doc("1-based")]
-    column: Annotated[int, Doc("in characters (code points)")]
+    column: Annotated[int, Doc("first column, in characters (code points)")]
     end_column: int
-    utf16_column: Annotated[int, Doc("in UTF-16 code units, as editors count")]
+    utf16_column: Annotated[int, Doc("first column, in UTF-16 code units, as editors count")]
     utf16_end_column: int
-    utf8_column: Annotated[int, Doc("in bytes")]
+    utf8_column: Annotated[int, Doc("first column, in bytes of UTF-8")]
     utf8_end_column: int
 
 

@@ -25,7 +25,13 @@ class TestToRun:
     name: Annotated[str, Doc("qualified name of the test; empty for a whole file")]
     line: int
     confidence: Annotated[float, Doc("the chance that the test runs changed code; 1 when a recorded run did, or the test itself changed")]
-    why: Annotated[str, Doc("ran: a recorded run; changed: the test changed; reaches: its source leads to the change")]
+    why: Annotated[
+        str,
+        Doc(
+            "why the test is listed: ran (a recorded run of it executed changed code), changed (the test itself changed) "
+            "or reaches (its source leads to the change)"
+        ),
+    ]
 
 
 @answer
@@ -56,8 +62,8 @@ class Review:
 
     base: str
     head: str
-    files: Annotated[list[str], Doc("ascending; the old path of a deleted file"), Size(20)]
-    changed: Annotated[list[ChangedSymbol], Doc("by path and line"), Size(20)]
+    files: Annotated[list[str], Doc("changed files, by path; a deleted file has its old path"), Size(20)]
+    changed: Annotated[list[ChangedSymbol], Doc("changed definitions, by path and line"), Size(20)]
     unmapped: Annotated[list[str], Doc("changed files without a changed definition"), Size(5)]
     breaks: Annotated[list[ImpactHit], Doc("code besides tests that could break: by depth, then confidence"), Size(20)]
     break_count: Annotated[int, Doc("number of symbols and files that could break, of which `breaks` may list fewer")]
@@ -70,6 +76,6 @@ class Review:
     forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, and did not"), Size(5)]
     forgotten_count: Annotated[int, Doc("number of such files, of which `forgotten` may list fewer")]
     risk: Risk
-    epistemic: Annotated[Epistemic, Doc("certainty of the tests")]
+    epistemic: Annotated[Epistemic, Doc("how certain the selection of tests is, in one sentence")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     state: IndexState

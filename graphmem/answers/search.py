@@ -80,7 +80,7 @@ class SearchAnswer:
     answered: Annotated[list[str], Doc("search paths that returned a result")]
     missing: Annotated[dict[str, str], Doc("Search paths without a result, and why"), Size(3)]
     state: IndexState
-    notes: Annotated[list[str], Doc("changes of the query, such as omitted or replaced words")] = field(default_factory=list)
+    notes: Annotated[list[str], Doc("sentences on changes of the query, such as omitted or replaced words")] = field(default_factory=list)
     packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None
 
     def __iter__(self) -> Iterator[SearchHit]:

@@ -35,7 +35,7 @@ class ModuleInfo:
     central: Annotated[list[SymbolInfo], Doc("at most 5 symbols, those with the most dependents first"), Size(5)]
     x: Annotated[float, Doc("centre in the map's layout, 0 to 1 from the left")]
     y: Annotated[float, Doc("0 to 1 from the top; high layers are on top")]
-    summary: Annotated[str, Doc("its purpose, from the documentation of its files")]
+    summary: Annotated[str, Doc("purpose of the module, from the documentation of its files")]
     paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
 
 
@@ -49,7 +49,7 @@ class ModuleDependency:
     dst_name: Annotated[str, Doc("name of the module it depends on")]
     weight: Annotated[int, Doc("number of edges")]
     kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
-    upward: Annotated[bool, Doc("true when it leads from a lower to a higher layer, so it closes a cycle")]
+    upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
     sites: Annotated[list[PathStep], Doc("the first few edges; up to 20 for an upward dependency"), Size(4)]
 
 
@@ -163,7 +163,7 @@ class EntryPointPage:
 
     entry_points: list[EntryPoint]
     total: int
-    by_kind: Annotated[dict[str, int], Doc("Total number of each kind, without the filter"), Size(6)]
+    by_kind: Annotated[dict[str, int], Doc("Total number of entry points of each kind, whatever the filter"), Size(6)]
     state: IndexState
 
 
@@ -173,11 +173,11 @@ class Flow:
 
     id: str
     name: str
-    kind: Annotated[EntryKind, Doc("kind of its entry point")]
+    kind: Annotated[EntryKind, Doc("kind of the flow's entry point")]
     entry: SymbolInfo
     steps: Annotated[list[PathStep], Doc("consecutive calls, at most 8"), Size(6)]
     modules: Annotated[list[str], Doc("names of the modules on the path, in order")]
-    confidence: Annotated[float, Doc("product along the steps")]
+    confidence: Annotated[float, Doc("product of the confidences of its steps")]
     variants: Annotated[list[str], Doc("other entry points with the same path from the second step, at most 10")]
     variant_count: int
     paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
@@ -250,7 +250,7 @@ class DeadCodePage:
     symbols: list[DeadSymbol]
     total: Annotated[int, Doc("number of definitions above the requested confidence")]
     lines: Annotated[int, Doc("total number of lines of these definitions")]
-    notes: Annotated[list[str], Doc("omitted definitions, with counts")]
+    notes: Annotated[list[str], Doc("sentences on definitions that were omitted, with their number")]
     state: IndexState
 
 
@@ -369,7 +369,7 @@ class Reply:
 
     question: str
     sentences: Annotated[list[Sentence], Doc("empty without a model, or when no sentence is supported by the evidence"), Size(12)]
-    evidence: Annotated[SearchAnswer, Doc("the hits that `cites` counts, from 1")]
+    evidence: Annotated[SearchAnswer, Doc("hits of the search; `cites` numbers them from 1")]
     model: Annotated[str, Doc("the model that wrote the sentences; empty for none")]
     notes: Annotated[list[str], Doc("why sentences are missing")] = field(default_factory=list)
 
@@ -381,7 +381,7 @@ class CommitInfo:
     sha: str
     at: Moment
     subject: str
-    files: Annotated[int, Doc("exact")]
+    files: Annotated[int, Doc("number of changed files; `paths` may list fewer")]
     paths: Annotated[list[str], Doc("paths of the first changed files, at most 30")]
     modules: Annotated[list[str], Doc("names of the modules of all its files now, ascending; [] for a commit of more than 2,000 files")]
 

@@ -47,14 +47,14 @@ class SessionFinding:
     memory_type: str
     value: float
     priority: float
-    early: Annotated[bool, Doc("strong enough to be learnt without waiting for other sessions")]
+    early: Annotated[bool, Doc("true when the finding is learnt without waiting for other sessions")]
     min_sessions: Annotated[int, Doc("number of sessions in which it must be found before it is learnt")]
     contaminated: bool
     failed_approach: Annotated[bool, Doc("true when the finding belongs to an abandoned approach")]
     quorum: Annotated[bool, Doc("true when two agents found it independently")]
     files: list[str]
     steps: Annotated[list[int], Doc("numbers of the steps of the session that are evidence")]
-    facts: Annotated[dict[str, Any], Doc("values for a sentence about it")]
+    facts: Annotated[dict[str, Any], Doc("values for a sentence about the finding")]
 
 
 @answer
@@ -89,7 +89,7 @@ class SessionError:
     message: str
     times: int
     fixed: bool
-    fix_files: Annotated[list[str], Doc("edited between the error and the success")]
+    fix_files: Annotated[list[str], Doc("files edited between the error and the later success")]
 
 
 @answer
@@ -185,7 +185,7 @@ class Receipt:
     part: Annotated[str, Doc("label of the unit of work; empty for the session")]
     kind: str
     is_open: Annotated[bool, Doc("true when the session meets the threshold for learning")]
-    gate: Annotated[str, Doc("why the gate is open or closed")]
+    gate: Annotated[str, Doc("why the session meets the threshold for learning, or does not")]
     at: MomentOrNone
     verdicts: Annotated[list[FindingVerdict], Doc("learnt findings first"), Size(30)]
     counts: Annotated[dict[str, int], Doc("Verdicts by outcome"), Size(6)]
@@ -260,5 +260,5 @@ class SessionSummary:
     ended_at: MomentOrNone
     duration_s: float
     contaminated: Annotated[bool, Doc("true when the text may contain text from untrusted sources")]
-    short: Annotated[str, Doc("one line")]
+    short: Annotated[str, Doc("the summary in one line")]
     markdown: str

@@ -114,7 +114,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         ) from error
     if not create:
         where = f"{location.root} has no index yet" if location.root is not None else f"{directory} contains no index"
-        raise NotIndexedError(f"{where}; make one with `graphmem index`", path=str(directory))
+        raise NotIndexedError(f"{where}; create one with `graphmem index`", path=str(directory))
     ignore = directory / ".gitignore"
     ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").strip() == "*"
     if directory.is_dir() and not ours and any(one.name != "rules" for one in directory.iterdir()):

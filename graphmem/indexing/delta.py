@@ -52,13 +52,13 @@ class Rows(NamedTuple):
 
     @property
     def loose_chunks(self) -> list[ChunkRow]:
-        """Chunks as rows, for a comparison.
+        """Return the chunks as rows, for a comparison with the stored ones.
 
         Raises:
-            AssertionError: the rows are those of a first load, whose chunks are packed.
+            AssertionError: the chunks are packed, which only those of a first index run are.
         """
         if isinstance(self.chunks, PackedRows):
-            raise AssertionError("rows of a first load are not compared")
+            raise AssertionError("packed chunks of a first index run are not compared; read `chunks`")
         return self.chunks
 
     @classmethod

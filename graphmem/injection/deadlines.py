@@ -80,5 +80,5 @@ def deadline_of(point: str) -> float:
         BadInputError: the point is unknown.
     """
     if point not in DEADLINES_S:
-        raise BadInputError(f"{point!r} is not a point; use one of {', '.join(POINTS)}", argument="point", value=point)
+        raise BadInputError(f"unknown injection point {point!r}; use one of {', '.join(POINTS)}", argument="point", value=point)
     return DEADLINES_S[point]

@@ -16,7 +16,10 @@ SHOWN: Final = 3  # names of a list
 
 
 def hover_text(found: SymbolDetail, moves: Sequence[CoAccessHit]) -> str:
-    """Signature, callers, tests, memories and related files, as Markdown."""
+    """Return the Markdown text that an editor shows for a symbol.
+
+    It has the signature, callers, tests, memories and related files.
+    """
     one = found.symbol
     signature = one.signature or f"{one.kind} {one.qualname or one.name or one.path}"
     lines = ["```", inert(signature).replace("```", ""), "```"]
@@ -36,7 +39,7 @@ def hover_text(found: SymbolDetail, moves: Sequence[CoAccessHit]) -> str:
 
 
 def lens_title(entry: OutlineEntry) -> str:
-    """`12 callers · 3 tests · 1 trap`."""
+    """Return the title of a code lens: `12 callers · 3 tests · 1 trap`."""
     counts = ((entry.callers, "caller"), (entry.tests, "test"), (entry.traps, "trap"), (entry.memories - entry.traps, "note"))
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
 
@@ -50,7 +53,7 @@ def _list(title: str, names: Sequence[str], cut: bool = False) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text without markup, links and images of Markdown."""
+    """Return a text without the markup, links and images of Markdown."""
     escaped = inert(" ".join(text.split()))
     for sign in "\\`*_[]<>!#|":
         escaped = escaped.replace(sign, f"\\{sign}")

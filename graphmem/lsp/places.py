@@ -42,14 +42,14 @@ def uri_of(root: Path, path: str) -> str:
 
 
 def line_range(first: int, last: int = 0) -> lsp.Range:
-    """Whole lines, given from 1."""
+    """Return the range of whole lines, which are counted from 1."""
     return lsp.Range(lsp.Position(max(0, first - 1), 0), lsp.Position(max(first, last, 1), 0))
 
 
 def name_range(lines: list[str], line: int, name: str) -> lsp.Range:
     """The range of a name at or soon after a line, in UTF-16 units.
 
-    Without the name in the text it is the start of the line.
+    If the name is not found, it is the start of the line.
 
     Decorators and modifiers may precede the name of a definition.
     """

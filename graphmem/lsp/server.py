@@ -56,14 +56,14 @@ class Editor(LanguageServer):
         return self._service()
 
     def failed(self, error: GraphMemError) -> None:
-        """Tell the person what is wrong, once for each message."""
+        """Show an error to the user; the same message only once."""
         self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"graphmem: {error.message}"))
         if error.message not in self._told:
             self._told.add(error.message)
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"graphmem: {error.message}"))
 
     def cut(self, found: SymbolDetail, *relations: str) -> None:
-        """Tell the person that an answer leaves out the least certain edges."""
+        """Tell the user that an answer omits the least certain edges."""
         if left := [name.replace("_", " ") for name in relations if name in found.cut]:
             said = f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed"
             self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, said))
@@ -98,7 +98,7 @@ class Editor(LanguageServer):
         return self.service().symbol(f"{path_of(self.root, uri)}:{self.saved_line(uri, position.line)}")
 
     def at(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """The symbol that the name at a position means; None when it is on none.
+        """Return the symbol that the name at a position means, or None.
 
         The column is that of the document, which is right unless the line itself is unsaved.
         """
@@ -118,9 +118,9 @@ def _last(symbol: SymbolInfo) -> str:
 
 
 def _answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorator of a handler: after an error of the service it answers empty.
+    """Decorate a handler: after an error of the service, it returns `default`.
 
-    The person is told of the error. An unknown symbol is normal in an editor, where a position may be anywhere.
+    The user sees the error. An unknown symbol is normal in an editor, where a position may be anywhere.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

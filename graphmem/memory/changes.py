@@ -53,14 +53,14 @@ def pin(repository: MemoryRepository, memory_id: str, actor: str = "") -> Memory
 
 
 def unpin(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Remove the pin of a memory, so that it can fade and expire again."""
+    """Remove the pin of a memory, so that its confidence fades again."""
     return _one(repository, memory_id, "unpin", actor, lambda row: row._replace(status="confirmed") if row.status == "pinned" else row)
 
 
 def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> MemoryInfo:
-    """Record that a person vouches for a memory.
+    """Record that a person confirms a memory.
 
-    It becomes confirmed and reviewed, and its anchors are valid for the current code. A forgotten memory is restored.
+    The memory becomes confirmed and reviewed, and its anchors are set to the current code. A forgotten memory is restored.
     """
     with repository.writing():
         row = repository.row(memory_id)
@@ -99,9 +99,9 @@ def verify(repository: MemoryRepository, memory_id: str, actor: str = "") -> Mem
 
 
 def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", actor: str = "") -> MemoryInfo:
-    """Mark a memory as doubted.
+    """Mark a memory as disputed.
 
-    It stays in use with less confidence.
+    The memory stays in use with less confidence.
     """
     why = redact(text("reason", reason, 1_000, least=0))[0]
     return _one(repository, memory_id, "dispute", actor, lambda row: row._replace(disputed=True, needs_review=True), why)

@@ -122,7 +122,7 @@ def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
 
 
 def said_again(row: MemoryRow, now: datetime, *, independent: bool) -> MemoryRow:
-    """Return the row after the same text was written again.
+    """Return the row after the same text was stored again.
 
     Its confidence rises, and it is no longer stale. It also counts as confirmed if a person or another session wrote the text.
     """

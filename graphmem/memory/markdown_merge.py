@@ -37,9 +37,9 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
     Args:
         text: the document.
-        fates: outcome of each changed item, by its first line; other items are left unchanged.
+        fates: the change of each item that changes, by its first line; other items are left unchanged.
         rows: all memories that have a line in the result.
-        movable: short ids of lines that no person wrote. Neighbours among them are ordered by use, the most used first.
+        movable: short ids of lines that no person wrote. Adjacent ones are ordered by use, the most used first.
     """
     lines = lines_of(text)
     end = "\r\n" if lines and lines[0].endswith("\r\n") else _END

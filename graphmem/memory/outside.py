@@ -1,4 +1,4 @@
-"""Memories influenced by outside text: its sources and their review.
+"""Record the outside text that influenced memories, for their review.
 
 "Outside text" is text from strangers: pages, tools, files. A contaminated memory waits until a person reviews it.
 """
@@ -49,7 +49,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
 
 def said(brought: Sequence[str]) -> str:
-    """Return the caller's note that the memory is contaminated.
+    """Return the note to the caller that the memory is contaminated.
 
     It names the first sources of outside text.
     """

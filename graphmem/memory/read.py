@@ -26,7 +26,7 @@ REASONS: Final = ("disputed", "conflict", "orphaned", "suspect", "contaminated",
 def memory(repository: MemoryRepository, memory_id: str) -> MemoryInfo:
     """Return one memory.
 
-    For the id of a memory that was merged into another one, the other one is returned.
+    The id of a memory that was merged into another one gives that other memory.
     """
     row = repository.row(memory_id)
     if row.status == "superseded":

@@ -198,7 +198,7 @@ class Replay:
 
 
 def restated(row: MemoryRow, knowledge: Mapping[str, Sequence[AboutRow]]) -> dict[str, Any]:
-    """Return the parts of a journal entry that hold a whole memory.
+    """Return the parts of a journal entry that contain a whole memory.
 
     They include its links to code.
     """

@@ -134,7 +134,7 @@ class Recovery:
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
     def begin_again(self, deleted: int, actor: str) -> list[str]:
-        """Begin a new journal after all memories were deleted.
+        """Start a new journal after all memories were deleted.
 
         Returns the names of the deleted files. The deleted journal must already record the deletion, so that no memory returns after a
         crash.

@@ -9,7 +9,7 @@ Texts are redacted before they are stored, logged or embedded.
 3. a measure of randomness for strings without a known shape.
 
 No network or other file is used. detect-secrets (Apache-2.0, offline) was tried instead. It processes a tenth as much text in the same
-time, judges whole lines of files, and takes hashes and identifiers for secrets. `benchmarks/redaction.py` measures these rules.
+time, judges whole lines of files, and reports hashes and identifiers as secrets. `benchmarks/redaction.py` measures these rules.
 """
 
 from __future__ import annotations
@@ -166,13 +166,13 @@ def _under(key: Any, value: Any, kinds: list[str]) -> Any:
 
 @cache
 def _kinds() -> Mapping[str, str]:
-    """Kind of secret by the name of the pattern group of its shape."""
+    """Return the kind of each shape, by the name of its pattern group."""
     return {f"s{i}": shape.kind for i, shape in enumerate(shapes())}
 
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Words that a text must contain for a shape to match.
+    """Return the words that a text must contain for a shape to match.
 
     Each comes with the index of its shape, and with the pattern that must match at the word, if there is one.
     """
@@ -180,7 +180,7 @@ def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Indices of the shapes that could match, by a cheap test.
+    """Return the indices of the shapes that could match, by a cheap test.
 
     The test rejects most texts.
     """
@@ -205,7 +205,7 @@ def _is_near(lower: str, need: str, near: re.Pattern[str] | None) -> bool:
 
 @lru_cache(maxsize=128)
 def _patterns_of(chosen: tuple[int, ...]) -> re.Pattern[str]:
-    """One pattern for all these shapes; if two match, the first one counts."""
+    """Combine the patterns of shapes; if two match, the first one counts."""
     every = shapes()
     return re.compile("|".join(f"(?P<s{i}>{every[i].pattern})" for i in chosen))
 
@@ -253,7 +253,7 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 def _is_said(value: str, *, after: str) -> bool:
     """Return whether the word after a secret's name looks like a secret.
 
-    Usual words do not. Letters with digits do; words with hyphens do after a word for a password.
+    A common word does not look like a secret. Letters mixed with digits do. Words with hyphens do after a word for a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False
@@ -353,7 +353,7 @@ def _is_argument(value: Value) -> bool:
 def _is_wallet(value: Value) -> bool:
     """Return whether 64 hexadecimal digits are a private key.
 
-    They are only if a word that means a key precedes them. Other strings of this length are mostly hashes.
+    They count as a key only after a word that means a key. Other strings of this length are mostly hashes.
     """
     line = value.whole[max(0, value.start - 80) : value.start].rpartition("\n")[2]
     return _MEANS_KEY.search(line) is not None and _MEANS_HASH.search(line) is None

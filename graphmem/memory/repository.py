@@ -113,7 +113,7 @@ class MemoryRepository:
     def remember(self, item: Mapping[str, Any], actor: str = "", finish: Callable[[Plan], Plan] | None = None) -> RememberAnswer:
         """Store one memory; see `MemoryOperations.remember`.
 
-        `finish` receives the plan and may add other changes to the same write.
+        `finish` receives the plan and can add changes to the same write.
         """
         model = item.get("embedding_model")
         with self.writing():
@@ -401,7 +401,7 @@ class MemoryRepository:
         return {row.text_hash: self.text_of(row) for row in rows.values() if row.text_hash not in have}
 
     def adopt_model(self, model: str) -> None:
-        """Record this model for all memories that have a vector of it.
+        """Record a model for all memories that have a vector of the model.
 
         The projections use the model already. Memories without an earlier vector are compared with the others once more, by meaning.
         """

@@ -20,7 +20,7 @@ class Shape(NamedTuple):
 
 @cache
 def shapes() -> tuple[Shape, ...]:
-    """All shapes, most precise first; read at the first call."""
+    """Return all shapes, most precise first; they are read at the first call."""
     table = tomllib.loads((files("graphmem.memory") / "secret_shapes.toml").read_text(encoding="utf-8"))
     return tuple(
         Shape(
@@ -36,5 +36,5 @@ def shapes() -> tuple[Shape, ...]:
 
 @cache
 def personal_kinds() -> frozenset[str]:
-    """Kinds that are personal data."""
+    """Return the kinds that are personal data and not secrets."""
     return frozenset(shape.kind for shape in shapes() if shape.personal)

@@ -1,8 +1,8 @@
 """Two-way sync between MEMORY.md and the graph, without loss.
 
 The file belongs to the person. A memory in it is one list item with its id. Everything else stays byte for byte unchanged
-(`markdown_merge`). A small file in the index directory stores the common state of the last sync. The three sides show who changed a line:
-the file, the graph, or both. If both did, both texts are kept and reported.
+(`markdown_merge`). A small file in the index directory stores the common state of the last sync. A comparison of file, graph and common
+state shows where a line changed: in the file, in the graph, or in both. If both did, both texts are kept and reported.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Outcome(NamedTuple):
 def sync(
     repository: MemoryRepository, path: Path, state: Path, actor: str = "", dry_run: bool = False, *, personal: bool = False
 ) -> SyncAnswer:
-    """Apply the changes of file and graph to each other.
+    """Copy changes from the file to the graph, and from the graph to the file.
 
     Args:
         repository: the memories.
@@ -302,7 +302,7 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """Return the outcome of each changed item of the file, by line."""
+    """Return the change of each item of the file that changes, by line."""
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
     said = [item.line for item in plan.new] + [one.line for one in plan.conflicts if one.said]
@@ -413,7 +413,7 @@ def _read_state(path: Path) -> dict[str, Common]:
             for name, one in found["files"].items()
         }
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError("it does not have the shape of such a file") from error
+        raise ValueError("its JSON has missing or wrong fields") from error
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:

@@ -4,7 +4,8 @@
   superseded
   version (`derived_from`). Texts that came with ids of their own are somebody's own notes. They stay separate, linked by `validates`.
 * *other words*: probably the same, by the cosine. That is not sure enough to take one out of search: both stay, linked by `validates`.
-* *contradiction*: a person's word decides, then trust, then evidence. Without any, both stay, linked by `conflicts_with`.
+* *contradiction*: a statement of a person wins, then the more trusted source, then the one with more evidence. If these are equal, both
+  stay, linked by `conflicts_with`.
 * Outside text (contaminated) confirms nothing and replaces nothing.
 """
 
@@ -46,7 +47,7 @@ class Verdict(NamedTuple):
 
 
 class Judge:
-    """Decides the outcome for a memory by the rules of this module.
+    """Decides what happens to a memory, by the rules of this module.
 
     Args:
         now: the time of the decision.

@@ -1,7 +1,7 @@
 """Plan a write of memories without writing anything.
 
-Steps: exact duplicate? → near duplicate? → contradiction? → link → embed. A `Plan` is the resulting difference, with reports for the caller
-and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
+Steps: find an exact duplicate → find near duplicates → find contradictions → link → embed. A `Plan` is the resulting difference, with
+reports for the caller and the audit. The repository writes it to the journal and then to the graph. Redaction and validation come before.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Record that the same text was written again, and return the outcome."""
+        """Record that the same text was stored again, and return the outcome."""
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:

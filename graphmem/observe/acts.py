@@ -1,6 +1,6 @@
 """Interpret events as acts: a call and its result become one act.
 
-An act is all that is kept of an event, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are dropped
+Of an event only its act is kept, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are dropped
 here. Secrets are removed from the words that stay. Every path is relative to the project's root.
 """
 

@@ -1,9 +1,9 @@
 """The checkpoint log of a running session: one file, one line per act.
 
-After a crash the session continues from it. A session that never ends is still learnt from. A line is a checksum, a space and JSON. Lines
-are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches. Reading ends at the first
-mismatch, which is the place of a crash. Restoring replays the acts: the same acts give the same scratchpad. The log contains no tool's text
-and no secret; see `observe.acts`.
+After a crash the session continues from it. So graphmem also learns from a session that never ends. A line is a checksum, a space and JSON.
+Lines are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches. Reading ends at the
+first mismatch, which is the place of a crash. Restoring replays the acts: the same acts give the same scratchpad. The log contains no
+tool's text and no secret; see `observe.acts`.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def read_record(path: Path) -> SessionRecord | None:
     """Read a record; None, with a log line, if it is damaged."""
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
-            raise ValueError("it is larger than any record")
+            raise ValueError(f"it is larger than the limit of {MAX_RECORD_BYTES} bytes")
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):

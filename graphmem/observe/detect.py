@@ -1,6 +1,6 @@
 """The base of all detectors: each collects acts and returns its findings.
 
-A detector asks for acts by kind and action, so that an act reaches only the two or three detectors that need it. It keeps evidence in the
+A detector names the kinds and actions of acts that it needs, so that an act reaches only two or three detectors. It keeps evidence in the
 scratchpad's tables, which are bounded, and its state in plain attributes, so that a fork can copy it.
 """
 
@@ -34,7 +34,7 @@ class Detector:
         """Process one act. The scratchpad has already counted it."""
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
-        """Findings so far; changes nothing, so it can be called at any time."""
+        """Return the findings so far, without changing any state."""
         raise NotImplementedError
 
 

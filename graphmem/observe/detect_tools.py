@@ -302,7 +302,7 @@ class StepOverrun(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """Yield one finding that sums up all overrun units of the session.
 
-        It names the session's main module, because planning is calibrated by module.
+        It names the session's main module, because overruns are compared by module.
         """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)

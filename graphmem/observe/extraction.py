@@ -99,7 +99,7 @@ _ASKED: Final = (
 
 
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
-    """Tasks of a session that were not asked about before.
+    """Return the tasks of a session for which the model was not yet asked.
 
     The list is empty if the memories already contain enough extracted facts.
     """

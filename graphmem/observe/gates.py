@@ -45,7 +45,7 @@ _ENDS: Final = frozenset({"validated", "accepted", "failed", ""})
 
 
 class Opened(NamedTuple):
-    """A gate's decision whether to learn from one session, and the reason."""
+    """Whether to learn from one session, and the reason."""
 
     is_open: bool
     most: int  # limit of memories

@@ -193,7 +193,7 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Ids of memories learnt before a time whose probation is not over."""
+        """Return ids of memories on probation that were learnt before a time."""
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
 
@@ -260,10 +260,10 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record an action on a subject; True only for the first claim of it."""
+        """Record that an action on a subject was started; False if it was before."""
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Whether an action on a subject was already claimed."""
+        """Whether an action on a subject was already started."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

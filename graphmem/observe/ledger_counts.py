@@ -101,7 +101,7 @@ class LedgerCounts(LedgerFile):
     def measures(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each session (`observe.measures`), oldest first.
 
-        The field `again` counts dead ends that an earlier session had met already.
+        The field `again` counts dead ends that also occurred in an earlier session.
         """
         rows = self._all("SELECT s.id, s.lineage, m.body FROM measure m JOIN session s ON s.id = m.session ORDER BY s.at, s.id")
         first: dict[str, str] = {}  # dead end -> the session that met it first

@@ -38,7 +38,7 @@ def measured(record: SessionRecord) -> dict[str, Any]:
 
 
 def share(part: float, whole: float) -> float | None:
-    """Quotient, rounded to four places; None if `whole` is 0."""
+    """Return `part / whole`, rounded to four places; None if `whole` is 0."""
     return round(part / whole, 4) if whole else None
 
 

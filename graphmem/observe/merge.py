@@ -1,7 +1,7 @@
 """Merge records of several agents, and subtract a parent's record.
 
 Duplicates are folded and counts are added. A finding that two agents made independently needs no further session (quorum). A fork's own
-record is what remains of its full record without the parent's work.
+record is its full record without the parent's work.
 """
 
 from __future__ import annotations

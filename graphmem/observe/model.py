@@ -256,7 +256,7 @@ def session_info(given: Mapping[str, Any]) -> SessionInfo:
     try:
         return SessionInfo(**dict(_read(SessionInfo, given)))
     except (TypeError, ValueError) as error:
-        raise BadInputError(f"not the information of a session: {error}; make it with `as_json`", argument="info") from error
+        raise BadInputError(f"invalid session information: {error}; pass the output of `as_json`", argument="info") from error
 
 
 def session_record(given: Mapping[str, Any]) -> SessionRecord:
@@ -272,7 +272,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
             parts[name] = tuple(kind(**dict(_read(kind, one))) for one in given.get(name, ()))
         return SessionRecord(**parts)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
-        raise BadInputError(f"not a record of a session: {error}; make one with `as_json`", argument="record") from error
+        raise BadInputError(f"invalid session record: {error}; pass the output of `as_json`", argument="record") from error
 
 
 def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

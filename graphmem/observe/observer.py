@@ -1,8 +1,8 @@
 """The sessions of a project: running, stored and waiting for learning.
 
-The observer accepts events in batches from any thread. It never raises for their content and never waits for the disk. Checkpoint logs are
-written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are evicted from memory and continue
-from their logs. Sessions that stay quiet for long are ended.
+The observer accepts batches of events from any thread. It raises no error for invalid events and does not wait for the disk. Checkpoint
+logs are written with each batch. A separate thread forces them to the disk at each checkpoint. Idle sessions are evicted from memory and
+continue from their logs. Sessions that stay quiet for long are ended.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ class Observer:
         return self._rested[named]
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Carry external text over to a session that continues under another id."""
+        """Copy sources of external text to a session that continues another one."""
         earlier = self._before(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
         if before is not None and before.contaminated:
@@ -467,7 +467,7 @@ class Observer:
     # ---- loading and evicting
 
     def _get(self, named: str) -> Running | None:
-        """An open session, restored from its checkpoint log if necessary."""
+        """Return an open session, restored from its checkpoint log if necessary."""
         running = self._running.get(named)
         if running is not None:
             self._running.move_to_end(named)

@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """The services and settings that promotion uses."""
+    """The objects that promotion uses: repository, statistics, model."""
 
     book: MemoryRepository
     ledger: Ledger
@@ -179,7 +179,7 @@ class _Promotion:
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """Return a finding's memory if it is an unused, unconfirmed candidate."""
+        """Return a finding's memory if it is an unused and unconfirmed candidate."""
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
@@ -190,7 +190,7 @@ class _Promotion:
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Outcome, reason and memory of a rejected finding; None if it passes.
+        """Return outcome, reason and memory of a rejected finding; else None.
 
         A person's request is rejected only if a memory of it already exists.
         """
@@ -221,7 +221,7 @@ class _Promotion:
         return None
 
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
-        """Apply novelty, points and the memory limit; return accepted indices.
+        """Apply novelty, score and memory limit; return the accepted indices.
 
         The most valuable findings come first.
         """

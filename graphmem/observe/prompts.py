@@ -1,7 +1,7 @@
-"""Find a person's request at the head of a prompt, and pasted text in it.
+"""Find a request to remember at the start of a prompt, and pasted text.
 
-People paste mails, review comments, issues and logs. Text in those is not the person's request, quoted or not. So a request is the first
-sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Some marks
+People paste mails, review comments, issues and logs. A request inside such text is not the person's own, quoted or not. So a request is the
+first sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Some marks
 show where pasted text begins and ends (a fence, a quotation, tags); they do not affect the head. Other marks (a signature, the header of a
 mail) do not show where it begins. They make a request doubtful, unless the person first announces that a text follows.
 """
@@ -290,7 +290,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request after the head of a prompt; "" if there is none.
+    """Describe a request that comes later in a prompt; "" for none.
 
     Its author is unclear, because the text may be pasted.
     """
@@ -317,7 +317,7 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """Find the request in the first sentence, or before "Remember that"."""
+    """Return the part of a prompt that can be the person's own request."""
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False
     while place < len(sentences) and place < 2:

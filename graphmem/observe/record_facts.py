@@ -23,7 +23,7 @@ def main_module(record: SessionRecord) -> str:
 
 
 def modules_of(record: SessionRecord) -> dict[str, int]:
-    """The modules that a session belongs to.
+    """Return the modules that a session belongs to.
 
     A module counts if it has two fifths of the session's edits, or of its uses if the session edited nothing. Test folders do not
     count.

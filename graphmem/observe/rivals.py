@@ -47,7 +47,7 @@ class Rivals:
     def edited(self, running: Running, path: str, act: Act, others: Mapping[str, Running]) -> Iterator[Meeting]:
         """Record an edit; return conflicts with sessions that run.
 
-        Both scratchpads record the conflict, once for each edit.
+        The scratchpads of both sessions record the conflict, once for each edit.
 
         Args:
             running: the session that made the edit.

@@ -246,7 +246,7 @@ class Running:
         return record, last
 
     def record(self, ending: str, at: datetime | None = None) -> SessionRecord:
-        """A record of the session so far; changes nothing."""
+        """Return the record of the session so far, without changing the session."""
         pad = self.pad
         ended = at or (moment(pad.last_at) if pad.last_at else None)
         info = pad.info._replace(ending=ending, ended_at=ended if ending else None)

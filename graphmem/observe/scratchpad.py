@@ -339,7 +339,7 @@ class Scratchpad:
         self.info = self.info._replace(work_unit="", planned_steps=None)
 
     def unit_steps(self) -> int:
-        """Steps of the current unit so far."""
+        """Return the number of steps of the current unit of work so far."""
         return self.steps - self._unit_from
 
     # ---- bounds
@@ -368,7 +368,7 @@ class Scratchpad:
                 return
 
     def let_go(self) -> int:
-        """Number of dropped entries of evidence."""
+        """Return the number of evidence entries that were dropped."""
         return sum(table.let_go for table in self._tables())
 
     # ---- parts of findings

@@ -90,7 +90,7 @@ class SessionFiles:
         return (self.folder / (file_name(named) + RECORD)).exists()
 
     def end(self, named: str, record: SessionRecord) -> bool:
-        """Replace the checkpoint log of an ended session by its record.
+        """Write the record of an ended session, and delete its checkpoint log.
 
         Returns:
             False if the disk refused the write.

@@ -84,7 +84,7 @@ _LABEL: Final = re.compile(r"[\w@.:/+-]{1,30}(?: [\w@.:/+-]{1,30}){0,2}\Z")
 
 
 def urls_of(text: str) -> tuple[str, ...]:
-    """Addresses in a text, except those of this machine or network."""
+    """Return the URLs in a text, except those of this machine or network."""
     return tuple(dict.fromkeys(url.rstrip(".,;:!?") for url in _URL.findall(text) if not _LOCAL.match(url))) if "://" in text else ()
 
 

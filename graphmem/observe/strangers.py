@@ -86,7 +86,7 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Facts about a command line that hold in any folder of the project."""
+    """Properties of a command line that do not depend on the working folder."""
 
     stranger: str = ""  # the part that is not local
     reads: tuple[str, ...] = ()  # files and folders whose texts it prints
@@ -289,7 +289,7 @@ def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
 
 
 def _part(words: list[str], bodies: str, depth: int) -> Looked:
-    """One simple command."""
+    """Judge one simple command."""
     while words and (
         ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
     ):
@@ -429,7 +429,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """Judge a copy, a move or an archive: its sources and the copy's target."""
+    """Judge the sources of a copy, a move or an archive, and a copy's target."""
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [

@@ -1,7 +1,7 @@
 """Memories made from counts of many sessions of one or two modules.
 
 They are made at 5, 10, 20, 50 and 100 sessions of a module, and weekly for pairs of modules. Templates make the text from the ledger's
-counts. A language model may reword it with the same names and numbers. A later milestone updates the memory, and the old text stays as its
+counts. A language model may reword it with the same names and numbers. A later milestone updates the memory, and keeps the old text as a
 version.
 """
 
@@ -230,7 +230,7 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 
 
 def _differs(details: str | None, one: Synthesis) -> bool:
-    """Whether anything but the number of sessions differs from a memory."""
+    """Whether a memory needs an update, besides the number of sessions."""
     import json
 
     before = json.loads(details) if details else {}

@@ -1,4 +1,4 @@
-"""Probation of learnt memories, and taking back what a session taught."""
+"""End the probation of learnt memories, and retract a session's lessons."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def settle(book: MemoryRepository, ledger: Ledger) -> int:
 
 
 def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
-    """Take back what a session taught; its findings are not learnt again.
+    """Retract the memories learnt from a session; do not learn them again.
 
-    A memory that a person has vouched for since, or that another session also taught, stays.
+    A memory that a person confirmed since, or that another session also supports, stays.
     """
     parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
     ids = sorted({one for part in parts for one in part.learnt})

@@ -1,7 +1,7 @@
 """Templates for the sentence of each signal's findings.
 
-A sentence tells a reader who was not there what to do. It names files and commands between backticks. Counts that vary between sessions are
-in the typed details, so that the same finding always has the same text.
+A sentence says what to do, for a reader who does not know the session. It names files and commands between backticks. Counts that vary
+between sessions are in the typed details, so that the same finding always has the same text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def worded(one: Finding, sessions: int) -> Worded:
 
     Args:
         one: the finding.
-        sessions: that found it.
+        sessions: number of sessions with the finding.
 
     Raises:
         KeyError: a fact of the sentence is missing, or the signal is unknown.
@@ -63,7 +63,7 @@ def worded(one: Finding, sessions: int) -> Worded:
 
 
 def says_nothing(one: Finding) -> str:
-    """Why a finding is useless however frequent it is; "" if it is useful."""
+    """Return why a finding is useless even if it is frequent; "" if useful."""
     if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
         return "no one place answers what was searched for"
     if one.signal == "error_retry" and is_bare(str(one.facts.get("error", ""))):
@@ -82,9 +82,9 @@ def approach_key(approach: str) -> str:
 
 
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
-    """Abandoned approaches of a session as findings.
+    """Return the abandoned approaches of a session as findings.
 
-    Those that are already among its findings are left out.
+    Approaches that are already among its findings are left out.
     """
     there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
     for one in record.dead_ends:

@@ -61,7 +61,7 @@ _NORMALISE: Final = (
 
 
 def fingerprint(message: str) -> str:
-    """An error without its paths, numbers, addresses, ids and extra spacing."""
+    """Return an error without paths, numbers, addresses, ids, extra spacing."""
     text = message[:600]
     for pattern, stand_in in _NORMALISE:
         text = pattern.sub(stand_in, text)
@@ -78,7 +78,7 @@ def same_error(one: str, other: str) -> bool:
 
 
 def error_line(text: str) -> str:
-    """The line of an output that describes the error best.
+    """Return the line of an output that describes the error best.
 
     The last line if none looks like an error; "" for an empty output.
     """
@@ -105,7 +105,7 @@ def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
 
 
 def is_expected_of_a_test(message: str) -> bool:
-    """Whether it is a failing assertion, which is normal while writing tests.
+    """Whether a message is a failing assertion, normal while writing tests.
 
     Such an error says nothing about the environment.
     """
@@ -289,7 +289,7 @@ class GivenUp(NamedTuple):
 
 
 def given_up(text: str) -> GivenUp | None:
-    """The first approach that a text abandons.
+    """Return the first approach that a text abandons; None for none.
 
     "If this approach won't work, …" does not count.
     """
@@ -331,7 +331,10 @@ _ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 
 
 def imported(text: str, most: int) -> tuple[str, ...]:
-    """Last parts of imports in a source: `from shop.cart import x` gives cart."""
+    """Return the last parts of imported modules.
+
+    For example, `from shop.cart import x` gives "cart".
+    """
     found: dict[str, None] = {}
     if not any(word in text for word in _IMPORT_WORDS):
         return ()

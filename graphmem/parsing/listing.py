@@ -80,7 +80,7 @@ class Listing:
         return [prefix + os.fsdecode(name) for name in answer.stdout.split(b"\0") if name]
 
     def filtered(self, listed: list[str]) -> Iterator[str]:
-        """Git's list without paths that our own rules skip.
+        """Return the paths of git's list that our own rules do not skip.
 
         Submodules and nested repositories are opened.
         """
@@ -109,7 +109,7 @@ class Listing:
         return bool(reason)
 
     def _folder_verdict(self, folder: str, verdicts: dict[str, str]) -> str:
-        """Reason to skip everything in a folder, from its whole path; "" if none."""
+        """Return the reason to skip a folder, by its whole path; "" for none."""
         verdict = verdicts.get(folder)
         if verdict is None:
             above, _, name = folder.rpartition("/")
@@ -123,7 +123,7 @@ class Listing:
         return reason
 
     def mode(self, path: str) -> int:
-        """File type and permissions of a path; 0 if unavailable.
+        """Return the file type and permissions of a path; 0 if it cannot be read.
 
         Links are not followed.
         """
@@ -139,7 +139,7 @@ class Listing:
             return ""
 
     def _nested(self, folder: str, verdicts: dict[str, str]) -> Iterator[str]:
-        """Files of a submodule or of a nested repository."""
+        """Return the files of a submodule or of a nested repository."""
         marker = os.path.join(self.root, folder, ".git")
         if not os.path.lexists(marker):
             if not self._left_out(folder + "/", verdicts):
@@ -171,7 +171,7 @@ class Listing:
             self.note(f"{folder}/{name}".lstrip("/"), "warning", "pattern", f"this line is not used, as it is not a pattern: {line[:80]}")
 
     def walk(self, start: str, entered: list[str] | None = None) -> Iterator[str]:
-        """Paths below a folder by the ignore files on the way.
+        """Return the paths below a folder that no ignore file excludes.
 
         Links are returned, not followed. Folders are appended to `entered`, if it is given.
         """
@@ -205,7 +205,7 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Those of the paths that `_walk` would reach."""
+        """Return the paths that `walk` would reach."""
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True
@@ -217,7 +217,7 @@ class Listing:
                 yield path
 
     def _opens(self, folder: str) -> bool:
-        """Whether `_walk` enters a folder, given that it entered the parent.
+        """Whether `walk` enters a folder, given that it entered the parent.
 
         The ignore files of the folder apply from now on.
         """
@@ -239,7 +239,7 @@ class Listing:
 
 
 def folders_above(path: str) -> Iterator[str]:
-    """Ancestor folders of a path, from the root inwards.
+    """Return the folders above a path, outermost first.
 
     The root is ""; others end in '/'.
     """

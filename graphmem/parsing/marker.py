@@ -73,7 +73,7 @@ def marking(file: Path | None) -> Iterator[Marker]:
 
 
 def _suspects(descriptor: int) -> list[str]:
-    """Earlier suspects and the file at which the last process ended."""
+    """Return earlier suspects and the file that the last process was parsing."""
     try:
         said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")
         listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]

@@ -39,8 +39,8 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 class Packed(NamedTuple):
     """Facts and chunks of a file as separate bytes.
 
-    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. Of the chunks each text is compressed alone, in the
-    form in which the store keeps it.
+    Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed alone,
+    in the form in which the store keeps it.
     """
 
     facts: bytes
@@ -60,7 +60,7 @@ class ParsedFile:
 
     @property
     def chunks(self) -> list[ChunkRow]:
-        """The chunks; packed ones are unpacked at every call."""
+        """Return the chunks; packed ones are unpacked at every call."""
         if self._chunks is not None:
             return self._chunks
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
@@ -72,13 +72,13 @@ class ParsedFile:
 
     @property
     def packed(self) -> Packed:
-        """Facts and chunks as bytes; objects are packed at every call."""
+        """Return facts and chunks as bytes; objects are packed at every call."""
         return self._packed or pack(self.facts, self.chunks)
 
 
 @cache
 def extraction_key(language: str) -> str:
-    """Key of everything but the content that decides a file's facts."""
+    """Return a key of everything besides the content that affects facts."""
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 
 

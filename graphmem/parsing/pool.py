@@ -84,7 +84,7 @@ def parse_files(
         on_progress: called after every file, stage "parse".
         cancelled: called before every file and ten times a second.
         time_limit_s: seconds that one file may take in a worker.
-        niceness: added to that of the workers, 0 to 19, so this process can answer questions meanwhile.
+        niceness: increases the niceness of the workers, 0 to 19, so that this process can answer questions meanwhile.
         marker: file in which this process records the file that it parses itself; see `parsing.marker`.
 
     Returns:
@@ -171,7 +171,7 @@ class _Worker:
         return self.said().rpartition("\n")[2]
 
     def end(self) -> int:
-        """Kill and reap it; returns how it had ended."""
+        """Kill the worker and wait for its end; return how it had ended."""
         self.process.kill()
         code = self.process.wait()
         if said := self.said():
@@ -219,7 +219,7 @@ class _Pool:
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """Keep one batch waiting at the worker; end the worker when none is left."""
+        """Send the worker its next batch ahead of time; end it after the last."""
         while self.waiting and len(worker.pending) <= BATCH:
             worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
         if not worker.pending:

@@ -45,7 +45,7 @@ def is_prose(name: str) -> bool:
 
 
 def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: int, heading: str = "") -> list[Passage]:
-    """Spans of at most `limit` bytes and `max_lines` lines.
+    """Cut a span into passages of at most `limit` bytes and `max_lines` lines.
 
     Cuts are at blank lines where possible.
     """
@@ -65,7 +65,7 @@ def plain_passages(source: bytes, start: int, end: int, limit: int, max_lines: i
 
 
 def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list[Passage]:
-    """Like `plain_passages`, of the first `bound` bytes only."""
+    """Cut the first `bound` bytes of a source as `plain_passages` does."""
     end = len(source)
     if end > bound:
         newline = source.rfind(b"\n", 0, bound) + 1
@@ -76,7 +76,7 @@ def data_passages(source: bytes, limit: int, max_lines: int, bound: int) -> list
 
 
 def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> list[Passage]:
-    """One passage per section.
+    """Cut a text into one passage per section.
 
     Sections below `small` bytes join the next; those over `limit` bytes are cut at paragraphs.
     """
@@ -97,7 +97,7 @@ def prose_passages(source: bytes, limit: int, max_lines: int, small: int) -> lis
 
 
 def _sections(source: bytes) -> list[tuple[int, str]]:
-    """Starts of sections and their headings: "Guide > Install".
+    """Return the start and heading path ("Guide > Install") of each section.
 
     Both styles of Markdown and that of reStructuredText are recognised.
     """

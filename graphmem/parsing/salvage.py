@@ -2,7 +2,7 @@
 
 One construct that a grammar does not support can confuse the parser for the rest of the file. All later declarations are then in
 pieces below one error. In nearly all source, a line that begins at the left margin begins a statement. The text between two such
-lines is therefore parsed alone, at its place in the file: bytes and lines are those of the whole.
+lines is therefore parsed alone. Its nodes have the bytes and lines of the whole file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ABOVE: Final = (b"//", b"/*", b"*", b"#", b"@", b"--", b"[")
 
 
 class Part(NamedTuple):
-    """A tree, and the ranges of it that are ignored, as byte offsets."""
+    """A syntax tree, and the byte ranges of it that are ignored."""
 
     tree: Tree  # kept, so that ids of its nodes stay valid
     without: tuple[tuple[int, int], ...]
@@ -49,7 +49,7 @@ class Reading(NamedTuple):
 
 
 def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | None:
-    """The tree of a file; None if parsing takes too long.
+    """Return the tree of a file; None if parsing takes too long.
 
     After errors, the helper of the language rewrites the source. That tree is used if it loses fewer lines.
     """
@@ -62,7 +62,7 @@ def parsed(grammar: Grammar, source: bytes, *, hasty: bool = False) -> Tree | No
 
 
 def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
-    """The tree of a file, and trees of its pieces where the tree is broken.
+    """Return the tree of a file, and trees of pieces where it is broken.
 
     Pieces are used only if they give more definitions. All pieces together have the time limit of one file (`PARSE_TIMEOUT_MICROS`).
     Unparsed lines count as lost.
@@ -90,7 +90,7 @@ def read(grammar: Grammar, source: bytes, tree: Tree) -> Reading:
 
 
 def _starts(source: bytes) -> list[int]:
-    """Offsets of lines that begin a statement at the margin.
+    """Return the offsets of lines that begin a statement at the left margin.
 
     Comments above a statement belong to it.
     """
@@ -108,7 +108,7 @@ def _starts(source: bytes) -> list[int]:
 
 
 def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Byte ranges in which the top level of a file is broken.
+    """Return the byte ranges in which the top level of a file has errors.
 
     Each begins and ends at the beginning of a statement.
     """
@@ -128,7 +128,7 @@ def _regions(root: Node, source: bytes, starts: Sequence[int]) -> Iterator[tuple
 
 
 def _pieces(grammar: Grammar, source: bytes, borders: Sequence[int], deadline: float) -> Iterator[Tree]:
-    """Trees of the text between borders; ends at the deadline.
+    """Parse the text between each two borders, until the deadline.
 
     Several pieces are joined if only the joined text parses.
     """
@@ -164,9 +164,10 @@ def _definitions(grammar: Grammar, tree: Tree, first: int, last: int) -> int:
 
 
 def _lost(root: Node) -> set[int]:
-    """Rows in errors.
+    """Return the rows inside error nodes.
 
-    If the root itself is an error, all rows that are neither at the margin nor in a child of several lines.
+    If the root itself is an error, these are the rows that are neither at the left margin nor in a child of
+    several lines.
     """
     if root.is_error:
         rows = set(range(root.start_point.row, root.end_point.row + 1))
@@ -188,7 +189,7 @@ def _lost(root: Node) -> set[int]:
 
 
 def _errors(root: Node, without: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """The row of each place that could not be parsed; -1 if unknown.
+    """Yield the row of each syntax error; -1 if unknown.
 
     ERROR and MISSING nodes count, and nodes with an error that none of their children has. There the parser inserted a token that the
     tree does not show, such as the end of a line between two statements.

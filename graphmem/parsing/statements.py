@@ -43,7 +43,7 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 class _Walk:
     """Greedy packing of a node's children into pieces.
 
-    A child too large for one piece is opened.
+    A child too large for one piece is divided into its own children.
     """
 
     def __init__(self, source: bytes, cuts: list[int], start: int, end: int, limit: int) -> None:
@@ -70,7 +70,7 @@ class _Walk:
 
 
 def _line_start(source: bytes, position: int) -> int:
-    """Start of the line if only blanks precede `position`, else -1."""
+    """Return the start of the line if only blanks precede `position`, else -1."""
     start = source.rfind(b"\n", 0, position) + 1
     return start if not source[start:position].strip() else -1
 

@@ -24,7 +24,7 @@ Some sources of a few kilobytes make a parser request gigabytes within seconds.
 
 
 class Syntax:
-    """Parsing and numbering of node types, from the grammar alone."""
+    """The parsers of one grammar, and the ids of its node types."""
 
     def __init__(self, spec: LanguageSpec, language: Language) -> None:
         self.spec = spec
@@ -68,7 +68,7 @@ class Syntax:
         return [i for i in range(count) if self.language.node_kind_for_id(i) == plain and self.language.node_kind_is_named(i) == is_named]
 
     def kinds(self, node_types: Iterable[str]) -> frozenset[int]:
-        """The ids of several node types."""
+        """Return the ids of several node types."""
         return frozenset(i for node_type in node_types for i in self.kind_ids(node_type))
 
 

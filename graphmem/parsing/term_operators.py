@@ -58,7 +58,10 @@ def _children(node: Node) -> list[Node]:
 
 
 def _pick(syntax: Syntax, where: Place) -> Pick:
-    """A child by field name, or by position among named non-comment children."""
+    """Return a function that finds a child of a node.
+
+    The child is named by its field, or by its position among the named children that are not comments.
+    """
     if isinstance(where, str):
         field = syntax.language.field_id_for_name(where)
         if field is None:
@@ -85,7 +88,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """The child of a node that never has one."""
+    """Return None, as the child of a node without such a child."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -348,7 +351,7 @@ def _typed(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def _applied(syntax: Syntax, entry: TermEntry) -> Build:
-    """A type with signs instead of a name: `[]T` as if it were `[]<T>`."""
+    """Convert a type whose name consists of signs: `[]T` is read as `[]<T>`."""
     name = str(entry["name"])
     of = entry["of"]
     picks = [_pick(syntax, where) for where in (of if isinstance(of, list) else (of,))]
@@ -415,7 +418,7 @@ def _through(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def by_helper(helper: Helper, entry: TermEntry) -> Build:
-    """Term of a node from the helper of its language."""
+    """Convert a node with the helper of its language."""
     method = entry["method"]
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:

@@ -51,7 +51,7 @@ class TermBuilder:
         syntax: the language.
         table: its term table, compiled.
         source: the bytes that the nodes were parsed from.
-        shared: another builder of the same file whose terms to extend; used for code inside strings.
+        shared: another builder of the same file, whose terms this one extends; used for code inside strings.
     """
 
     def __init__(self, syntax: Syntax, table: TermTable, source: bytes, shared: TermBuilder | None = None) -> None:

@@ -81,7 +81,7 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:
-    """Result for a file that could not be parsed.
+    """Return the result for a file that could not be parsed.
 
     It is an empty module at its path, with one diagnostic.
     """
@@ -105,7 +105,7 @@ def send(stream: IO[bytes], message: bytes) -> None:
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """The next message, or None at the end of the stream.
+    """Read the next message; None at the end of the stream.
 
     A stream that ends inside a message also gives None.
     """

@@ -1,4 +1,4 @@
-"""Backups of an index: create, restore, and make one when it is due."""
+"""Backups of an index: create them, restore them, and repeat them in time."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 class Semantics:
     """Derived results of one generation. Hold `lock` around every use.
 
-    The first caller computes a part, so two callers must not run at once.
+    The first use of a part computes it, so two threads must not use the object at once.
     """
 
     def __init__(self, view: GraphView, store: GraphStore, history: History) -> None:
@@ -100,28 +100,31 @@ class Semantics:
 
     @cached_property
     def entries(self) -> Entries:
-        """Entry points."""
+        """Return the entry points of the project."""
         return Entries(self.modules.files)
 
     @cached_property
     def calls(self) -> Calls:
-        """The calls with high confidence."""
+        """Return the call edges with high confidence."""
         return Calls(self.view)
 
     @cached_property
     def rank(self) -> F64:
-        """Rank of each node."""
+        """Return the rank of each node by the calls that lead to it."""
         return central.page_rank(self.view)
 
     @cached_property
     def dead(self) -> tuple[list[DeadSymbol], int]:
-        """Dead code of any confidence, and the number of public ones skipped."""
+        """Return dead code of any confidence, and how many symbols were skipped.
+
+        Public symbols are skipped.
+        """
         found = find(self.entries)
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
-        """Flows from entry points of these kinds."""
+        """Return the flows from entry points of given kinds."""
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
             if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
@@ -131,7 +134,7 @@ class Semantics:
 
     @cached_property
     def pieces(self) -> list[Piece]:
-        """Code chunks to compare for duplicates."""
+        """Return the code chunks to compare for duplicates."""
         view = self.view
         language = dict(zip(view.paths, view.arrays.paths.language.to_pylist(), strict=True))
         qualname = view.arrays.nodes.qualname
@@ -144,7 +147,7 @@ class Semantics:
         return found
 
     def duplicates(self, least_tokens: int, similar: float, tests: bool) -> list[DuplicateGroup]:
-        """Groups of duplicates."""
+        """Return the groups of duplicated code."""
         files = self.modules.files
         testing = {files.paths[i] for i in np.flatnonzero(files.is_test).tolist()}
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)

@@ -48,7 +48,7 @@ class IndexHealth:
     def health(self) -> Health:
         """Report whether the index answers, and which abilities are degraded.
 
-        The report waits for nothing.
+        The call returns at once.
         """
         parts = self._parts()
         ready = all(part.ready for part in parts if part.name in ("code", "memories"))

@@ -157,12 +157,12 @@ class CoAccess:
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
-        """Return the files touched by most changes of some files or folders.
+        """Return the files that change most often together with given places.
 
         Args:
             places: files and folders.
-            wait: whether the history may be read now.
-            soon: runs a function in the background; reads the history when `wait` is false.
+            wait: whether to read the history now if it is not in memory.
+            soon: runs a function in the background; used to read the history when `wait` is false.
         """
         log = self.history.log()
         if not log.exists:
@@ -183,7 +183,7 @@ class CoAccess:
         return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """Return the history of each file: how often, how recently, by how many.
+        """Return for each file how often, how recently and by how many it changed.
 
         Args:
             paths: paths of files, also as file URIs or absolute paths; files that the history does not know are left out.

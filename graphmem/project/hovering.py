@@ -72,7 +72,7 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the surest symbols of a relation, each once, and their number."""
+    """Return the most confident symbols of a relation, and their number."""
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]
     keep = view.is_test[others] == tests

@@ -47,7 +47,7 @@ class Described:
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
-        """Modules of a graph, with their paragraphs."""
+        """Return the modules of a graph with their paragraphs."""
         if not self.writes:
             return list(infos)
         wanted = {info.id for info in infos}
@@ -57,7 +57,7 @@ class Described:
         return [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in infos]
 
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
-        """Flows of a graph, with paragraphs.
+        """Return the flows of a graph with their paragraphs.
 
         Only the flows that are listed first without a filter have one.
         """

@@ -327,7 +327,7 @@ def _commit_at(data_dir: Path, root: str) -> str:
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
-    """The relevance check of prepared context; None without a language model."""
+    """Return the relevance check of prepared context; None without a model."""
     if model is None or not settings.relevance:
         return None
     from graphmem.injection.relevance import RelevanceCheck
@@ -337,14 +337,14 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """The graph of another tree, in a separate index."""
+    """Index another tree separately and return its graph."""
     with contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
 
 
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
-    """The tables of a tree, indexed separately under a project's name."""
+    """Index a tree separately under a project's name and return its tables."""
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
         contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other,

@@ -55,7 +55,7 @@ class Outlines:
         return FileOutline(place, entries, self.graph.state())
 
     def _about(self, node_id: str) -> list[MemoryInfo]:
-        """Live memories about a node that no person must review first."""
+        """Return live memories about a node, without those that wait for review."""
         index = self.book.index()
         rows = (index.row(one) for one in index.about_target(node_id))
         describe = self.book.describer().info

@@ -1,8 +1,9 @@
 """Paragraphs about modules and flows, written by a language model.
 
-They are written in the background, if a model is configured. An answer includes those that exist and waits for none. The model's output
-is untrusted: each sentence may only name what the model was shown, and must not instruct. The paragraph consists of the remaining
-sentences. The key is a hash of the text the model was shown, so a paragraph is rewritten only when that text changes.
+They are written in the background, if a model is configured. An answer includes the paragraphs that exist and does not wait for others. The
+model's output is untrusted: each sentence may only name what the model was shown, and must not give instructions. Other sentences are
+dropped. The paragraph consists of the remaining sentences. The key is a hash of the text the model was shown, so a paragraph is rewritten
+only when that text changes.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Paragraphs:
             )
 
     def close(self) -> None:
-        """Start no more paragraphs; a pending request is abandoned."""
+        """Stop writing paragraphs; the answer of a pending request is ignored."""
         with self._lock:
             self._closed = True
             self._waiting.clear()

@@ -130,7 +130,7 @@ class PeopleFiles:
 
         Args:
             actor: who does this, for the audit.
-            remote: the caller is on the other side of a network, and may only use MEMORY.md.
+            remote: whether the call came over the network; then only MEMORY.md is allowed.
 
         Raises:
             BadInputError: the project's root is unknown, or the file is unreadable. Or the path is outside the project, is not a Markdown
@@ -163,10 +163,10 @@ class PeopleFiles:
             ) from error
 
     def _expect_ours(self, target: Path, root: Path | None, *, personal: bool, remote: bool) -> None:
-        """Refuse a file that must not hold memories.
+        """Refuse to sync a file that must not contain memories.
 
         Raises:
-            BadInputError: its message names the setting that would allow it, where there is one.
+            BadInputError: the file is refused; the message names the setting that would allow it, if one exists.
         """
         base = root.resolve() if root is not None else Path.cwd()
         named = PurePath(os.path.relpath(os.path.normpath(target.absolute()), os.path.normpath(root or base)))

@@ -35,9 +35,9 @@ class PhaseWeighing:
     ledger: Callable[[], Ledger]
 
     def phase_weights(self) -> PhaseWeights:
-        """Weights of memory types by phase of work, their use, and proposals.
+        """Return the weights of memory types by phase of work, and proposals.
 
-        Nothing is proposed before 30 ended sessions were shown a memory in a phase. A call changes nothing.
+        Weights of a phase are proposed after 30 ended sessions were shown a memory in it. The call changes nothing.
         """
         counts, sessions = self._uses()
         found = proposed(counts) if sessions >= SESSIONS else {}

@@ -192,7 +192,8 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
 def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
     """Return (node, confidence) of what a name may mean, most likely first.
 
-    A call of a class also runs its constructor, and a call may run functions among its arguments. The name means what is called like it.
+    The call of a class has an edge to its constructor too, and a call may have edges to functions among its arguments. Only nodes
+    that have the name in the text count.
     """
     ranked: dict[int, tuple[int, float]] = {}
     for one in written:

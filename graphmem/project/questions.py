@@ -35,7 +35,7 @@ DEFAULT_LIMIT: Final = 1000
 
 @dataclass(eq=False, repr=False)
 class ImpactQuestions:
-    """Answers what depends on what."""
+    """Answers questions about the dependents of symbols, files and diffs."""
 
     graph: GraphSource
     evidence: OutsideEvidence  # evidence of tests that ran
@@ -51,7 +51,7 @@ class ImpactQuestions:
         kinds: Sequence[str] | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> ImpactReport:
-        """Everything that may behave differently if the targets change.
+        """Return everything that may behave differently if the targets change.
 
         Raises:
             BadInputError: a bound is out of range, or no target is given.
@@ -69,10 +69,11 @@ class ImpactQuestions:
         return dataclasses.replace(report, known=self.known.of_impact(view, report, nodes))
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
-        """The nodes that references mean, and the references that mean none.
+        """Return the nodes that references mean, and those that match no node.
 
         Raises:
-            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference means a node; the error is about the first.
+            BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference matches exactly one node; the error is about the first
+                reference.
         """
         nodes: dict[int, None] = {}
         failures: list[tuple[str, GraphMemError]] = []
@@ -94,16 +95,16 @@ class ImpactQuestions:
         min_confidence: float = DEFAULT_CONFIDENCE,
         limit: int = DEFAULT_LIMIT,
     ) -> DiffImpact:
-        """The combined impact of a diff: unified diff text or a git range.
+        """Return the combined impact of a unified diff or of a git range.
 
-        `base` alone means the range to the working tree.
+        Without `head`, the range ends at the working tree.
 
         Raises:
             BadInputError: both or neither are given, the text is not a diff, or it fits neither side of the working tree.
             GitError: git is not installed, or the revision is unknown.
         """
         if (diff is None) == (base is None):
-            raise BadInputError("both or neither of diff and base are given; give one of them", argument="diff")
+            raise BadInputError("give either `diff` or `base`, and not both", argument="diff")
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()
@@ -148,7 +149,7 @@ class ImpactQuestions:
         return dataclasses.replace(answer, known=self.known.of_path(view, answer))
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
-        """The nodes around some symbols and the edges among them.
+        """Return the nodes around given symbols, and the edges among these nodes.
 
         Raises:
             BadInputError: a bound is out of range.
@@ -160,12 +161,12 @@ class ImpactQuestions:
         return dataclasses.replace(subgraph(view, nodes, self.graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
     def _runs(self, view: GraphView) -> Runs:
-        """Tests that impact judges by their last run."""
+        """Return facts of the last test runs, which decide about tests to run."""
         return self.evidence.runs(view, self.graph.project)
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
-    """The changed symbol: from the graph, else from the diff."""
+    """Describe a changed symbol, from the graph or else from the diff."""
     one = change.definition
     key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)
     if key in view.index_of:

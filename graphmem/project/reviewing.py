@@ -44,7 +44,7 @@ WARNINGS: Final = ("gotcha", "error_pattern", "dead_end", "decision")  # types o
 
 @dataclass(eq=False, repr=False)
 class Reviews:
-    """Answers what a reviewer must know."""
+    """Reviews a change: its impact, its tests, its memories and its gaps."""
 
     graph: GraphSource
     questions: ImpactQuestions
@@ -98,7 +98,7 @@ class Reviews:
         )
 
     def _tests(self, view: GraphView, found: DiffImpact) -> tuple[list[TestToRun], dict[str, Named]]:
-        """Return tests by certainty, and the name of each test by its id."""
+        """Return tests, most certain first, and the runner's name of each by id."""
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
@@ -118,7 +118,7 @@ class Reviews:
         return listed, names
 
     def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
-        """Yield node, confidence and reason of each test; nodes may occur twice."""
+        """Yield (node, confidence, reason) of each test; a node may occur twice."""
         for one in found.changed:
             node = view.index_of.get(one.symbol.id)
             if node is None or one.change == "removed" or (case := _case_of(view, node)) < 0:
@@ -154,7 +154,7 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change along but did not, and gaps.
+        """Return files that usually change along but did not, and missing data.
 
         A review does not fail because the history is damaged.
         """
@@ -176,7 +176,7 @@ class Reviews:
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """Return the test that a node is or is inside; else -1.
+    """Return the test that is a node or contains it; else -1.
 
     A module of tests counts as a test.
     """

@@ -133,7 +133,7 @@ class IndexRuns:
         return run
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:
-        """Run in the background; a failure becomes the last step for listeners."""
+        """Run in the background, and send a failure to listeners as the last step."""
         try:
             self.index(repo, full)
         except IndexCancelledError:
@@ -181,11 +181,11 @@ class IndexRuns:
         self.stale.mark(paths)
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Undo `mark_stale`."""
+        """Stop reporting files as changed in answers."""
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
-        """Whether the index matches a file's current content, or both lack it."""
+        """Whether the index matches a file's content, or both lack the file."""
         view = self.projections.graph_if_ready()
         known = view.path_number.get(path) if view is not None else None
         try:

@@ -80,7 +80,7 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """Return the number of the module that a reference means.
+        """Return the position of the module that a reference means.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

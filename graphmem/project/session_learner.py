@@ -27,7 +27,7 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """The current clock of the memory repository, even after it is replaced."""
+    """A clock that always asks the memory repository's current clock."""
 
     def __init__(self, book: MemoryRepository) -> None:
         self._book = book
@@ -136,5 +136,5 @@ class SessionLearner:
         self._thread().submit(lambda: None).result()
 
     def close(self) -> None:
-        """Finish the current work, and start no more."""
+        """Wait for the current work, and drop the rest."""
         self._thread.end(lambda thread: thread.shutdown(wait=True))

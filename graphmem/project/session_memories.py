@@ -25,7 +25,7 @@ class SessionMemories:
     injector: Injector
 
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
-        """Return the sources of external text in a session; often none.
+        """Return the sources of external text that a session has read.
 
         For an unknown session, if `others` is true, the sources of all running sessions are returned.
         """
@@ -44,7 +44,7 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record an agent's report that it was shown memories or used them.
+        """Record an agent's report that memories were shown or used.
 
         Without a session, the report counts for the sessions that were shown the memories.
         """

@@ -50,7 +50,7 @@ class Session:
         self._step = 0
 
     def observe(self, *events: Mapping[str, Any]) -> ObserveAnswer:
-        """Report events; each event without a step is a step of its own."""
+        """Report events; an event without a step number is a step of its own."""
         told = []
         for event in events:
             if event.get("step") is None:
@@ -106,7 +106,7 @@ class Sessions:
         return SessionStarted(info.id, started.resumed, info.kind, info.methodology, info.work_unit, info.phase, started.note)
 
     def observe(self, events: Iterable[Mapping[str, Any]], session: str = "") -> ObserveAnswer:
-        """Report events in batches. Invalid events are counted, never refused.
+        """Accept a batch of events. Invalid events are counted, not refused.
 
         A session starts with its first event if it was not started explicitly; `session_end` ends it. Learning from it then runs in the
         background, in a thread of its own.
@@ -191,7 +191,7 @@ class Sessions:
 
     @contextmanager
     def session(self, id: str | None = None, **told: Any) -> Iterator[Session]:  # noqa: A002
-        """Run a session for a block; see `start_session` for the arguments.
+        """Run a session for a `with` block; takes `start_session`'s arguments.
 
         The session ends with the block, with the `outcome` the block set. An exception makes the outcome "failed", and propagates.
 

@@ -23,7 +23,7 @@ class StaleFiles:
         self._paths: list[str] = []
 
     def now(self) -> int:
-        """Return a moment after all marks made so far and before all later ones."""
+        """Return a moment that is later than all marks made so far."""
         with self._lock:
             return self._count
 

@@ -46,9 +46,9 @@ class Upkeep:
 
     @property
     def damage(self) -> list[str]:
-        """Damage found since opening, and what was done about it.
+        """Return the damage found since opening, with the action taken.
 
-        One sentence each; empty when nothing was damaged.
+        Each item is one sentence. The list is empty if nothing was damaged.
         """
         return [*self.store.notes, *self.book.journal.notes, *self.put_aside, *self.projections.notes]
 
@@ -136,7 +136,7 @@ class Upkeep:
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
-        """Release memory that can be reloaded; whether there was some."""
+        """Release memory that can be reloaded; return whether there was any."""
         with self.book.writing():
             self.book.flush()
             return self.projections.cool()

@@ -76,7 +76,7 @@ class Watcher:
 
     Args:
         root: the tree, without links in its path.
-        options: what discovery leaves out of it.
+        options: rules for skipping files, as for discovery.
         host: receives the changes.
         notifier: opens the system's notifications of some folders, or polls them.
 
@@ -108,7 +108,7 @@ class Watcher:
         ]
 
     def start(self) -> None:
-        """Start; every change after the return is noticed."""
+        """Start watching; every change after the return is noticed."""
         try:
             for thread in self._threads:
                 thread.start()
@@ -160,7 +160,7 @@ class Watcher:
         return sorted(self._folders | ({self._git} if self._git else set()))
 
     def _absolute(self, relative: Collection[str]) -> set[str]:
-        """Absolute paths of those folders of the tree that exist."""
+        """Return the absolute paths of given folders, if they exist."""
         found = (os.path.join(self._root, folder) if folder else self._root for folder in relative)
         return {folder for folder in found if os.path.isdir(folder)}
 
@@ -182,7 +182,7 @@ class Watcher:
         return self._notifier(watched, True)
 
     def _listen_with(self, notifier: RustNotify) -> None:
-        """Pass on events until other folders must be watched."""
+        """Process events until the set of folders to watch changes."""
         is_moved = False
         self._moved.clear()
         while True:

@@ -1,7 +1,7 @@
 """Reverse indexes: find the groups and answers made from an input.
 
 A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects
-some dozens of each. Both indexes are columns of numbers, built on first use. Newer items are scanned until there are enough
+some dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until there are enough
 of them to rebuild the index. The indexes only save time: a full scan would find the same.
 """
 

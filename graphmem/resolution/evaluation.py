@@ -164,9 +164,9 @@ class Evaluation:
         return found
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """True when a term has the same type on every line of a scope.
+        """Whether a term has the same type on every line of a scope.
 
-        Also False for terms for which a complete check would take too long.
+        False also if a complete check would take too long.
         """
         while True:
             term = entry.terms[index]

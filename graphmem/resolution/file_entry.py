@@ -145,7 +145,8 @@ class FileEntry:
     def _decorator_names(self, decorator: int) -> Iterator[str]:
         """Yield the index keys of a decorator.
 
-        The key of a plain decorator is its bare name. A decorator factory has "@" before its name, and an event has "!".
+        The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event
+        to which the decorator connects the function, the key begins with "!".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
@@ -156,7 +157,8 @@ class FileEntry:
     def call_sites(self, name: str) -> Iterator[CallSite]:
         """Yield calls and decorator applications of a bare name.
 
-        A name with "@" finds applications of a decorator factory's result. A name with "!" finds functions connected with an event.
+        A name that begins with "@" finds decorators that are calls (`@name(…)`). A name that begins with "!" finds functions that are
+        connected with an event.
         """
         for position in self.calls.get(name, ()):
             if position >= 0:

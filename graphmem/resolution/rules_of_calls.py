@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 
 class Through(NamedTuple):
-    """What a function outside the project does with some of its arguments.
+    """The effect of an external function on some of its arguments.
 
     The function calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
     """

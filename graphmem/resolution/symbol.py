@@ -31,5 +31,5 @@ class Symbol:
 
     @property
     def place(self) -> tuple[str, str, str, int]:
-        """Sort key that depends only on the source code."""
+        """Return a sort key that depends only on the source code."""
         return (self.path, self.qualname, self.kind, self.ordinal)

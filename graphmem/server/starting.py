@@ -109,7 +109,7 @@ def _start(location: Location) -> owner.Owner:
 
 @contextlib.contextmanager
 def _turn_to_start(data_dir: Path) -> Iterator[bool]:
-    """Take the lock for starting a server; return whether it was free.
+    """Try to take the lock for starting a server; yield whether it was free.
 
     The lock ends with the process that holds it.
     """

@@ -156,7 +156,7 @@ class StoreReads(LiveFile):
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
-        """Return small facts about the database, without the store's own facts."""
+        """Return the metadata by key, without the store's own entries."""
         self._check_open()
         return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)}
 

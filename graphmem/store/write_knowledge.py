@@ -58,21 +58,23 @@ def check_delta(delta: KnowledgeDelta) -> None:
         raise BadInputError(f"memory {both[0]} is both removed and written; choose one", argument="removed_memories")
     loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
     if loose:
-        raise BadInputError(f"links of memory {loose[0]} are given, but it is not in `anchored`; name it there", argument="anchored")
+        raise BadInputError(
+            f"the delta has links of memory {loose[0]}, but `anchored` does not name the memory; add it to `anchored`", argument="anchored"
+        )
     labels = sorted({row.label for row in delta.about} - {str(label) for label in ABOUT})
     if labels:
         raise BadInputError(f"a memory cannot be about a {labels[0]!r}; it can be about {', '.join(ABOUT)}", argument="about")
 
 
 def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, tables: Sequence[EmbeddingTable]) -> None:
-    """Apply a delta to layer 3.
+    """Apply a delta of memories and sessions to the database.
 
     The caller writes the vectors of new memories.
 
     Args:
         transaction: an open transaction, which the caller commits.
         delta: the change, validated by `check_delta`.
-        moment: current time; unseen files are stale since then.
+        moment: current time; a file that is missing in the graph is stored as stale since then.
         tables: tables of vectors, from which vectors of removed memories are deleted.
 
     Raises:

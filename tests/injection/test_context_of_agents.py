@@ -47,7 +47,7 @@ def test_what_is_pinned_or_written_now_is_there_at_the_next_start(service):
     kept = service.parts.injector._finder._standing
     shown()
     assert service.parts.injector.settle(30)
-    assert service.parts.injector._finder._standing is kept  # and makes nothing be read anew
+    assert service.parts.injector._finder._standing is kept  # showing items does not reload the standing ones
     fresh = service.remember("Deploys are on Tuesdays only.", "decision").memory.id
     service.pin(fresh)
     assert fresh in shown()

@@ -33,7 +33,7 @@ def serve(
     ] = None,
     insecure_behind_proxy: Annotated[
         bool,
-        typer.Option("--insecure-behind-proxy", help="Serve on other addresses without TLS, because a proxy in front has it."),
+        typer.Option("--insecure-behind-proxy", help="Serve on other addresses without TLS; a proxy in front of the server provides it."),
         Setting(),
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,

@@ -30,7 +30,7 @@ export async function show(page, parameters, signal) {
     const named = (one) => [fileLink(one.path), one.via ? h("div.where", null, w.via(one.via)) : null];
     const code = (one) => one.explained.map((kind) => chip(words.map.kind[kind] ?? kind));
     const byName = (one) => one.parts.some((part) => part.name === "names" && part.value);
-    const why = (one) => (one.explained.length ? code(one) : one.via ? w.via(one.via) : byName(one) ? w.by_name : w.lately);
+    const why = (one) => (one.explained.length ? code(one) : one.via ? w.via(one.via) : byName(one) ? w.by_name : w.recently);
     return [
       said,
       h("p", null, link(to("graph", { paint: "together", of: files.join(",") }), words.panel.on_map, { class: "button" })),

@@ -301,7 +301,7 @@ export const words = {
     score: "Score",
     why: "Why",
     by_name: "similar name",
-    lately: "edited recently; nothing else is known",
+    recently: "edited recently; nothing else is known",
     support: "Times together",
     share: "Share of their changes",
     order: "Order",

@@ -32,7 +32,9 @@ class Narrowing(NamedTuple):
 
 
 def comment_text(text: str, marker: str) -> str:
-    """Text of a comment without its signs and closing tags (`@param …`).
+    """Return the text of a comment without markers and trailing tags.
+
+    Tags are lines such as `@param …`.
 
     Args:
         text: a block comment, or lines that each begin with `marker`.
@@ -89,15 +91,15 @@ class Helper:
         return "".join(text.split())
 
     def name(self, text: str) -> str:
-        """Return a definition's name for qualified names, which dots divide."""
+        """Return the name of a definition, as it is used in qualified names."""
         return text
 
     def owner(self, text: str) -> str:
-        """Return the owner of a definition as a dotted path."""
+        """Return the dotted path of the class that owns a definition."""
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type that an annotation gives to one of its targets."""
+        """Return the type of one variable of an annotated declaration."""
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
@@ -117,9 +119,7 @@ class Helper:
     def is_parameter(self, node: Node) -> bool:
         """Whether a parameter belongs to the definition itself.
 
-        It does not if it belongs to a function inside the header.
-
-        Such a function is a function type or a default.
+        False if it belongs to another function in the header, such as a function type or a default value.
         """
         return True
 

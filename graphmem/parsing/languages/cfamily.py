@@ -63,7 +63,7 @@ class CFamilyHelper(Helper):
     """Helper for C and C++: macros, operators, and paths of classes."""
 
     def name(self, text: str) -> str:
-        """Return the name of a definition; `operator ==` loses its blank."""
+        """Return the name of a definition; `operator ==` becomes `operator==`."""
         return "".join(text.split()) if text.startswith("operator") and not text[8:].strip()[:1].isalnum() else text
 
     def owner(self, text: str) -> str:
@@ -106,7 +106,7 @@ class CFamilyHelper(Helper):
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
         """Return byte ranges that only builds for Windows contain.
 
-        The conditions around the code determine them.
+        They are the code inside `#if` or `#ifdef` with a macro of Windows.
         """
         if not any(name in source for name in _WINDOWS):
             return ()
@@ -128,14 +128,14 @@ class CFamilyHelper(Helper):
         return found
 
     def prepared(self, source: bytes) -> bytes:
-        """Blank the macros between `class` and a name.
+        """Replace the macros between `class` and a name by blanks.
 
-        With them, the grammar reads a function.
+        With such a macro, the grammar mistakes the class for a function.
         """
         return _FORWARD.sub(_blank, _CLASS.sub(_blank, source))
 
     def mended(self, source: bytes) -> bytes:
-        """Blank macros that stand before or behind a declaration."""
+        """Replace the macros before and after a declaration by blanks."""
         return _BEFORE.sub(_blank, _AFTER.sub(_blank_after, self.prepared(source)))
 
 

@@ -48,7 +48,7 @@ _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generat
 _FUNCTION_TYPES: Final = frozenset({"call_signature", "construct_signature", "constructor_type", "function_type"})
 _WITH_RESULT: Final = _FUNCTIONS | {"function_declaration", "generator_function_declaration", "method_definition"}
 _REST: Final = 4
-"""Parameters that a rest parameter of an array type stands for in a function type."""
+"""Number of parameters that replace a rest parameter of an array type."""
 
 _PARAMETERS: Final = frozenset({"assignment_pattern", "optional_parameter", "required_parameter"})
 _OWN_THIS: Final = frozenset(
@@ -110,15 +110,18 @@ class EcmascriptHelper(Helper):
         return mended(source)
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-        """Types from documentation, for plain JavaScript."""
+        """Return the types that a comment declares; only for plain JavaScript."""
         return documented(builder, text) if builder.syntax.spec.name == "javascript" else {}
 
     def name(self, text: str) -> str:
-        """A name without dots and line ends, which titles of tests may contain."""
+        """Return a name without dots and line ends, which titles of tests contain."""
         return " ".join(text.replace(".", "·").split()) if "." in text or "\n" in text else text
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import x from` takes "default"; `export { x as y }` exports `y`."""
+        """Return an import with the name it takes and the name it exports.
+
+        `import x from` takes "default"; `export { x as y }` exports `y`.
+        """
         if found.kind == "from" and not found.name:
             return (found._replace(name="default"),)
         if found.kind == "require" and found.name and not found.alias:
@@ -130,7 +133,10 @@ class EcmascriptHelper(Helper):
         return (found,)
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """`{ a, b: c, d = 1, ...rest }`; the rest is not an attribute."""
+        """Return (attribute, target) for each part of `{ a, b: c, d = 1 }`.
+
+        A rest element (`...rest`) is not an attribute.
+        """
         return tuple(_fields(node))
 
     def is_parameter(self, node: Node) -> bool:
@@ -228,9 +234,9 @@ class EcmascriptHelper(Helper):
 
 
 def _parameter_index(node: Node, target: Node) -> int:
-    """Position of the parameter that a target is, or is part of.
+    """Return the position of the parameter that contains a target.
 
-    -1 if it is not a parameter, and for a rest parameter.
+    -1 for a rest parameter, and if the target is not in a parameter.
     """
     if node.type not in _FUNCTIONS:
         return -1
@@ -247,7 +253,7 @@ def _parameter_index(node: Node, target: Node) -> int:
 def _returned_type(node: Node, around: Node) -> Node | None:
     """Return the declared result of the function that returns a function.
 
-    None if the function is not returned, and without a declaration.
+    None if the inner function is not returned, or the outer one declares no result.
     """
     owner: Node | None = around
     while owner is not None and owner.type == "parenthesized_expression":
@@ -261,9 +267,10 @@ def _returned_type(node: Node, around: Node) -> Node | None:
 
 
 def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """`(name: Type, ...more: Type[]) => Result`, or a call signature.
+    """Return the term of a function type or of a call signature.
 
-    The items of a rest parameter count as parameters. An array counts as a few.
+    An example is `(name: Type, ...more: Type[]) => Result`. Each item of a rest parameter's tuple counts as a
+    parameter. A rest parameter with an array type counts as four.
     """
     result, parameters = node.child_by_field_name("return_type"), node.child_by_field_name("parameters")
     said = [builder.term(result)]
@@ -279,7 +286,7 @@ def _function_type(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _rest(builder: TermBuilder, node: Node) -> list[TermIndex]:
-    """Return the types of the parameters that a rest parameter takes.
+    """Return the types of the parameters that a rest parameter replaces.
 
     Its type is an array, or a tuple whose items may have names or be spread.
     """
@@ -351,9 +358,9 @@ def _anchor(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _binary(builder: TermBuilder, node: Node) -> TermIndex:
-    """`a || b` is either; `a && b` is b or nothing.
+    """Return the term of a binary operation.
 
-    Classes cannot overload other operators.
+    `a || b` is either value, `a && b` is b. The others give a number, because classes cannot overload operators.
     """
     operator = node.child_by_field_name("operator")
     sign = operator.type if operator is not None else ""
@@ -364,7 +371,7 @@ def _binary(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _cast(builder: TermBuilder, node: Node) -> TermIndex:
-    """`x as C` is an instance of C, or x if the type gives no information."""
+    """Return the term of `x as C`: an instance of C, or x if C is `any`."""
     children = [child for child in node.named_children if not child.is_extra]
     if node.type == "type_assertion":
         children = children[::-1]
@@ -376,7 +383,7 @@ def _cast(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
-    """`(x)`, and `/** @type {C} */ (x)`, the cast of plain JavaScript."""
+    """Return the term of `(x)`, or of the cast `/** @type {C} */ (x)`."""
     value = builder.term(_first(node))
     if b"@type" not in builder.source:
         return value
@@ -392,7 +399,10 @@ def _parenthesized(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _call(builder: TermBuilder, node: Node) -> TermIndex:
-    """A call with its type arguments; `` tag`text` `` is a call too."""
+    """Return the term of a call with its type arguments.
+
+    A tagged template (`` tag`text` ``) is a call too.
+    """
     callee, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     is_new = callee is None
     if is_new:
@@ -413,9 +423,9 @@ def _call(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _result(builder: TermBuilder, node: Node) -> TermIndex:
-    """Result of an anonymous function; -1 if it returns nothing.
+    """Return the term of an anonymous function's result; -1 for none.
 
-    It is the body expression or the values of its own `return` statements.
+    The result is the body expression, or the values of the function's own `return` statements.
     """
     body = node.child_by_field_name("body")
     if body is None:
@@ -436,9 +446,9 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """Whether `this` is known here.
+    """Whether the object that `this` means at a node is known.
 
-    The caller of an anonymous function decides its `this`.
+    It is unknown in a function expression that is passed to another function.
     """
     around = node.parent
     while around is not None and around.type not in _OWN_THIS:
@@ -456,9 +466,9 @@ def _has_receiver(node: Node) -> bool:
 
 
 def _object_type(builder: TermBuilder, node: Node) -> TermIndex:
-    """`{ name: Type; method(): Result }`.
+    """Return the term of an object type, such as `{ name: Type; call(): R }`.
 
-    With an index signature only, it is a record.
+    An object type with only an index signature becomes `Record<…>`.
     """
     keys: list[str] = []
     values: list[TermIndex] = []
@@ -492,7 +502,12 @@ def _subscript(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _tests(node: Node, truth: bool) -> Iterator[tuple[Node, Node]]:
-    """`instanceof` tests that make a condition equal `truth`."""
+    """Yield (value, class) of `instanceof` tests that a condition implies.
+
+    Args:
+        node: the condition.
+        truth: the outcome of the condition.
+    """
     if node.type == "parenthesized_expression" and node.named_children:
         yield from _tests(node.named_children[0], truth)
     elif node.type == "unary_expression":

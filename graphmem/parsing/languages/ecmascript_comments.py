@@ -37,7 +37,7 @@ _MAX_TYPE: Final = 600
 
 
 def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
-    """Terms of the types a comment declares; keys as in `Helper.documented`."""
+    """Return the types that a comment declares, as `Helper.documented` does."""
     if not text.startswith("/**") or "@" not in text:
         return {}
     found: dict[str, TermIndex] = {}
@@ -71,7 +71,7 @@ def documented(builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
 
 
 def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]]:
-    """Aliases from `@import` tags.
+    """Yield the aliases that `@import` tags declare.
 
     Their forms are `@import Default, { Name as other } from "module"` and `@import * as all from "module"`.
     """
@@ -91,7 +91,7 @@ def _imported(builder: TermBuilder, text: str) -> Iterator[tuple[str, TermIndex]
 
 
 def _tags(text: str) -> Iterator[tuple[str, str, str]]:
-    """(tag, type in braces or "", name after it or "") of a comment, in order."""
+    """Yield (tag, type, name) of each tag in a comment, "" for missing parts."""
     for match in _TAG.finditer(text):
         position = match.end()
         written = ""
@@ -105,7 +105,7 @@ def _tags(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Position of the brace that closes the one at `start`, or -1."""
+    """Return the position of the brace that closes the one at `start`, or -1."""
     depth = 0
     for position in range(start, min(len(text), start + _MAX_TYPE)):
         if text[position] == "{":
@@ -118,7 +118,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def declared_type(builder: TermBuilder, written: str) -> TermIndex:
-    """Term of a type in documentation; -1 if invalid or uninformative."""
+    """Return the term of a type in a comment; -1 if invalid or uninformative."""
     text = " ".join(line.strip().removeprefix("*") for line in written.splitlines()).strip()
     text = _LEADING.sub("", text).removesuffix("=").replace(".<", "<").strip()
     if not text or text in ("*", "any", "unknown", "object", "Object", "function", "Function"):
@@ -139,7 +139,7 @@ def _source(text: str) -> bytes:
 
 @lru_cache(maxsize=1024)
 def _type_tree(text: str) -> Tree | None:
-    """Syntax tree of a type; None if it is not a type.
+    """Parse a type; None if the text is not a type.
 
     Results are cached, because a project repeats the same few types.
     """

@@ -44,9 +44,11 @@ _SEMICOLON: Final = ord(";")
 
 
 def mended(source: bytes) -> bytes:
-    """The source in a form that the grammar can read, of the same length.
+    """Return the source in a form that the grammar supports.
 
-    Without a place to change, the source itself.
+    The length stays the same.
+
+    Returns the source itself if nothing needs a change.
     """
     found = _Members(source).blanks()
     if found:
@@ -69,7 +71,7 @@ class _Members:
         self.ends = False  # whether a member can end with it
 
     def blanks(self) -> list[int]:
-        """Offsets of the blanks before these members, ascending."""
+        """Return the offsets of the blanks that become semicolons, ascending."""
         found: list[int] = []
         is_first = True  # on its line
         for match in _TOKEN.finditer(self.source):

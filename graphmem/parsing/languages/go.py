@@ -27,7 +27,7 @@ _VERSION: Final = re.compile(r"^v\d+$|\.v\d+$")
 
 
 def package_name(path: str) -> str:
-    """Name that an import binds by default.
+    """Return the name that an import binds by default.
 
     By convention it is the last part of the path, without versions and `go-`.
     """
@@ -37,17 +37,23 @@ def package_name(path: str) -> str:
 
 
 class GoHelper(Helper):
-    """Names of packages, literals of types, pointers, type switches."""
+    """Helper for package names, literals of types, pointers, type switches."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """An unnamed import binds the name of the package; `_` binds none."""
+        """Return an import with the name it binds.
+
+        Without an alias it is the name of the package; the alias `_` binds none.
+        """
         if found.kind in ("package", "constraint") or found.name == "*":
             return (found,)
         alias = "" if found.alias == "_" else found.alias or package_name(found.module)
         return (found._replace(alias=alias),)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Types of `name` in the cases of `switch name := value.(type)`."""
+        """Return the type of a variable in a case of a type switch.
+
+        The switch has the form `switch name := value.(type)`.
+        """
         switch = node.parent
         alias = switch.child_by_field_name("alias") if switch is not None else None
         if alias is None or not alias.named_children:
@@ -57,7 +63,7 @@ class GoHelper(Helper):
         return tuple(Narrowing(alias.named_children[0], named, first, last) for named in types)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the terms of composite literals, unary operators and functions."""
         if what == "composite":
             named = node.child_by_field_name("type")
             if named is None or named.type not in _NAMED_TYPES:

@@ -30,17 +30,17 @@ CONSTRUCTOR: Final = "<init>"
 
 
 class JavaHelper(Helper):
-    """Imports of one name, constructors that call each other, concatenation."""
+    """Helper for single-type imports, constructor calls and concatenation."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import a.b.Name` takes `Name` from `a.b`."""
+        """Split `import a.b.Name` into the module `a.b` and the name `Name`."""
         if found.kind == "package" or found.name == "*":
             return (found,)
         module, _, name = found.module.rpartition(".")
         return (found._replace(module=module, name=name, alias=name),)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the term of a node that depends on the code around it."""
         if what == "creation":
             named = node.child_by_field_name("type")
             plain = named.named_children[0] if named is not None and named.type == "generic_type" else named

@@ -18,10 +18,13 @@ _LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement"
 
 
 class PythonHelper(Helper):
-    """Dotted imports and type tests."""
+    """Helper for dotted imports and type tests."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import a.b` binds `a` and loads `a.b`; `import a.b as c` binds `a.b`."""
+        """Return the bindings of a dotted import.
+
+        `import a.b` binds `a` and loads `a.b`; `import a.b as c` binds `a.b` to `c`.
+        """
         if found.kind != "import" or found.alias:
             return (found,)
         top = found.module.partition(".")[0]
@@ -29,9 +32,9 @@ class PythonHelper(Helper):
         return (bound,) if top == found.module else (bound, found)
 
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
-        """Types from `isinstance` in a condition.
+        """Return the types that `isinstance` in a condition implies.
 
-        They hold in the branch, after an early exit, and in the lines of the condition.
+        They hold in the branch, in the lines of the condition, and after a negated test whose branch exits.
         """
         statement = node.parent
         if statement is None or b"isinstance" not in builder.source[node.start_byte : node.end_byte]:
@@ -51,9 +54,9 @@ class PythonHelper(Helper):
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Types if the condition is false.
+    """Return the types that a false condition implies.
 
-    They hold in `else`, or after a branch that leaves.
+    They hold in `else`, and after a branch that exits (`return`, `raise`, …).
     """
     tests = list(_tests(node, False))
     alternatives = statement.children_by_field_name("alternative")
@@ -74,7 +77,12 @@ def _end_of_block(statement: Node) -> int:
 
 
 def _tests(node: Node, wanted: bool) -> Iterator[tuple[Node, Node]]:
-    """`(name, type)` of every `isinstance` that makes the result `wanted`."""
+    """Yield (name, type) of the `isinstance` tests that a condition implies.
+
+    Args:
+        node: the condition.
+        wanted: the outcome of the condition.
+    """
     if node.type == "parenthesized_expression":
         for child in node.named_children:
             yield from _tests(child, wanted)

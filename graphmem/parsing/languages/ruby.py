@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class RubyHelper(Helper):
-    """Rules for `super` and instance variables.
+    """Helper for `super` and instance variables.
 
     `super` calls the method of the same name. Instance variables are attributes.
     """
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the term of a node that depends on the code around it."""
         if what == "instance":
             return builder.add((ATTR, builder.add((SELF,)), builder.text(node)))
         if what == "call":

@@ -31,14 +31,17 @@ MAX_NESTED: Final = 50
 
 
 class RustHelper(Helper):
-    """Import trees, macros, patterns, and blocks as values."""
+    """Helper for import trees, macros, patterns, and blocks as values."""
 
     def module(self, text: str) -> str:
-        """The tree of a `use`, on one line."""
+        """Return the tree of a `use` declaration on one line."""
         return " ".join(text.split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`use a::{b, c as d, e::*}` takes `b`, `c` from `a`, and all of `a::e`."""
+        """Return one import for each name of a `use` tree.
+
+        `use a::{b, c as d, e::*}` imports `b` and `c` from `a`, and all of `a::e`.
+        """
         if found.kind == "import":
             is_module = found.alias == found.module
             return (found._replace(module=f"self::{found.module}" if is_module else found.module, alias=found.alias or found.module),)
@@ -47,7 +50,10 @@ class RustHelper(Helper):
         )
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
-        """`Some(x)` takes the variant's content, `Name { x, y: z }` the fields."""
+        """Return (attribute, target) for each part of a pattern.
+
+        `Some(x)` takes the variant's content, `Name { x, y: z }` the fields.
+        """
         if node.type == "tuple_struct_pattern":
             variant = node.child_by_field_name("type")
             inner = [child for child in node.named_children if child != variant and not child.is_extra]
@@ -56,7 +62,7 @@ class RustHelper(Helper):
         return tuple(_fields(node))
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the term of a node that depends on the code around it."""
         if what == "macro":
             return builder.add((CALL, builder.term(node.child_by_field_name("macro")), tuple(_shown(builder, node)), ()))
         if what == "unary":
@@ -85,7 +91,7 @@ class RustHelper(Helper):
 
 
 def _tree(prefix: str, text: str, depth: int) -> Iterator[tuple[str, str, str]]:
-    """(path, name, alias) of every name that a `use` binds."""
+    """Yield (path, name, alias) of every name that a `use` declaration binds."""
     text = text.strip()
     if not text or depth > MAX_NESTED:
         return
@@ -112,7 +118,7 @@ def _joined(prefix: str, path: str) -> str:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Parts of a list divided by commas outside of braces."""
+    """Yield the parts of a list that commas outside of braces separate."""
     depth = start = 0
     for position, character in enumerate(text):
         if character == "," and depth == 0:
@@ -132,7 +138,7 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """The name, path or call that ends with a token inside a macro."""
+    """Return the term of the name, path or call that ends at a macro's token."""
     if depth > 20:
         return None
     if node.type == "token_tree":
@@ -167,7 +173,7 @@ _TRAITS: Final = {
 
 
 def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
-    """Operations of a macro.
+    """Yield the operations that a macro such as `println!` performs.
 
     A formatted value is (OPERATOR, "{Trait}", value, -1). `assert_eq!` and `assert_ne!` give a comparison.
     """
@@ -195,7 +201,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 
 
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
-    """Values of a formatted text, each with its trait."""
+    """Yield an operation for each value that a format string shows."""
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
     for found in _PLACE.finditer(text):
@@ -215,14 +221,17 @@ def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -
 
 
 def _whole(builder: TermBuilder, group: Sequence[Node]) -> TermIndex | None:
-    """Expression of some tokens: a name, a path or a call, perhaps after `&`."""
+    """Return the term of some tokens, which may begin with `&`.
+
+    None unless they are a name, a path or a call.
+    """
     inner = [token for token in group if token.type not in ("&", "mutable_specifier")]
     known = all(token.type in ("identifier", "self", "crate", "super", ".", "::", "token_tree") for token in inner)
     return _tokens(builder, inner[-1], 0) if inner and known else None
 
 
 def _is_attribute(node: Node) -> bool:
-    """True for tokens of `#[…]`, which call nothing."""
+    """Whether a token belongs to an attribute (`#[…]`), which calls nothing."""
     above = node.parent
     while above is not None and above.type == "token_tree":
         above = above.parent

@@ -12,14 +12,17 @@ _RENAMED: Final = re.compile(r"\s*(?:=>|\bas\b)\s*")
 
 
 class ScalaHelper(Helper):
-    """Imports of several names at once."""
+    """Helper for imports of several names."""
 
     def module(self, text: str) -> str:
-        """The whole import, on one line."""
+        """Return the whole import on one line."""
         return " ".join(text.removeprefix("import ").split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """`import a.{B, C => D, _}` takes `B`, `C` and everything else from `a`."""
+        """Return one import for each name of `import a.{B, C => D, _}`.
+
+        The `_` imports everything else of `a`.
+        """
         if found.kind == "package":
             return (found._replace(module=found.module.replace(" ", "")),)
         path, _, braces = found.module.partition("{")
@@ -31,7 +34,7 @@ class ScalaHelper(Helper):
 
 
 def _taken(found: Import, module: str, part: str) -> Import:
-    """One name, or all names, of a package."""
+    """Return the import of one name of a package, or of all its names."""
     if part in ("_", "*"):
         return found._replace(module=module, name="*", alias="")
     name, *renamed = _RENAMED.split(part)

@@ -349,7 +349,9 @@ def _constructs(definition: Definition) -> bool:
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
-    """Return (scope, function name) → its bases as (scope, base term, line).
+    """Map (scope, function name) to the bases of the constructor function.
+
+    Each base is (scope, term, line).
 
     This covers prototype inheritance, used before JavaScript had classes.
     """

@@ -69,7 +69,7 @@ class NamedSites(ReadSites):
                 self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
     def _named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
-        """Every type that an annotation names."""
+        """Return every type that an annotation names."""
         pending = [term]
         while pending:
             current = pending.pop()

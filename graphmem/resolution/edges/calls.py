@@ -321,7 +321,7 @@ class CallSites:
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add the call of the first of several methods that a term's class has.
+        """Add a call of the first of several methods that the term's class has.
 
         For a method that creates an iterator, the iterator's method for the next element is added too.
         """
@@ -364,7 +364,7 @@ class CallSites:
 
 
 def shared_among(value: Type) -> float:
-    """Return the confidence in an implicit call on one of several classes.
+    """Return the confidence of an implicit call on one of several classes.
 
     For a single class the result is 0, which means the confidence of the rule.
     """

@@ -188,9 +188,9 @@ class Targets:
         return rules.may_run(self.entry, entry)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of a class runs the inherited or own method.
+        """Whether no object of a class runs a method of the class.
 
-        Objects of subclasses that inherit the method count too.
+        Objects of subclasses that inherit the method count as well. The method may itself be inherited.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
