@@ -58,3 +58,27 @@ class Occurrences:
     occurrences: Annotated[list[Occurrence], Size(1000)]
     reason: Annotated[str, Doc("why `occurrences` is empty; else an empty text")]
     is_stale: Annotated[bool, Doc("the file changed since it was indexed, so positions may be wrong")]
+
+
+@answer
+class Usage:
+    """A place where the name of a symbol stands."""
+
+    path: str
+    range: TextRange
+    text: Annotated[str, Doc("the name as written; an alias differs from the symbol's name")]
+    role: OccurrenceRole
+    confidence: Annotated[float, Doc("confidence that the name means the symbol; 1 for definitions")]
+    enclosing: Annotated[SymbolInfo | None, Doc("the innermost definition around the name; null outside any definition")] = None
+
+
+@answer
+class Usages:
+    """The places of a symbol's name: its definition, imports and uses."""
+
+    symbol: SymbolInfo
+    usages: Annotated[list[Usage], Doc("the file of the definition first, then by file and position"), Size(100)]
+    total: Annotated[int, Doc("number of places, of which `usages` may list fewer")]
+    stale_files: Annotated[list[str], Doc("files that changed since they were indexed, so their positions may be wrong")] = field(
+        default_factory=list
+    )

@@ -1,19 +1,29 @@
-"""Positions and ranges of the protocol, from paths and lines of answers."""
+"""Positions and ranges of the protocol, from paths and lines of answers.
+
+Answers are about saved files. Lines are mapped to the text in the editor, and columns are in the unit that the editor chose.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from lsprotocol import types as lsp
 from pygls import uris
 
+from graphmem.lsp.line_map import LineMap
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graphmem.answers import Site, SymbolInfo
+    from pygls.workspace import Workspace
+
+    from graphmem.answers import SymbolInfo
+    from graphmem.answers.places import Usage
     from graphmem.answers.vocabulary import SymbolKind
+
+Item = TypeVar("Item", lsp.CallHierarchyItem, lsp.TypeHierarchyItem)
 
 KINDS: Final[dict[SymbolKind, lsp.SymbolKind]] = {
     "class": lsp.SymbolKind.Class,
@@ -25,6 +35,16 @@ KINDS: Final[dict[SymbolKind, lsp.SymbolKind]] = {
     "type": lsp.SymbolKind.TypeParameter,
     "variable": lsp.SymbolKind.Variable,
 }
+DECORATED: Final = 10  # lines in which the name of a definition may follow its decorators and modifiers
+_WORD: Final = re.compile(r"[\w$]+")
+
+
+class Position(NamedTuple):
+    """A position in the saved text of a file; the line from 1."""
+
+    path: str
+    line: int
+    column: int  # in characters
 
 
 def path_of(root: Path, uri: str) -> str:
@@ -36,79 +56,155 @@ def path_of(root: Path, uri: str) -> str:
         return path.as_posix()
 
 
-def uri_of(root: Path, path: str) -> str:
-    """The URI of a path from the root."""
-    return uris.from_fs_path(str(root / path)) or ""
-
-
-def line_range(first: int, last: int = 0) -> lsp.Range:
-    """Return the range of whole lines, which are counted from 1."""
-    return lsp.Range(lsp.Position(max(0, first - 1), 0), lsp.Position(max(first, last, 1), 0))
-
-
-def name_range(lines: list[str], line: int, name: str) -> lsp.Range:
-    """The range of a name at or soon after a line, in UTF-16 units.
-
-    If the name is not found, it is the start of the line.
-
-    Decorators and modifiers may precede the name of a definition.
-    """
-    word = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])") if name else None
-    for number in range(line - 1, min(line + 9, len(lines))):
-        if word is not None and number >= 0 and (found := word.search(lines[number])):
-            start, end = (len(lines[number][:at].encode("utf-16-le")) // 2 for at in found.span())
-            return lsp.Range(lsp.Position(number, start), lsp.Position(number, end))
-    at = lsp.Position(max(0, line - 1), 0)
-    return lsp.Range(at, at)
+def last(name: str) -> str:
+    """The last part of a dotted name."""
+    return name.rpartition(".")[2]
 
 
 class Texts:
-    """Lines of files, read once for an answer.
+    """Lines of files as the editor shows them, read once for an answer.
 
     Args:
         root: root of the project.
+        workspace: the documents that are open in the editor.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, workspace: Workspace) -> None:
         self._root = root
-        self._lines: dict[str, list[str]] = {}
+        self._codec = workspace.position_codec
+        self._open = {path_of(root, uri): document for uri, document in workspace.text_documents.items()}
+        self._now: dict[str, list[str]] = {}
+        self._maps: dict[str, LineMap | None] = {}
+
+    def path(self, uri: str) -> str:
+        """The path of a document from the root; its full path outside of it."""
+        return path_of(self._root, uri)
+
+    def uri(self, path: str) -> str:
+        """The URI of a path; for an open document the one that the editor uses."""
+        document = self._open.get(path)
+        return document.uri if document is not None else uris.from_fs_path(str(self._root / path)) or ""
+
+    def version(self, path: str) -> int | None:
+        """The version of an open document; None for a closed one."""
+        document = self._open.get(path)
+        return document.version if document is not None else None
+
+    def saved(self, path: str) -> list[str]:
+        """The lines of the saved file; none if it cannot be read."""
+        try:
+            return (self._root / path).read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError:
+            return []
 
     def lines(self, path: str) -> list[str]:
-        """The lines of a file; none if it cannot be read."""
-        if path not in self._lines:
-            try:
-                self._lines[path] = (self._root / path).read_text(encoding="utf-8", errors="replace").split("\n")
-            except OSError:
-                self._lines[path] = []
-        return self._lines[path]
+        """The lines of a file in the editor; none if it cannot be read."""
+        if path not in self._now:
+            document = self._open.get(path)
+            self._now[path] = document.source.split("\n") if document is not None else self.saved(path)
+        return self._now[path]
+
+    def now(self, path: str, line: int) -> int:
+        """The line in the editor, from 0, of a saved line, from 1."""
+        found = self._map(path)
+        return found.now(line - 1) if found is not None else max(0, line - 1)
+
+    def saved_line(self, path: str, line: int) -> int:
+        """The saved line, from 1, of a line in the editor, from 0."""
+        found = self._map(path)
+        return (found.saved(line) if found is not None else line) + 1
+
+    def position(self, uri: str, position: lsp.Position) -> Position | None:
+        """The position in the saved text; None if the name there is not saved.
+
+        On a line that is not saved, it is the nearest saved line with the same name.
+        """
+        path = self.path(uri)
+        lines, found = self.lines(path), self._map(path)
+        if position.line >= len(lines):
+            return None
+        text = lines[position.line]
+        column = self._codec.position_from_client_units([text], lsp.Position(0, position.character)).character
+        if found is None or found.is_saved(position.line):
+            return Position(path, self.saved_line(path, position.line), column)
+        word = next((one[0] for one in _WORD.finditer(text) if one.start() <= column <= one.end()), "")
+        near = found.saved(position.line)
+        places = [
+            (abs(number - near), number, one.start()) for number, line in enumerate(self.saved(path)) for one in _words(line, word) if word
+        ]
+        if not places:
+            return None
+        _, number, start = min(places)
+        return Position(path, number + 1, start)
+
+    def name_range(self, path: str, line: int, name: str) -> lsp.Range:
+        """The range of a name at or soon after a saved line, from 1.
+
+        Without the name in the text it is the start of the line.
+        """
+        lines, first = self.lines(path), self.now(path, line)
+        for number in range(first, min(first + DECORATED, len(lines))):
+            for found in _words(lines[number], name):
+                return self._range(number, lines[number], *found.span())
+        at = lsp.Position(first, 0)
+        return lsp.Range(at, at)
+
+    def range(self, found: Usage) -> lsp.Range | None:
+        """The range of a usage; None if its line does not have it any more."""
+        lines, line, place = self.lines(found.path), self.now(found.path, found.range.line), found.range
+        text = lines[line] if line < len(lines) else ""
+        return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
+
+    def body(self, symbol: SymbolInfo) -> lsp.Range:
+        """The whole lines of a definition."""
+        first, end = self.now(symbol.path, symbol.start_line), self.now(symbol.path, max(symbol.end_line, symbol.start_line))
+        lines = self.lines(symbol.path)
+        text = lines[end] if end < len(lines) else ""
+        return lsp.Range(lsp.Position(first, 0), lsp.Position(max(first, end), self._codec.client_num_units(text)))
 
     def of_symbol(self, symbol: SymbolInfo) -> lsp.Location:
         """The name of a definition."""
-        return lsp.Location(uri_of(self._root, symbol.path), name_range(self.lines(symbol.path), symbol.start_line, _last(symbol.name)))
+        return lsp.Location(self.uri(symbol.path), self.name_range(symbol.path, symbol.start_line, last(symbol.name)))
 
-    def of_sites(self, sites: Iterable[Site], name: str) -> list[lsp.Location]:
-        """The places where symbols use a name."""
-        return [
-            lsp.Location(uri_of(self._root, one.symbol.path), name_range(self.lines(one.symbol.path), line, name))
-            for one in sites
-            if one.symbol.path
-            for line in one.lines
-        ]
+    def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
+        """Every place of a name in saved lines; one for a line without it."""
+        made = []
+        for line in lines:
+            number = self.now(path, line)
+            text = self.lines(path)[number] if number < len(self.lines(path)) else ""
+            here = [self._range(number, text, *found.span()) for found in _words(text, name)]
+            made += here or [self.name_range(path, line, name)]
+        return made
 
-    def item(self, symbol: SymbolInfo) -> lsp.CallHierarchyItem:
-        """An item of a call hierarchy; its data is the id of the symbol."""
+    def item(self, kind: type[Item], symbol: SymbolInfo) -> Item:
+        """An item of a hierarchy; its data is the id of the symbol."""
         place = self.of_symbol(symbol)
-        whole = lsp.Range(lsp.Position(max(0, symbol.start_line - 1), 0), lsp.Position(max(symbol.end_line, symbol.start_line), 0))
-        return lsp.CallHierarchyItem(
+        return kind(
             name=symbol.qualname or symbol.name,
             kind=KINDS.get(symbol.kind, lsp.SymbolKind.Function),
             uri=place.uri,
-            range=whole,
+            range=_around(self.body(symbol), place.range),
             selection_range=place.range,
             detail=symbol.path,
             data=symbol.id,
         )
 
+    def _map(self, path: str) -> LineMap | None:
+        """The map of an open document with unsaved changes; else None."""
+        if path not in self._maps:
+            saved = self.saved(path) if path in self._open else []
+            self._maps[path] = LineMap(saved, self.lines(path)) if saved and saved != self.lines(path) else None
+        return self._maps[path]
 
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+    def _range(self, line: int, text: str, start: int, end: int) -> lsp.Range:
+        units = self._codec.client_num_units
+        return lsp.Range(lsp.Position(line, units(text[:start])), lsp.Position(line, units(text[:end])))
+
+
+def _words(text: str, name: str) -> Iterable[re.Match[str]]:
+    return re.finditer(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text) if name else ()
+
+
+def _around(whole: lsp.Range, inner: lsp.Range) -> lsp.Range:
+    """The whole range, extended where the inner one is outside of it."""
+    return lsp.Range(min(whole.start, inner.start), max(whole.end, inner.end))

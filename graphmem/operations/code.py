@@ -27,7 +27,7 @@ from graphmem.answers import (
 )
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
-from graphmem.answers.places import Occurrences, SymbolAt
+from graphmem.answers.places import Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
@@ -102,6 +102,17 @@ class CodeOperations:
 
         Args:
             file: path of an indexed file.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("usages",)}, command="usages")
+    def usages(self, ref: Annotated[str, Ref(), Argument()], limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000) -> Usages:
+        """All places where a symbol is defined, imported or used, with ranges.
+
+        Places under another name, such as an alias, are included with the text as written.
+
+        Args:
+            ref: the symbol, as in `symbol`.
+            limit: the maximum number of places.
         """
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")

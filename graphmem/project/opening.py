@@ -69,6 +69,7 @@ from graphmem.project.session_memories import SessionMemories
 from graphmem.project.sessions import Sessions
 from graphmem.project.stale import StaleFiles
 from graphmem.project.upkeep import Upkeep
+from graphmem.project.usages import UsageQuestions
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
 from graphmem.search.phases import PhaseBook
@@ -270,6 +271,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             Lookups(graph, known),
             positions,
             Hovers(graph, positions, known, co_access),
+            UsageQuestions(graph, positions),
             impact,
             Reviews(graph, impact, co_access, book),
             Outlines(graph, book),

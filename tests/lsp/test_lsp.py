@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import os
 import signal
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,6 +17,16 @@ import pytest
 
 lsp = pytest.importorskip("lsprotocol.types")
 LanguageClient = pytest.importorskip("pygls.lsp.client").LanguageClient
+
+
+class Client(LanguageClient):
+    """A client that keeps how its server ended."""
+
+    ended: tuple[int | None, bytes] | None = None
+
+    async def server_exit(self, server: asyncio.subprocess.Process) -> None:
+        assert server.stderr is not None
+        self.ended = (server.returncode, await server.stderr.read())
 
 
 def test_an_editor_session(graphmem, shop: Path, environ) -> None:
@@ -26,7 +39,7 @@ def test_an_editor_session(graphmem, shop: Path, environ) -> None:
 
 
 async def _session(shop: Path, environ) -> None:
-    client = LanguageClient("test", "1")
+    client = Client("test", "1")
     shown: list[str] = []
     client.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda given: shown.append(given.message))
     client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
@@ -88,9 +101,37 @@ async def _session(shop: Path, environ) -> None:
     outline = await client.text_document_document_symbol_async(lsp.DocumentSymbolParams(document))
     assert next(one for one in outline if one.name == "rounded").selection_range.start == lsp.Position(declared + 2, 4)
 
+    assert (await client.text_document_definition_async(lsp.DefinitionParams(document, moved))).range.start == lsp.Position(declared + 2, 4)
+
+    changed = lsp.Range(moved, lsp.Position(moved.line, moved.character))
+    new_line = lsp.TextDocumentContentChangePartial(lsp.Range(lsp.Position(2, 0), lsp.Position(2, 0)), "again = rounded(2.0)\n")
+    client.text_document_did_change(lsp.DidChangeTextDocumentParams(lsp.VersionedTextDocumentIdentifier(3, file.as_uri()), [new_line]))
+    assert (await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(2, 10)))) == hover
+    assert await client.text_document_hover_async(lsp.HoverParams(document, lsp.Position(2, 2))) is None
+    actions = await client.text_document_code_action_async(lsp.CodeActionParams(document, changed, lsp.CodeActionContext([])))
+    # lsprotocol reads a code action as a command whose name is the printed inner command.
+    inner = {one.title: ast.literal_eval(one.command) for one in actions}
+    unsaved = next(one for title, one in inner.items() if "unsaved" in title)
+    impact = await client.workspace_execute_command_async(lsp.ExecuteCommandParams(unsaved["command"], unsaved["arguments"]))
+    assert impact is not None
+    assert "unsaved changes of shop/price.py" in shown[-1]
+    remembered = next(one for title, one in inner.items() if title.startswith("Remember"))
+    asked = lsp.ExecuteCommandParams(remembered["command"], [*remembered["arguments"], "Prices are rounded at the till too."])
+    assert await client.workspace_execute_command_async(asked)
+
+    asked = lsp.ExecuteCommandParams("graphmem.previewRename", [file.as_uri(), moved.line + 1, moved.character, "cut"])
+    edit = await client.workspace_execute_command_async(asked)
+    assert {one["textDocument"]["uri"]: len(one["edits"]) for one in edit["documentChanges"]} == {file.as_uri(): 3}
+    assert all(one["needsConfirmation"] for one in edit["changeAnnotations"].values())
+    now = ("\n".join([lines[0], "# not saved", "again = rounded(2.0)", "# not saved", *lines[1:]])).split("\n")
+    for one in edit["documentChanges"][0]["edits"]:
+        start, end = one["range"]["start"], one["range"]["end"]
+        assert now[start["line"]][start["character"] : end["character"]] == "rounded"
+
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
+    assert client.ended == (0, b"")
 
 
 def _end_server(shop: Path) -> None:
@@ -103,3 +144,73 @@ def _end_server(shop: Path) -> None:
     while owner.is_file() and time.monotonic() < end:
         time.sleep(0.1)
     assert not owner.exists()
+
+
+def test_two_folders_and_chosen_features_over_a_socket(graphmem, shop: Path, environ, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tea.py").write_text('"""Tea."""\n\n\nclass Leaf:\n    pass\n\n\nclass Mint(Leaf):\n    pass  # ä𝄞 Leaf\n')
+    for folder in (shop, other):
+        assert graphmem("index", folder, "-q").code == 0
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "graphmem", "lsp", str(shop), "--port", str(port)]
+    process = subprocess.Popen(command, env={**os.environ, **environ}, stderr=subprocess.PIPE)
+    try:
+        asyncio.run(asyncio.wait_for(_folders(shop, other, port, process), 240))
+        said = process.communicate(timeout=60)[1]
+        assert (process.returncode, said) == (0, b"")
+    finally:
+        process.kill()
+        process.wait()
+        for folder in (shop, other):
+            _end_server(folder)
+
+
+async def _folders(shop: Path, other: Path, port: int, process: subprocess.Popen[bytes]) -> None:
+    client = LanguageClient("test", "1")
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: None)
+    while True:
+        try:
+            await client.start_tcp("127.0.0.1", port)
+            break
+        except ConnectionError:  # until it listens; the caller ends the wait
+            assert process.poll() is None
+            await asyncio.sleep(0.05)
+    encodings = lsp.GeneralClientCapabilities(position_encodings=[lsp.PositionEncodingKind.Utf8])
+    answer = await client.initialize_async(
+        lsp.InitializeParams(
+            capabilities=lsp.ClientCapabilities(general=encodings),
+            root_uri=shop.as_uri(),
+            workspace_folders=[lsp.WorkspaceFolder(one.as_uri(), one.name) for one in (shop, other)],
+            initialization_options={"features": {"definition": False, "rename": True, "future": True}},
+        )
+    )
+    offered = answer.capabilities
+    assert offered.definition_provider is None
+    assert offered.inlay_hint_provider is None
+    assert offered.hover_provider
+    assert offered.rename_provider
+    client.initialized(lsp.InitializedParams())
+    file = other / "tea.py"
+    document = lsp.TextDocumentIdentifier(file.as_uri())
+    item = lsp.TextDocumentItem(file.as_uri(), "python", 1, file.read_text())
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    leaf = lsp.Position(3, 7)
+    (top,) = await client.text_document_prepare_type_hierarchy_async(lsp.TypeHierarchyPrepareParams(document, leaf))
+    below = await client.type_hierarchy_subtypes_async(lsp.TypeHierarchySubtypesParams(top))
+    assert [one.name for one in below] == ["Mint"]
+    above = await client.type_hierarchy_supertypes_async(lsp.TypeHierarchySupertypesParams(below[0]))
+    assert [one.name for one in above] == ["Leaf"]
+    places = await client.text_document_implementation_async(lsp.ImplementationParams(document, leaf))
+    assert [one.range.start for one in places] == [lsp.Position(7, 6)]
+    edit = await client.text_document_rename_async(lsp.RenameParams(document, leaf, "Herb"))
+    assert [(one.range.start.line, one.annotation_id) for one in edit.document_changes[0].edits] == [(3, "definition"), (7, "uses")]
+    found = await client.workspace_symbol_async(lsp.WorkspaceSymbolParams("mint"))
+    assert [one.location.uri for one in found] == [file.as_uri()]
+    found = await client.workspace_symbol_async(lsp.WorkspaceSymbolParams("checkout"))
+    assert {one.location.uri for one in found} >= {(shop / "shop" / "cart.py").as_uri()}
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()

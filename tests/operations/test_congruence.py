@@ -61,6 +61,7 @@ CASES: dict[str, Case] = {
     ),
     "outline": Case({"path": PRICE}, {"path": "no/such.py"}),
     "hover": Case({"file": PRICE, "line": 4, "column": 5}, {"file": "no/such.py", "line": 1}),
+    "usages": Case({"ref": "rounded", "limit": 3}, {"ref": "nothing"}, ("usages", "rounded", "--limit", "3")),
     "review": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("review", "HEAD~1")),
     "impact_of_diff": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("impact", "--diff", "HEAD~1")),
     "path": Case({"source": "checkout", "target": "rounded"}, {"source": "nothing", "target": "rounded"}),

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from graphmem.cli.command import command
 from graphmem.cli.door import Door
 from graphmem.errors import BadInputError
+from graphmem.settings import load_settings, locate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from graphmem.client.connecting import Service
 
 
 @command(takes_root=True, without=("as_json", "quiet"), is_quiet=True)
-def lsp(here: Door) -> None:
-    """Answer an editor over standard input and output.
+def lsp(
+    here: Door,
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65_535, help="Answer one editor at this port of the machine; 0: standard streams.")
+    ] = 0,
+) -> None:
+    """Answer an editor over standard input and output, or over a socket.
 
     It speaks the Language Server Protocol, beside the language server of the language.
 
@@ -22,4 +40,14 @@ def lsp(here: Door) -> None:
     except ModuleNotFoundError as error:
         raise BadInputError(f"{error.name} is not installed; run `pip install graphmem[lsp]`", argument="lsp") from error
 
-    build_server(Standing(here.location).service).start_io()
+    def elsewhere(folder: Path) -> Callable[[], Service]:
+        return Standing(locate(folder, load_settings(folder, os.environ), os.environ)).service
+
+    server = build_server(Standing(here.location).service, None if here.settings.db else elsewhere)
+    if port:
+        server.start_tcp("127.0.0.1", port)
+        return
+    # The protocol has its own copy of standard output, which it closes. Anything printed goes to standard error.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    server.start_io(stdout=output)

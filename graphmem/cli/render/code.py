@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphmem.answers import PathAnswer, SearchAnswer, SearchHit, Site, SymbolDetail, SymbolInfo
 from graphmem.answers.injection import PackedText
 from graphmem.answers.memory import code_since
-from graphmem.answers.places import Occurrence, Occurrences, SymbolAt
+from graphmem.answers.places import Occurrence, Occurrences, SymbolAt, Usage, Usages
 from graphmem.answers.search import unanswered
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
@@ -242,8 +242,18 @@ def occurrences(output: Output, answer: Occurrences) -> None:
     output.rows([[_place(one), (one.role, common.DIM), (one.symbol.ref, common.NAME)] for one in answer.occurrences])
 
 
+@renders(Usages, bare=lambda answer: [f"{one.path}:{_place(one)}" for one in answer.usages])
+def usages(output: Output, answer: Usages) -> None:
+    """Print one line for each place, by file and position."""
+    for path in answer.stale_files:
+        output.line((f"{path}: {_STALE}", common.UNSURE))
+    output.rows([[f"{one.path}:{_place(one)}", (one.role, common.DIM), f"{one.confidence:.2f}"] for one in answer.usages])
+    if answer.total > len(answer.usages):
+        output.line((f"and {answer.total - len(answer.usages):,} more; --limit shows more", common.DIM))
+
+
 _STALE = "the file changed since it was indexed, so positions may be wrong"
 
 
-def _place(one: Occurrence) -> str:
+def _place(one: Occurrence | Usage) -> str:
     return f"{one.range.line}:{one.range.column}-{one.range.end_column} {one.text}"

@@ -1,0 +1,104 @@
+"""Code actions and the commands that they run."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types as lsp
+
+from graphmem.lsp.editor import SOURCE, Editor, handles, runs
+from graphmem.lsp.outlines import SHOW_IMPACT
+
+if TYPE_CHECKING:
+    from graphmem.answers import ImpactReport
+
+UNSAVED: Final = "graphmem.showImpactOfUnsaved"
+REMEMBER: Final = "graphmem.remember"
+VERIFY: Final = "graphmem.verify"
+
+
+def actions(server: Editor) -> None:
+    """Register code actions."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_CODE_ACTION, [])
+    def of_range(editor: Editor, given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        uri, texts = given.text_document.uri, editor.texts(given.text_document.uri)
+        path = texts.path(uri)
+        found = editor.project(uri).service().symbol_at(path, texts.saved_line(path, given.range.start.line)).enclosing
+        name, ref = (found.qualname, found.id) if found is not None else (path, path)
+        made = [_action(f"Show impact of {name}", SHOW_IMPACT, ref, uri), _action(f"Remember about {name}", REMEMBER, ref, uri)]
+        if texts.saved(path) != texts.lines(path):
+            made.append(_action("Show impact of unsaved changes", UNSAVED, uri))
+        made += [
+            lsp.CodeAction(
+                f"Verify memory #{one.data}",
+                lsp.CodeActionKind.QuickFix,
+                diagnostics=[one],
+                command=lsp.Command("Verify", VERIFY, arguments=[one.data, uri]),
+            )
+            for one in given.context.diagnostics
+            if one.source == SOURCE and one.data
+        ]
+        return made
+
+
+def commands(server: Editor) -> None:
+    """Register commands; the URI of a document names the project."""
+
+    @runs(server, SHOW_IMPACT, None)
+    def show_impact(editor: Editor, symbol: str, uri: str = "") -> dict[str, Any]:
+        report = editor.project(uri).service().impact(symbol)
+        return _shown(editor, uri, report.targets[0].qualname, report)
+
+    @runs(server, UNSAVED, None)
+    def show_unsaved(editor: Editor, uri: str) -> dict[str, Any] | None:
+        texts = editor.texts(uri)
+        path = texts.path(uri)
+        diff = "\n".join(difflib.unified_diff(texts.saved(path), texts.lines(path), f"a/{path}", f"b/{path}", lineterm=""))
+        if not diff:
+            editor.tell("no unsaved changes")
+            return None
+        found = editor.project(uri).service().impact_of_diff(diff + "\n")
+        return _shown(editor, uri, f"unsaved changes of {path}", found.impact)
+
+    @runs(server, REMEMBER, "")
+    def remember(editor: Editor, symbol: str, uri: str = "", text: str = "") -> str:
+        """Store a memory; the editor asks its user for the text."""
+        service = editor.project(uri).service()
+        ref = service.symbol(symbol).symbol.ref
+        if not text.strip():
+            editor.tell(f'run `graphmem remember "TEXT" --symbol {ref}`, or give {REMEMBER} a text')
+            return ""
+        return service.remember(text, symbols=[symbol]).memory.short_id
+
+    @runs(server, VERIFY, None)
+    def verify(editor: Editor, memory: str, uri: str = "") -> str:
+        return editor.project(uri).service().verify(memory).short_id
+
+
+def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
+    return lsp.CodeAction(title, lsp.CodeActionKind.Source, command=lsp.Command(title, command, arguments=list(arguments)))
+
+
+def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
+    """Tell the numbers of an impact, and return its places."""
+    texts = editor.texts(uri or editor.projects()[0].root.as_uri())
+    level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
+    why = "; ".join(report.risk.reasons)
+    editor.tell(f"{name}: {level}, {len(report.hits):,} dependents, {len(report.tests):,} tests; {why}")
+
+    def places(hits: list[Any]) -> list[dict[str, Any]]:
+        found = ((one, texts.of_symbol(one.symbol)) for one in hits if one.symbol.path)
+        return [
+            {
+                "symbol": one.symbol.ref,
+                "confidence": one.confidence,
+                "depth": one.depth,
+                "uri": place.uri,
+                "line": place.range.start.line + 1,
+            }
+            for one, place in found
+        ]
+
+    return {"risk": report.risk.level, "hits": places(report.hits), "tests": places(report.tests)}

@@ -1,0 +1,176 @@
+"""The connection to one editor and the projects of its folders."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from lsprotocol import types as lsp
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+import graphmem
+from graphmem.errors import BadInputError, GraphMemError, SymbolNotFoundError
+from graphmem.lsp.places import Texts
+
+if TYPE_CHECKING:
+    from graphmem.answers import SymbolDetail
+    from graphmem.answers.places import SymbolAt
+    from graphmem.client.connecting import Service
+
+R = TypeVar("R")
+D = TypeVar("D")
+
+SOURCE: Final = "graphmem"
+
+
+@dataclass(eq=False)
+class Project:
+    """A project that the editor shows.
+
+    Args:
+        service: returns the current server of its index; called for each request, from any thread.
+    """
+
+    service: Callable[[], Service]
+
+    @functools.cached_property
+    def root(self) -> Path:
+        """The root of the project."""
+        return Path(self.service().project().root).resolve()
+
+
+class Editor(LanguageServer):
+    """The language server of one editor.
+
+    Args:
+        service: returns the server of the project that the command was started for.
+        elsewhere: returns the same for another folder of the editor's workspace; None if it has one project only.
+    """
+
+    def __init__(self, service: Callable[[], Service], elsewhere: Callable[[Path], Callable[[], Service]] | None = None) -> None:
+        super().__init__(SOURCE, graphmem.__version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
+        self._first = Project(service)
+        self._elsewhere = elsewhere
+        self._others: dict[Path, Project] = {}
+        self._lock = threading.Lock()
+        self._told: set[str] = set()
+
+    def project(self, uri: str) -> Project:
+        """The project of a document.
+
+        It is that of the innermost folder of the workspace around the document, or else the first one.
+        """
+        path = Path(uris.to_fs_path(uri) or "").resolve()
+        folders = [Path(uris.to_fs_path(one) or "").resolve() for one in self.workspace.folders]
+        around = [one for one in folders if path.is_relative_to(one)]
+        if self._elsewhere is None or not around or path.is_relative_to(self._first.root):
+            return self._first
+        folder = max(around, key=lambda one: len(one.parts))
+        with self._lock:
+            found = self._others.get(folder)
+            if found is None:
+                found = self._others[folder] = Project(self._elsewhere(folder))
+            return found
+
+    def projects(self) -> list[Project]:
+        """The projects of all folders of the workspace, the first one first."""
+        found = [self._first, *(self.project(uri) for uri in self.workspace.folders)]
+        return list(dict.fromkeys(found))
+
+    def texts(self, uri: str) -> Texts:
+        """Files of the project of a document, as the editor shows them."""
+        return Texts(self.project(uri).root, self.workspace)
+
+    def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
+        """The symbol that the name at a position means.
+
+        None for a name that is not saved.
+        """
+        place = self.texts(uri).position(uri, position)
+        return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
+
+    def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
+        """The symbol that the name at a position means, with its edges."""
+        found = self.at(uri, position)
+        return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
+
+    def failed(self, error: GraphMemError) -> None:
+        """Tell the person what is wrong, once for each message."""
+        self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"graphmem: {error.message}"))
+        if error.message not in self._told:
+            self._told.add(error.message)
+            self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, f"graphmem: {error.message}"))
+
+    def tell(self, text: str) -> None:
+        """Show the person a message."""
+        self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
+
+    def cut(self, found: SymbolDetail, *relations: str) -> None:
+        """Tell the person that an answer leaves out the least certain edges."""
+        if left := [name.replace("_", " ") for name in relations if name in found.cut]:
+            self.tell(f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed")
+
+
+def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
+    """Decorator of a handler: after an error of the service it answers empty.
+
+    The person is told of the error. An unknown symbol is normal in an editor, where a position may be anywhere.
+    """
+
+    def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
+        @functools.wraps(handler)
+        def answer(editor: Editor, *given: Any) -> R | D:
+            try:
+                return handler(editor, *given)
+            except SymbolNotFoundError:
+                return default
+            except GraphMemError as error:
+                editor.failed(error)
+                return default
+
+        return answer
+
+    return decorate
+
+
+def handles(server: Editor, method: str, default: D, options: Any = None) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
+    """Decorator that registers a handler of a method, in a thread of its own.
+
+    pygls reads the annotations of a handler, so their types must be imported at run time.
+    """
+
+    def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
+        made = answered(default)(handler)
+        server.feature(method, options)(server.thread()(made))
+        return made
+
+    return decorate
+
+
+def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
+    """Decorator that registers a command, in a thread of its own.
+
+    Arguments with a default may be left out.
+    """
+
+    def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
+        made = answered(default)(handler)
+
+        def run(ls: Editor, *given: Any) -> R | D:
+            try:
+                inspect.signature(handler).bind(ls, *given)
+            except TypeError as error:
+                ls.failed(BadInputError(f"the command {name} was given wrong arguments ({error})", argument="arguments"))
+                return default
+            return made(ls, *given)
+
+        server.command(name)(server.thread()(run))
+        return made
+
+    return decorate

@@ -1,0 +1,134 @@
+"""Hovers, definitions, references, implementations and hierarchies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types as lsp
+
+from graphmem.lsp.editor import Editor, handles
+from graphmem.lsp.hover import SHOWN, hover_text
+from graphmem.lsp.places import last
+
+if TYPE_CHECKING:
+    from graphmem.answers import Site
+
+MOST_PLACES: Final = 5_000  # of references; the person is told of a longer list
+
+
+def hovers(server: Editor) -> None:
+    """Register hovers."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_HOVER, None)
+    def hover(editor: Editor, given: lsp.HoverParams) -> lsp.Hover | None:
+        uri = given.text_document.uri
+        place = editor.texts(uri).position(uri, given.position)
+        if place is None:
+            return None
+        found = editor.project(uri).service().hover(place.path, place.line, place.column, limit=SHOWN)
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, hover_text(found))) if found.symbol is not None else None
+
+
+def definitions(server: Editor) -> None:
+    """Register definitions."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_DEFINITION, None)
+    def definition(editor: Editor, given: lsp.DefinitionParams) -> lsp.Location | None:
+        uri = given.text_document.uri
+        found = editor.at(uri, given.position)
+        return editor.texts(uri).of_symbol(found.symbol) if found is not None and found.symbol is not None and found.symbol.path else None
+
+
+def references(server: Editor) -> None:
+    """Register references."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_REFERENCES, [])
+    def places(editor: Editor, given: lsp.ReferenceParams) -> list[lsp.Location]:
+        uri = given.text_document.uri
+        at, texts = editor.at(uri, given.position), editor.texts(uri)
+        if at is None or at.symbol is None:
+            return []
+        found = editor.project(uri).service().usages(at.symbol.id, limit=MOST_PLACES)
+        if found.total > len(found.usages):
+            editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; the first {len(found.usages):,} are listed")
+        return [
+            lsp.Location(texts.uri(one.path), place)
+            for one in found.usages
+            if (given.context.include_declaration or one.role != "definition") and (place := texts.range(one)) is not None
+        ]
+
+
+def implementations(server: Editor) -> None:
+    """Register implementations."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_IMPLEMENTATION, [])
+    def implemented(editor: Editor, given: lsp.ImplementationParams) -> list[lsp.Location]:
+        uri = given.text_document.uri
+        found, texts = editor.detail(uri, given.position), editor.texts(uri)
+        sites = [*found.subclasses, *found.overridden_by] if found is not None else []
+        return [texts.of_symbol(one.symbol) for one in sites if one.symbol.path]
+
+
+def calls(server: Editor) -> None:
+    """Register the hierarchy of calls."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, [])
+    def prepare(editor: Editor, given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        uri = given.text_document.uri
+        found = editor.at(uri, given.position)
+        one = found.symbol if found is not None else None
+        return [editor.texts(uri).item(lsp.CallHierarchyItem, one)] if one is not None and one.path else []
+
+    @handles(server, lsp.CALL_HIERARCHY_INCOMING_CALLS, [])
+    def incoming(editor: Editor, given: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
+        uri = given.item.uri
+        found, texts = editor.project(uri).service().symbol(str(given.item.data)), editor.texts(uri)
+        editor.cut(found, "callers")
+        name = last(found.symbol.name)
+        return [
+            lsp.CallHierarchyIncomingCall(texts.item(lsp.CallHierarchyItem, one.symbol), texts.ranges(one.symbol.path, one.lines, name))
+            for one in found.callers
+            if one.symbol.path
+        ]
+
+    @handles(server, lsp.CALL_HIERARCHY_OUTGOING_CALLS, [])
+    def outgoing(editor: Editor, given: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
+        uri = given.item.uri
+        found, texts = editor.project(uri).service().symbol(str(given.item.data)), editor.texts(uri)
+        editor.cut(found, "callees")
+        path = found.symbol.path
+        return [
+            lsp.CallHierarchyOutgoingCall(
+                texts.item(lsp.CallHierarchyItem, one.symbol), texts.ranges(path, one.lines, last(one.symbol.name))
+            )
+            for one in found.callees
+            if one.symbol.path
+        ]
+
+
+def types(server: Editor) -> None:
+    """Register the hierarchy of types, and of methods that override others."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_PREPARE_TYPE_HIERARCHY, [])
+    def prepare(editor: Editor, given: lsp.TypeHierarchyPrepareParams) -> list[lsp.TypeHierarchyItem]:
+        uri = given.text_document.uri
+        found = editor.at(uri, given.position)
+        one = found.symbol if found is not None else None
+        return [editor.texts(uri).item(lsp.TypeHierarchyItem, one)] if one is not None and one.path else []
+
+    @handles(server, lsp.TYPE_HIERARCHY_SUPERTYPES, [])
+    def above(editor: Editor, given: lsp.TypeHierarchySupertypesParams) -> list[lsp.TypeHierarchyItem]:
+        found = editor.project(given.item.uri).service().symbol(str(given.item.data))
+        editor.cut(found, "bases", "overrides")
+        return _items(editor, given.item.uri, [*found.bases, *found.overrides])
+
+    @handles(server, lsp.TYPE_HIERARCHY_SUBTYPES, [])
+    def below(editor: Editor, given: lsp.TypeHierarchySubtypesParams) -> list[lsp.TypeHierarchyItem]:
+        found = editor.project(given.item.uri).service().symbol(str(given.item.data))
+        editor.cut(found, "subclasses", "overridden_by")
+        return _items(editor, given.item.uri, [*found.subclasses, *found.overridden_by])
+
+
+def _items(editor: Editor, uri: str, sites: list[Site]) -> list[lsp.TypeHierarchyItem]:
+    texts = editor.texts(uri)
+    return [texts.item(lsp.TypeHierarchyItem, one.symbol) for one in sites if one.symbol.path]

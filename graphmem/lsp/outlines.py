@@ -1,0 +1,135 @@
+"""Symbols, code lenses, inlay hints and diagnostics of documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types as lsp
+
+from graphmem.lsp.editor import SOURCE, Editor, handles
+from graphmem.lsp.hover import lens_title
+from graphmem.lsp.places import KINDS, last
+
+if TYPE_CHECKING:
+    from graphmem.answers.outline import OutlineEntry
+
+MOST_SYMBOLS: Final = 100  # of a search in the workspace
+SHOW_IMPACT: Final = "graphmem.showImpact"
+
+
+def symbols(server: Editor) -> None:
+    """Register the symbols of documents."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, [])
+    def of_document(editor: Editor, given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        uri, texts = given.text_document.uri, editor.texts(given.text_document.uri)
+        top: list[lsp.DocumentSymbol] = []
+        open_: list[tuple[str, list[lsp.DocumentSymbol]]] = []
+        for entry in _entries(editor, uri):
+            one = entry.symbol
+            item = texts.item(lsp.CallHierarchyItem, one)
+            inner: list[lsp.DocumentSymbol] = []
+            made = lsp.DocumentSymbol(
+                name=last(one.name) or one.qualname,
+                kind=KINDS.get(one.kind, lsp.SymbolKind.Variable),
+                range=item.range,
+                selection_range=item.selection_range,
+                detail=one.signature,
+                children=inner,
+            )
+            while open_ and not one.qualname.startswith(open_[-1][0] + "."):
+                open_.pop()
+            (open_[-1][1] if open_ else top).append(made)
+            open_.append((one.qualname, inner))
+        return top
+
+
+def workspace_symbols(server: Editor) -> None:
+    """Register searches for symbols in all projects of the workspace."""
+
+    @handles(server, lsp.WORKSPACE_SYMBOL, [])
+    def of_workspace(editor: Editor, given: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+        made = []
+        for project in editor.projects():
+            texts = editor.texts(project.root.as_uri())
+            made += [
+                lsp.SymbolInformation(
+                    location=texts.of_symbol(one),
+                    name=one.qualname or one.name,
+                    kind=KINDS.get(one.kind, lsp.SymbolKind.Variable),
+                    container_name=one.path,
+                )
+                for one in project.service().symbols(given.query, limit=MOST_SYMBOLS).symbols
+                if one.path
+            ]
+        return made
+
+
+def lenses(server: Editor) -> None:
+    """Register code lenses, each of which gets its text when it is shown."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_CODE_LENS, [], lsp.CodeLensOptions(resolve_provider=True))
+    def of_document(editor: Editor, given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        uri, texts = given.text_document.uri, editor.texts(given.text_document.uri)
+        return [
+            lsp.CodeLens(
+                range=texts.of_symbol(entry.symbol).range,
+                data={"id": entry.symbol.id, "title": lens_title(entry), "uri": uri},
+            )
+            for entry in _counted(editor, uri)
+        ]
+
+    @server.feature(lsp.CODE_LENS_RESOLVE)
+    def resolve(_: Editor, lens: lsp.CodeLens) -> lsp.CodeLens:
+        data: Any = lens.data
+        lens.command = lsp.Command(title=data["title"], command=SHOW_IMPACT, arguments=[data["id"], data["uri"]])
+        return lens
+
+
+def hints(server: Editor) -> None:
+    """Register inlay hints with the numbers of code lenses."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_INLAY_HINT, [])
+    def of_range(editor: Editor, given: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        uri, texts = given.text_document.uri, editor.texts(given.text_document.uri)
+        found = ((texts.of_symbol(entry.symbol).range.end, lens_title(entry)) for entry in _counted(editor, uri))
+        first, end = given.range.start.line, given.range.end.line
+        return [lsp.InlayHint(place, title, padding_left=True) for place, title in found if first <= place.line <= end]
+
+
+def diagnostics(server: Editor) -> None:
+    """Register warnings of memories written before their code changed."""
+
+    def report(editor: Editor, uri: str) -> None:
+        texts = editor.texts(uri)
+        warnings = [
+            lsp.Diagnostic(
+                range=texts.of_symbol(entry.symbol).range,
+                message=f"written before this code changed: {title}; verify or dispute it",
+                severity=lsp.DiagnosticSeverity.Information,
+                source=SOURCE,
+                code="suspect-memory",
+                data=title.split()[0].removeprefix("#"),
+            )
+            for entry in _entries(editor, uri)
+            for title in entry.suspect
+        ]
+        editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=warnings))
+
+    @handles(server, lsp.TEXT_DOCUMENT_DID_OPEN, None)
+    def opened(editor: Editor, given: lsp.DidOpenTextDocumentParams) -> None:
+        report(editor, given.text_document.uri)
+
+    @handles(server, lsp.TEXT_DOCUMENT_DID_SAVE, None)
+    def saved(editor: Editor, given: lsp.DidSaveTextDocumentParams) -> None:
+        report(editor, given.text_document.uri)
+
+
+def _entries(editor: Editor, uri: str) -> list[OutlineEntry]:
+    return editor.project(uri).service().outline(editor.texts(uri).path(uri)).entries
+
+
+def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
+    """Definitions with a caller, a test or a memory."""
+    found = _entries(editor, uri)
+    return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]

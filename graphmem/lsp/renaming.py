@@ -1,0 +1,96 @@
+"""Renames as a preview: every place, with how sure it is."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from lsprotocol import types as lsp
+from lsprotocol.converters import get_converter
+
+from graphmem.errors import BadInputError
+from graphmem.lsp.editor import Editor, handles, runs
+from graphmem.lsp.navigation import MOST_PLACES
+from graphmem.lsp.places import last
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmem.lsp.editor import Project
+    from graphmem.lsp.places import Texts
+
+PREVIEW: Final = "graphmem.previewRename"
+SURE: Final = 0.9  # confidence from which a use counts as sure
+DEFINITION: Final = "definition"
+USES: Final = "uses"
+UNSURE: Final = "unsure"
+OVERRIDES: Final = "overrides"
+LABELS: Final = {
+    DEFINITION: ("The definition", "Names that the graph does not know, such as texts and comments, stay as they are."),
+    USES: ("Sure uses", f"Confidence {SURE:.0%} or more."),
+    UNSURE: ("Unsure uses", f"Confidence below {SURE:.0%}: check each of them."),
+    OVERRIDES: ("Overriding methods", "Methods of the same name in base classes and subclasses, with their uses."),
+}
+
+
+def renames(server: Editor) -> None:
+    """Register renames whose places the editor lets its user confirm."""
+
+    @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
+    def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        return preview_of(editor, given.text_document.uri, given.position, given.new_name)
+
+
+def previews(server: Editor) -> None:
+    """Register the command that returns a rename without applying it."""
+
+    @runs(server, PREVIEW, None)
+    def preview(editor: Editor, uri: str, line: int, character: int, name: str) -> Any:
+        found = preview_of(editor, uri, lsp.Position(line, character), name)
+        return get_converter().unstructure(found, lsp.WorkspaceEdit) if found is not None else None
+
+
+def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit | None:
+    """The edits of a rename, each under an annotation that needs confirmation.
+
+    Raises:
+        BadInputError: the new name is not one word.
+    """
+    if not re.fullmatch(r"[^\W\d]\w*", name):
+        raise BadInputError(f"{name!r} is not a name; use letters, digits and underscores", argument="name", value=name)
+    found, project, texts = editor.detail(uri, position), editor.project(uri), editor.texts(uri)
+    if found is None or not found.symbol.path:
+        return None
+    others = [one.symbol.id for one in (*found.overrides, *found.overridden_by) if one.symbol.path]
+    editor.cut(found, "overridden_by")
+    edits: dict[str, dict[tuple[int, int], lsp.AnnotatedTextEdit]] = {}
+    for target, is_other in ((found.symbol.id, False), *((one, True) for one in others)):
+        for path, place, kind in _places(editor, project, texts, target):
+            key = (place.start.line, place.start.character)
+            edits.setdefault(path, {}).setdefault(key, lsp.AnnotatedTextEdit(OVERRIDES if is_other else kind, place, name))
+    used = {one.annotation_id for here in edits.values() for one in here.values()}
+    return lsp.WorkspaceEdit(
+        document_changes=[
+            lsp.TextDocumentEdit(
+                lsp.OptionalVersionedTextDocumentIdentifier(texts.uri(path), texts.version(path)), [here[key] for key in sorted(here)]
+            )
+            for path, here in sorted(edits.items())
+        ],
+        change_annotations={
+            key: lsp.ChangeAnnotation(label, needs_confirmation=True, description=text)
+            for key, (label, text) in LABELS.items()
+            if key in used
+        },
+    )
+
+
+def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iterator[tuple[str, lsp.Range, str]]:
+    """Yield path, range and annotation of each place of a symbol's own name."""
+    found = project.service().usages(target, limit=MOST_PLACES)
+    if found.total > len(found.usages):
+        editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; a rename does not reach all of them")
+    for one in found.usages:
+        place = texts.range(one) if one.text == last(found.symbol.name) else None
+        if place is not None:
+            sure = one.confidence >= SURE
+            yield one.path, place, DEFINITION if one.role == "definition" else USES if sure else UNSURE
