@@ -5,6 +5,9 @@
 
 (explicit_constructor_invocation) @reference.call
 
+; CONSTANT(…): a constant is made by the constructor of its enumeration
+(enum_constant) @reference.call
+
 ; object.name; callees and targets are left out by the engine
 (field_access) @reference.read
 

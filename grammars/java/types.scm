@@ -155,4 +155,4 @@
   (type_identifier) @target
   (type_bound
     .
-    (_) @annotation)) @binding.local
+    (_) @annotation)?) @binding.local

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from graphmem.parsing.facts import NAME
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.language import as_rules, rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -280,6 +281,18 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
     """
     definition = entry.definitions[scope]
     return definition.kind in CLASS_KINDS or (definition.kind == "method" and entry.definitions[definition.parent].kind not in CLASS_KINDS)
+
+
+def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
+    """Whether a type is a type parameter of a definition or of one around it."""
+    found = entry.terms[term]
+    if found[0] != NAME:
+        return False
+    while scope >= 0:
+        if (scope, found[1]) in entry.locals:
+            return True
+        scope = entry.definitions[scope].parent
+    return False
 
 
 def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int], line: int) -> int:

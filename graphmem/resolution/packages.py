@@ -276,7 +276,7 @@ class PackageRules(Rules):
                 found = join(found, one((INST, atom[1], False)))
             elif atom[0] == EXT:
                 found = join(found, one((EXTI, *atom[1:])))
-            elif atom[0] in (INST, EXTI):  # an alias of a declared value
+            elif atom[0] in (INST, EXTI, BOX):  # an alias of a declared value, or the bound of a type parameter
                 found = join(found, frozenset((atom,)))
         return found
 

@@ -63,6 +63,18 @@ class CallRules:
     final_types: frozenset[str] = frozenset()
     """Types of the language's library that have no subclasses."""
 
+    value_types: frozenset[str] = frozenset()
+    """Types of the language's library that null does not belong to."""
+
+    overloads_are_inherited: bool = False
+    """Whether functions of base classes are overloads of those of a class."""
+
+    collects_last: bool = False
+    """Whether a function that collects arguments in a list is called only if no other accepts them."""
+
+    lists_of_arguments: frozenset[str] = frozenset(["list"])
+    """Kinds of containers that can be passed for a parameter that collects arguments."""
+
     functions_take_types: bool = False
     """Whether brackets after a function or type contain types: `Map[int](…)`.
 
@@ -184,6 +196,13 @@ class CallRules:
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in one file can run an override in another."""
         return True
+
+    def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
+        """Return the points of an argument for a parameter.
+
+        None leaves them to what holds for most languages.
+        """
+        return None
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether an external value can be passed for a parameter of these types."""

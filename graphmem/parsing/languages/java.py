@@ -8,6 +8,7 @@ from graphmem.parsing.facts import (
     ATTR,
     CALL,
     INDEX,
+    LAMBDA,
     LITERAL,
     NAME,
     NEW,
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 CONSTRUCTOR: Final = "<init>"
 """Name of constructors, as in `Type::new`."""
+
+ARITHMETIC: Final = "<arithmetic>"
+"""Callee of a term for an operator on numbers, texts or truth values."""
 
 
 class JavaHelper(Helper):
@@ -60,20 +64,51 @@ class JavaHelper(Helper):
             is_new = bool(node.children) and node.children[-1].type == "new"
             if not parts or (len(parts) < 2 and not is_new):
                 return builder.unknown
+            if is_new and parts[0].type == "array_type":
+                return builder.add((LAMBDA, builder.add((TYPED, builder.annotation(parts[0])))))
             return builder.add((ATTR, builder.term(parts[0]), CONSTRUCTOR if is_new else builder.text(parts[-1])))
         if what == "array":
-            element = builder.annotation(node.child_by_field_name("type"))
-            return builder.add((TYPED, builder.add((INDEX, builder.add((NAME, "[]")), element))))
+            return builder.add((TYPED, _array_type(builder, node, "type")))
+        if what == "array_type":
+            return _array_type(builder, node, "element")
         if what == "binary":
             sides = [builder.term(node.child_by_field_name(side)) for side in ("left", "right")]
             operator = node.child_by_field_name("operator")
             if operator is not None and operator.type == "+" and any(builder.terms[side][0] == STRING for side in sides):
                 return builder.add((LITERAL, "template"))
             is_comparison = operator is not None and operator.type in ("==", "!=", "<", ">", "<=", ">=", "&&", "||")
-            return builder.add((LITERAL, "boolean")) if is_comparison else builder.unknown
+            if is_comparison:
+                return builder.add((LITERAL, "boolean"))
+            is_text = operator is not None and operator.type == "+" and (LITERAL, "template") in (builder.terms[side] for side in sides)
+            if is_text:
+                return builder.add((LITERAL, "template"))
+            is_shift = operator is not None and operator.type in ("<<", ">>", ">>>")
+            return builder.add((CALL, builder.add((NAME, ARITHMETIC)), tuple(sides[: 1 if is_shift else 2]), ()))
+        if what == "unary":
+            operator, operand = node.child_by_field_name("operator"), node.child_by_field_name("operand")
+            if operator is not None and operator.type == "!":
+                return builder.add((LITERAL, "boolean"))
+            return builder.add((CALL, builder.add((NAME, ARITHMETIC)), (builder.term(operand),), ()))
+        if what == "number":
+            text = builder.text(node).lower()
+            if "x" not in text and text[-1:] in ("f", "d"):
+                return builder.add((LITERAL, "float" if text[-1] == "f" else "double"))
+            kind = "double" if node.type.endswith("floating_point_literal") else "long" if text.endswith("l") else "int"
+            return builder.add((LITERAL, kind))
+        if what == "constant":
+            return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), tuple(_arguments(builder, node)), ()))
         if what == "last":
             return builder.term(node.named_children[-1] if node.named_children else None)
         return super().helper_term(builder, node, what)
+
+
+def _array_type(builder: TermBuilder, node: Node, element: str) -> TermIndex:
+    """`Type[][]`: an array of arrays."""
+    found = builder.annotation(node.child_by_field_name(element))
+    for child in node.children_by_field_name("dimensions"):
+        for _ in range(builder.text(child).count("[") if child.type == "dimensions" else 1):
+            found = builder.add((INDEX, builder.add((NAME, "[]")), found))
+    return found
 
 
 def _arguments(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:

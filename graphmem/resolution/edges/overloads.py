@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import NAME, SPREAD, Parameter, Reference
+from graphmem.parsing.facts import LITERAL, SPREAD, Parameter, Reference
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.inference import Inference
 from graphmem.resolution.language import rules_of
+from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import BOX, EXTI, INST, LAM, Atom, Package, Type
 
-EXACT: Final = 400
-"""Points of an argument that has the declared type of its parameter."""
-
-ANY: Final = 300
-"""Points of an argument for a parameter whose type is a type parameter."""
-
-DERIVED: Final = 200
-"""Most points of an argument whose class derives from the declared class, or of a container with other elements.
-
-The nearer of two base classes gets more points.
-"""
-
-CONVERTED: Final = 100
-"""Points of an argument that the language converts."""
-
-IMPOSSIBLE: Final = -1
+COLLECTED: Final = 1 << 20
+"""Points by which a function that does not collect arguments in a list comes first, where the language says so."""
 
 
 class Overloads:
@@ -55,14 +44,39 @@ class Overloads:
                 continue
             entry = self.project.entry(target.symbol)
             groups.setdefault(rules_of(entry).overload_group(entry, target.symbol), []).append(target)
+        plain = [self._chosen(reference, group) for group in groups.values() if group[0].rule != "override"]
+        found += chain.from_iterable(plain)
         for group in groups.values():
-            possible = [target for target in group if self._score(reference, target.symbol) >= 0]
-            if not possible and group[0].rule != "override":
-                possible = (
-                    self._further_up(reference, group[0]) or [target for target in group if self._fits(reference, target.symbol)] or group
-                )
-            found += self._best(reference, possible)
+            if group[0].rule == "override":
+                found += self._overrides(reference, group, plain)
         return found
+
+    def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
+        """Return those of one class's functions that a call means, or of its base classes."""
+        scored = self._scored(reference, group)
+        if rules_of(self.entry).overloads_are_inherited:
+            best = max((score for score, _ in scored), default=IMPOSSIBLE)
+            scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > best)
+        elif not scored:
+            scored = self._further_up(reference, group[0], ())
+        return _best(scored) or _shared([target for target in group if self._fits(reference, target.symbol)] or list(group))
+
+    def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
+        """Return those of one class's functions that override what a call means."""
+        chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
+        rules = rules_of(self.entry)
+        if chosen and rules.overloads_are_inherited:
+            return [
+                target
+                for target in group
+                if target.symbol is not None and any(rules.overrides(self.inference, symbol, target.symbol) for symbol in chosen)
+            ]
+        return _best(self._scored(reference, group))
+
+    def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:
+        """Return the functions that accept the arguments of a call, with scores."""
+        scored = ((self._score(reference, target.symbol), target) for target in targets)
+        return [(score, target) for score, target in scored if score >= 0]
 
     def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
         """Whether a constructor accepts the arguments of a call."""
@@ -86,19 +100,6 @@ class Overloads:
         known = {parameter.name for parameter in definition.parameters}
         return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments), keywords, bound=True)
 
-    def _best(self, reference: Reference, targets: list[Target]) -> list[Target]:
-        """Return the functions whose declared types fit the arguments best.
-
-        If several fit equally well, the confidence is divided among them.
-        """
-        if len(targets) < 2:
-            return targets
-        scores = [self._score(reference, target.symbol) for target in targets]
-        best = [target for target, score in zip(targets, scores, strict=True) if score == max(scores)]
-        if len(best) < 2:
-            return best
-        return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / len(best), 3)) for target in best]
-
     def _score(self, reference: Reference, symbol: Symbol | None) -> int:
         """Score how well the arguments fit the declared types; -1 if the call cannot mean the function.
 
@@ -107,11 +108,13 @@ class Overloads:
         if symbol is None or not self._fits(reference, symbol):
             return IMPOSSIBLE
         entry = self.project.entry(symbol)
-        parameters = entry.definitions[symbol.index].parameters
+        rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters
         total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
         for argument, parameter, is_last in self._pairs(reference, parameters):
             given = self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
-            items = frozenset(atom for atom in given if atom[0] == BOX and atom[1] == "list")
+            if self.terms[argument] == (LITERAL, "none") and self._is_value(entry, symbol, parameter.annotation):
+                return IMPOSSIBLE
+            items = frozenset(atom for atom in given if atom[0] == BOX and atom[1] in rules.lists_of_arguments)
             if parameter.kind == "rest" and is_last and items:
                 points = self._points(entry, symbol, parameter.annotation, self.inference.expanded(self.inference.element(items)))
                 if points >= 0:  # the list itself is passed
@@ -122,7 +125,12 @@ class Overloads:
             if points < 0:
                 return IMPOSSIBLE
             total += points
-        return 2 * total + (not collects)
+        return 2 * total + (not collects) * (COLLECTED if rules.collects_last else 1)
+
+    def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
+        """Whether a parameter has a type without null."""
+        declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
+        return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
         """Yield each argument with its parameter.
@@ -145,6 +153,9 @@ class Overloads:
         declared = self.inference.declared(entry, scope, annotation)
         if not given or not declared:
             return ANY if given and annotation >= 0 and is_type_parameter(entry, symbol.index, annotation) else 0
+        own = rules_of(entry).fit(self.inference, given, declared)
+        if own is not None:
+            return own
         classes = {atom[1] for atom in declared if atom[0] == INST}
         outside = {(atom[1], atom[2]) for atom in declared if atom[0] == EXTI}
         boxes = frozenset(atom for atom in declared if atom[0] == BOX)
@@ -179,30 +190,42 @@ class Overloads:
         is_value = atom[0] == LAM and own and not classes and not boxes and own <= rules.final_types
         return IMPOSSIBLE if is_value else 0
 
-    def _further_up(self, reference: Reference, target: Target) -> list[Target]:
-        """Return functions in base classes with the target's name that fit a call."""
+    def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
+        """Return functions of the nearest base class that fit a call, with scores.
+
+        They have the target's name. Functions that one of `below` overrides are left out.
+        """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
         entry = self.project.entry(symbol)
         slot_name = entry.rules.definition_slot(entry, symbol.index)[1]
         owner = entry.symbols[entry.definitions[symbol.index].parent]
-        if owner.kind not in CLASS_KINDS:
+        if owner.kind not in CLASS_KINDS or (below and slot_name in rules_of(entry).constructors):
             return []
+        known = [other.symbol for other in below if other.symbol is not None]
         for base in self.inference.mro(owner)[1:]:
             if isinstance(base, Symbol):
-                fitting = [other for other in self.inference.functions(base, slot_name) if self._score(reference, other) >= 0]
+                others = [
+                    other
+                    for other in self.inference.functions(base, slot_name)
+                    if not any(rules_of(entry).overrides(self.inference, other, symbol) for symbol in known)
+                ]
+                fitting = self._scored(reference, (target._replace(symbol=other) for other in others))
                 if fitting:
-                    return [target._replace(symbol=other) for other in fitting]
+                    return fitting
+                known += others
         return []
 
 
-def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
-    """Whether a type is a type parameter of a definition or of one around it."""
-    found = entry.terms[term]
-    if found[0] != NAME:
-        return False
-    while scope >= 0:
-        if (scope, found[1]) in entry.locals:
-            return True
-        scope = entry.definitions[scope].parent
-    return False
+def _best(scored: Sequence[tuple[int, Target]]) -> list[Target]:
+    """Return the functions with the highest score."""
+    most = max((score for score, _ in scored), default=IMPOSSIBLE)
+    return _shared([target for score, target in scored if score == most])
+
+
+def _shared(targets: list[Target]) -> list[Target]:
+    """Divide the confidence among functions of which a call means one."""
+    count = len(targets)
+    if count < 2:
+        return targets
+    return [target._replace(confidence=round((target.confidence or RULES[target.rule].confidence) / count, 3)) for target in targets]

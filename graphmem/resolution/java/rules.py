@@ -7,10 +7,13 @@ The rules cover packages, unqualified inherited members, overloads, and the cont
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from graphmem.parsing.languages.java import CONSTRUCTOR
+from graphmem.parsing.languages.java import ARITHMETIC, CONSTRUCTOR
+from graphmem.resolution.java.fitness import ARRAYS, FINAL, PRIMITIVES, fit
+from graphmem.resolution.java.library import result
+from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (
@@ -18,14 +21,12 @@ from graphmem.resolution.types import (
     CLASS,
     EMPTY,
     EXT,
-    EXTI,
     INST,
     NAMESPACE,
     Atom,
     Container,
-    ExtInstance,
-    Instance,
     Language,
+    Outside,
     Package,
     Receiver,
     Type,
@@ -39,25 +40,6 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
 
-_PRIMITIVES: Final = "boolean byte char double float int long short".split()
-_BOXES: Final = {"boolean": "Boolean", "byte": "Byte", "char": "Character", "double": "Double", "float": "Float", "int": "Integer"} | {
-    "long": "Long",
-    "short": "Short",
-}
-_WIDER: Final = {
-    "byte": {"short", "int", "long", "float", "double"},
-    "short": {"int", "long", "float", "double"},
-    "char": {"int", "long", "float", "double"},
-    "int": {"byte", "short", "char", "long", "float", "double"},  # a literal may be narrowed
-    "long": {"float", "double"},
-    "float": {"double"},
-    "double": {"float"},
-}
-_FINAL: Final = frozenset(["String", "Class", *_PRIMITIVES, *_BOXES.values()])
-_ABOVE: Final = {
-    "String": ("CharSequence", "Comparable", "Serializable"),
-    "Class": ("AnnotatedElement", "GenericDeclaration", "Serializable", "Type"),
-}
 _OBJECT: Final = frozenset("clone equals finalize getClass hashCode notify notifyAll toString wait".split())
 _LANG: Final = (
     "AbstractMethodError AutoCloseable Appendable ArithmeticException ArrayIndexOutOfBoundsException AssertionError Boolean Byte "
@@ -70,21 +52,28 @@ _LANG: Final = (
     "UnsupportedOperationException VirtualMachineError Void var void "
 ).split()
 _LISTS: Final = (
-    "ArrayDeque ArrayList BlockingQueue Collection CopyOnWriteArrayList Deque HashSet ImmutableList ImmutableSet Iterable Iterator "
-    "LinkedHashSet LinkedList List ListIterator PriorityQueue Queue Set SortedSet Stack Stream TreeSet Vector"
+    "ArrayDeque ArrayList BlockingQueue Collection CopyOnWriteArrayList Deque HashSet ImmutableList ImmutableSet LinkedHashSet "
+    "LinkedList List PriorityQueue Queue Set SortedSet Stack TreeSet Vector"
 ).split()
 _MAPS: Final = (
     "ConcurrentHashMap ConcurrentMap EnumMap HashMap Hashtable IdentityHashMap ImmutableMap LinkedHashMap Map NavigableMap SortedMap "
     "TreeMap WeakHashMap"
 ).split()
 
+_HOLDERS: Final = "AtomicReference Provider SoftReference Supplier ThreadLocal WeakReference".split()
+
 _GIVES_ELEMENT: Final = {
     "list": "element first get getFirst getLast last next peek pollFirst pollLast poll pop previous remove set orElse".split(),
+    "holder": "get getAndSet getPlain".split(),
+    "iterator": "next previous".split(),
     "optional": "get orElse orElseGet orElseThrow".split(),
 }
-_GIVES_SAME: Final = (
-    "asList descendingIterator distinct filter iterator limit listIterator parallelStream peek reversed skip sorted stream subList toList"
-).split()
+_GIVES_SAME: Final = ("clone distinct filter limit parallel peek reversed sequential skip sorted subList").split()
+_GIVES_KIND: Final = {
+    **dict.fromkeys("descendingIterator iterator listIterator".split(), "iterator"),
+    **dict.fromkeys("parallelStream stream".split(), "stream"),
+    **dict.fromkeys("asList toList".split(), "list"),
+}
 _GIVES_VALUE: Final = "compute computeIfAbsent computeIfPresent get getOrDefault merge put putIfAbsent remove replace".split()
 
 
@@ -93,21 +82,29 @@ class JavaRules(PackageRules):
 
     name = Language("java")
     builtin_package = Package("java.lang")
-    builtin_types: ClassVar = frozenset([*_PRIMITIVES, *_LANG])
+    builtin_types: ClassVar = frozenset([*PRIMITIVES, *_LANG])
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
     this_is_implied = True
     has_overloads = True
-    final_types = _FINAL
+    final_types = FINAL
+    value_types = PRIMITIVES
+    lists_of_arguments = ARRAYS
+    overloads_are_inherited = True
+    collects_last = True
     decorators_are_types = True
     class_calls_are_virtual = False
     containers: ClassVar = {
-        **dict.fromkeys(["[]", *_LISTS], ("list", (0,))),
+        "[]": ("array", (0,)),
+        **dict.fromkeys(_LISTS, ("list", (0,))),
+        **dict.fromkeys(_HOLDERS, ("holder", (0,))),
+        **dict.fromkeys(["Iterator", "ListIterator"], ("iterator", (0,))),
+        "Iterable": ("iterable", (0,)),
+        "Stream": ("stream", (0,)),
         **dict.fromkeys(_MAPS, ("map", (0, 1))),
         "Entry": ("entry", (0, 1)),
         "Optional": ("optional", (0,)),
     }
-    transparent: ClassVar = frozenset("AtomicReference Provider SoftReference Supplier ThreadLocal WeakReference".split())
     common_names: ClassVar = frozenset(
         "accept add addAll append apply clear close compareTo contains containsKey equals get getClass getName hashCode isEmpty iterator "
         "length next put remove run set size test toString trim valueOf values write".split()
@@ -144,7 +141,9 @@ class JavaRules(PackageRules):
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def builtin(self, name: str) -> Type:
-        """Return a type of `java.lang` or a method of `Object` by its name."""
+        """Return a type of `java.lang`, a method of `Object` or an operator."""
+        if name == ARITHMETIC:
+            return one((EXT, self.builtin_package, name, None))
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
     # classes
@@ -173,20 +172,31 @@ class JavaRules(PackageRules):
         scope, name = self.definition_slot(entry, symbol.index)
         return one((INST, entry.symbols[scope], False)) if name == CONSTRUCTOR else value
 
-    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
-        """Return whether a value can be passed for a parameter of these types.
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether a method has the parameters of one in a base class.
 
-        Numbers may be widened and boxed. No other value converts to a number, a string or a class of the project.
+        A type parameter of the base can stand for any type.
         """
-        accepted = {name for package, name in outside if package == self.builtin_package}
-        others = {name for package, name in outside if package != self.builtin_package}
-        if given[0] == INST or given[1] != self.builtin_package:
-            return bool(others) or not accepted <= _FINAL or (given[0] == EXTI and ("(" in given[2] or not outside))
-        name = "String" if given[2] == "str" else given[2]
-        if name not in _FINAL:
+        above, below = (inference.project.entry(symbol) for symbol in (base, method))
+        if base.index < 0 or method.index < 0:
             return True
-        wider = {name, "Object", _BOXES.get(name, name), *_WIDER.get(name, ()), *_ABOVE.get(name, ("Number", "Comparable"))}
-        return not (accepted | others).isdisjoint(wider)
+        first, second = above.definitions[base.index], below.definitions[method.index]
+        if len(first.parameters) != len(second.parameters):
+            return False
+        for left, right in zip(first.parameters, second.parameters, strict=True):
+            wanted = inference.declared(above, first.parent, left.annotation)
+            given = inference.declared(below, second.parent, right.annotation)
+            if wanted and given and wanted != given and not is_type_parameter(above, base.index, left.annotation):
+                return False
+        return True
+
+    def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
+        """Return the points of an argument; numbers may be widened and boxed."""
+        return fit(inference, given, declared)
+
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
+        """Return the result of an operator or of a method of the library."""
+        return result(inference, atom, call)
 
     # values
 
@@ -206,6 +216,8 @@ class JavaRules(PackageRules):
             return parts[0]
         if name in _GIVES_SAME:
             return frozenset((container,))
+        if name in _GIVES_KIND:
+            return box(_GIVES_KIND[name], parts[0])
         if name in ("findFirst", "findAny", "min", "max", "reduce"):
             return box("optional", parts[0])
         if name in ("map", "flatMap") and call.args:

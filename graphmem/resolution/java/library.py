@@ -1,0 +1,89 @@
+"""Results of Java's operators and of common methods of its library."""
+
+# ruff: noqa: SIM905
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.languages.java import ARITHMETIC
+from graphmem.resolution.java.fitness import BOXES, JAVA, NUMBERS, UNBOXED
+from graphmem.resolution.types import EMPTY, EXTI, Outside, Type, box, one
+
+if TYPE_CHECKING:
+    from graphmem.resolution.call import Call
+    from graphmem.resolution.inference import Inference
+
+_TEXT: Final = (
+    "concat format formatted getCanonicalName getMessage getName getSimpleName getTypeName join lineSeparator name repeat replace "
+    "replaceAll replaceFirst strip substring toBinaryString toHexString toLowerCase toString toUpperCase trim"
+).split()
+_TRUTH: Final = (
+    "contains containsKey containsValue contentEquals endsWith equals equalsIgnoreCase hasNext isArray isAssignableFrom isBlank isDigit "
+    "isEmpty isEnum isInstance isInterface isLetter isNaN isPresent isPrimitive isUpperCase isWhitespace matches parseBoolean startsWith"
+).split()
+_INTS: Final = "compareTo hashCode indexOf intValue lastIndexOf length ordinal parseInt size".split()
+_RESULTS: Final = {
+    **dict.fromkeys(_TEXT, "String"),
+    **dict.fromkeys(_TRUTH, "boolean"),
+    **dict.fromkeys(_INTS, "int"),
+    "charAt": "char",
+    "doubleValue": "double",
+    "getClass": "Class",
+    "longValue": "long",
+    "parseDouble": "double",
+    "parseLong": "long",
+}
+_ARRAYS: Final = {"getBytes": "byte", "split": "String", "toArray": "Object", "toCharArray": "char"}
+_OF_ARGUMENTS: Final = frozenset("abs max min".split())
+
+
+def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
+    """Return the result of an external call; None if it is unknown.
+
+    The names of these methods mean the same in all classes of the library.
+    """
+    _, package, dotted, given = atom
+    if package == JAVA and dotted == ARITHMETIC:
+        return _arithmetic(inference, call)
+    owner, _, name = dotted.rpartition(".")
+    if given is not None or not owner:
+        return None
+    if name in _RESULTS:
+        return one((EXTI, JAVA, _RESULTS[name], None))
+    if name in _ARRAYS:
+        return box("array", one((EXTI, JAVA, _ARRAYS[name], None)))
+    if package == JAVA and name == "valueOf" and (owner == "String" or owner in UNBOXED):
+        return one((EXTI, JAVA, owner, None))
+    return _promoted(inference, call) if package == JAVA and owner == "Math" and name in _OF_ARGUMENTS else None
+
+
+def _arithmetic(inference: Inference, call: Call) -> Type:
+    """Return the result of an operator on texts, numbers or truth values."""
+    sides = [_names(inference, call, position) for position in range(len(call.args))]
+    for side in sides:
+        if "String" in side or "str" in side:
+            return one((EXTI, JAVA, "String", None))
+    if all(side == {"boolean"} for side in sides):
+        return one((EXTI, JAVA, "boolean", None))
+    return _promoted(inference, call)
+
+
+def _promoted(inference: Inference, call: Call) -> Type:
+    """Return the number to which the operands of an operator are widened."""
+    widest = NUMBERS.index("int")
+    for position in range(len(call.args)):
+        names = _names(inference, call, position)
+        if not names:
+            return EMPTY
+        for name in names:
+            number = "int" if name in ("char", "Character") else UNBOXED.get(name, name)
+            if number not in NUMBERS:
+                return EMPTY
+            widest = max(widest, NUMBERS.index(number))
+    return one((EXTI, JAVA, NUMBERS[widest], None))
+
+
+def _names(inference: Inference, call: Call, position: int) -> set[str]:
+    value = inference.expanded(call.argument(position) or EMPTY)
+    return {atom[2] if atom[0] == EXTI and (atom[2] in BOXES or atom[1] == JAVA) else "" for atom in value}
