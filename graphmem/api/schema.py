@@ -88,11 +88,10 @@ class Query:
     async def symbol(
         info: Info, ref: str | None = None, file: str | None = None, line: int | None = None, column: int | None = None
     ) -> answers.SymbolInfo:
-        """The symbol a reference or a position means.
+        """The symbol that a reference or a position means.
 
-        `ref` is an id, `path:name`, `path:line`, a qualified or a bare name; or give `file` and
-        `line` (1-based) and, to be exact, `column` (0-based). A name that several symbols have is
-        refused with AMBIGUOUS and the candidates.
+        `ref` is an id, `path:name`, `path:line`, a qualified or a bare name. A position is a `file` and a `line` (1-based), and
+        optionally a `column` (0-based). If several symbols have the name, the error AMBIGUOUS lists them.
         """
         return await info.context.call(info.context.service.resolve, _one_ref(ref, file, line, column))
 
@@ -156,7 +155,7 @@ def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | 
         return as_ref(ref)
     if ref is None and file is not None and line is not None:
         return f"{file}:{line}" if column is None else f"{file}:{line}:{column}"
-    raise BadInputError("The symbol needs either ref, or file and line; give one of them", argument="ref")
+    raise BadInputError("the symbol is not determined; give either `ref`, or `file` and `line`", argument="ref")
 
 
 async def _node(info: Info, text: str) -> Found | None:

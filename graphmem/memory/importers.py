@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from graphmem.memory.markdown import Item, items, paragraphs, unfolded
+from graphmem.memory.markdown import Item, items, lines_of, private_lines, unfolded
 from graphmem.memory.types import TYPES
 from graphmem.memory.validate import refuse
 from graphmem.runtime.own_block import without_own_block
@@ -17,6 +17,7 @@ _SHORTEST: Final = 12  # characters; shorter lines are left out
 _FRONT_MATTER: Final = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 # Lines that only name a file, which the agent reads anyway when it finds the name in its rules.
 _REFERENCES: Final = re.compile(r"(?:(?:@[\w~./\\-]+|\[[^\]\n]*\]\([^)\n]*\))[,;.]?\s*)+")
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _GLOBS: Final = re.compile(r"^globs:[ \t]*(.+)$", re.MULTILINE)
 
 # The type that a heading gives to the lines below it; the first matching word decides.
@@ -66,7 +67,7 @@ def _rules(text: str) -> Reading:
     globs = _GLOBS.search(front[1]) if front else None
     body = text[front.end() :] if front else text
     tags = [f"glob:{one.strip()}" for one in globs[1].split(",") if one.strip()] if globs else []
-    found = sorted([*items(body), *paragraphs(body)], key=lambda one: one.line)
+    found = passages(body)
     before = (front[0] if front else "").count("\n")
     references = [one for one in found if _REFERENCES.fullmatch(one.text)]
     said = [one for one in found if one not in references]
@@ -75,6 +76,42 @@ def _rules(text: str) -> Reading:
         [one.line + before for one in said if len(one.text) < _SHORTEST],
         [one.line + before for one in references],
     )
+
+
+def passages(text: str) -> list[Item]:
+    """Return list items and paragraphs of a Markdown document, in order.
+
+    Each item of a nested list is a passage of its own. Headings, code, comments, quotations, tables and private blocks are left out.
+    """
+    from markdown_it import MarkdownIt  # 0.1 s, and only imports need it
+
+    lines = lines_of(text)
+    private, _ = private_lines(lines)
+    shown = "".join("\n" if number in private else line for number, line in enumerate(lines, 1))
+    found: list[Item] = []
+    heading, quoted, is_heading = "", 0, False
+    open_items: list[int] = []  # the position of each open list item in `found`; -1 before its text
+    for token in MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"]).parse(shown):
+        if token.type in ("blockquote_open", "table_open", "blockquote_close", "table_close"):
+            quoted += token.nesting
+        elif token.type == "list_item_open":
+            open_items.append(-1)
+        elif token.type == "list_item_close":
+            open_items.pop()
+        elif token.type in ("heading_open", "heading_close"):
+            is_heading = token.nesting > 0
+        elif token.type == "inline" and not quoted and token.map is not None:
+            said = " ".join(_COMMENT.sub("", token.content).split())
+            first, last = token.map[0] + 1, token.map[1]
+            if is_heading:
+                heading = said
+            elif open_items and open_items[-1] >= 0:
+                item = found[open_items[-1]]
+                found[open_items[-1]] = item._replace(text=f"{item.text} {said}".strip(), last=last)
+            elif said:
+                open_items[-1:] = [len(found)] * len(open_items[-1:])
+                found.append(Item("", said, heading, {}, first, last))
+    return found
 
 
 def _facts(text: str) -> Reading:

@@ -139,7 +139,7 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
     if lines and lines[0].rstrip() == "---":
         found = set(range(1, next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---"), 0) + 1))
     fence, comment = "", False
-    private, private_at = _private_lines(lines)
+    private, private_at = private_lines(lines)
     found |= private
     for number, line in enumerate(lines, 1):
         if number in found:
@@ -159,7 +159,7 @@ def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
     return found, min((at for at in (begun if fence or comment else 0, private_at) if at), default=0)
 
 
-def _private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
+def private_lines(lines: Sequence[str]) -> tuple[set[int], int]:
     """Return the lines of multi-line private blocks, and of an unclosed one."""
     text, found, open_at = "".join(lines), set[int](), 0
     ends = [*accumulate(map(len, lines))]
@@ -212,38 +212,3 @@ def with_id(line: str, short: str, text: str | None = None) -> str:
         return line
     words = said[at.start("text") :] if text is None else text
     return f"{at['mark']}{f'[id:{short}] ' if short else ''}{words}{line[len(said) :]}"
-
-
-def paragraphs(text: str) -> list[Item]:
-    """Return prose outside lists, code, comments and headings, by paragraph."""
-    found: list[Item] = []
-    heading = ""
-    open_: list[str] = []
-    start = 0
-    in_item = False
-    lines = lines_of(text)
-    unread, _ = hidden(lines)
-
-    def close(before: int) -> None:
-        if open_:
-            found.append(Item("", " ".join(open_), heading, {}, start, before - 1))
-            open_.clear()
-
-    for number, ended in enumerate(lines, 1):
-        line = ended.rstrip("\r\n")
-        if number in unread:
-            close(number)
-        elif at := _HEADING.match(line):
-            close(number)
-            heading, in_item = at[2], False
-        elif not line.strip():
-            close(number)
-            in_item = False
-        elif _LINE.match(line) or in_item:
-            close(number)
-            in_item = True
-        elif not line.lstrip().startswith(("<!--", "|", ">")):
-            start = start if open_ else number
-            open_.append(" ".join(line.split()))
-    close(len(lines) + 1)
-    return found

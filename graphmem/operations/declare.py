@@ -200,21 +200,21 @@ class Parameter(NamedTuple):
     described: str  # the text of the docstring's section `Args`, or of a `Doc`
 
     def has(self, kind: type) -> bool:
-        """Whether it has a mark of a kind."""
+        """Whether the parameter has a mark of a given kind."""
         return any(isinstance(one, kind) for one in self.marks)
 
     def mark(self, kind: type[R]) -> R | None:
-        """Its mark of a kind; the last, outermost one of several."""
+        """Return its mark of a kind; if it has several, the outermost one."""
         return next((one for one in reversed(self.marks) if isinstance(one, kind)), None)
 
     @property
     def is_required(self) -> bool:
-        """Whether a caller must give it."""
+        """Whether a caller must give the parameter."""
         return self.default is inspect.Parameter.empty and not self.is_mapping
 
     @property
     def graphql_name(self) -> str:
-        """Its name in GraphQL."""
+        """Name of the parameter in GraphQL."""
         return camel(self.name)
 
 
@@ -258,7 +258,7 @@ class Operation:
 
     @cached_property
     def answer(self) -> Any:
-        """The type of its answer."""
+        """Type of the operation's answer."""
         return self._types["return"]
 
     @cached_property

@@ -144,7 +144,7 @@ class SessionOperations:
     def phase_weights(self) -> PhaseWeights:
         """The ranking weights of memory types in each phase of work.
 
-        They include how often each type was shown and used, and the weights this proposes.
+        The answer also has how often each type was shown and used, and the weights that follow from these counts.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE)

@@ -81,7 +81,7 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
     unknown = sorted(set(words) - set(vocabulary))
     if unknown:
         raise LimitError(
-            f"The graph holds an unknown {what}: {', '.join(unknown)}; index again.", limit=what, allowed=vocabulary, found=unknown
+            f"the graph has an unknown {what}: {', '.join(unknown)}; run `graphmem index`", limit=what, allowed=vocabulary, found=unknown
         )
     place = np.array([vocabulary.index(word) for word in words], dtype=np.uint8)
     return place[numbers(encoded.indices, np.int32)] if words else np.zeros(0, np.uint8)
@@ -169,9 +169,9 @@ def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
 
 
 def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return edges by (src, kind, dst), the used rules and a count.
+    """Return the edges, the rules in use and the number of dangling edges.
 
-    The count is that of edges with an end outside the graph.
+    Edges are sorted by (src, kind, dst). A dangling edge has an end outside the graph.
     """
     src, dst = positions(edges["src"], ids), positions(edges["dst"], ids)
     kind = codes(edges["kind"], EDGE_KINDS, "edge kind")
@@ -214,7 +214,7 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
     """
     if len(rules) > 256:
         raise LimitError(
-            f"The graph uses {len(rules)} rules of resolution, a view supports at most 256; report this defect",
+            f"the graph uses {len(rules)} rules of resolution, a view supports at most 256; report this defect",
             limit="rules",
             allowed=256,
             found=len(rules),

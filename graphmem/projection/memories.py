@@ -58,7 +58,7 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Candidates of a query, with the data to score further memories alike."""
+    """Candidates of a query, with the data to score more memories equally."""
 
     ids: set[str]
     words: dict[str, float]  # BM25 of memories with any of the words

@@ -24,7 +24,7 @@ _BEGIN: Final = "FROM temp.vocabulary WHERE term >= ? AND term < ?"
 
 
 class NearWords:
-    """Cache of the words of one index generation that were requested so far.
+    """Cache of indexed words by their first letters, for one generation.
 
     Threads may share the cache, each with its own connection.
     """

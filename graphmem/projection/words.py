@@ -455,7 +455,7 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 def _pin(db: sqlite3.Connection) -> None:
-    """Pin the reader to the current rows."""
+    """Make a connection keep seeing the current rows."""
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM meta").fetchone()
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from graphmem import GraphMem
 from graphmem.errors import BadInputError
 from graphmem.hooks import guides
+from graphmem.memory import importers
 from graphmem.memory.clock import ManualClock
 from graphmem.memory.rules import _matches, rules
 from graphmem.runtime import own_block
@@ -452,6 +453,46 @@ def test_rules_of_other_tools_become_typed_memories(project, name):
     assert answer.counts == {"added": 4}
     assert answer.notes == ["left out, too short to say anything: line 18"]
     assert memory.import_memories(CLAUDE, name).counts == {"duplicate": 4}
+
+
+FOREIGN = """Rules of the web client
+=======================
+
+1. Components are functions, never classes
+2. Hooks begin with the word `use`
+   and are pure
+   - A hook that fetches needs a test
+
+   of one client only
+
+> A quotation of the manual stays out.
+
+| a table | stays |
+| --- | --- |
+| out | too |
+
+    indented code stays out
+
+Workflow
+--------
+
+Run `npm test` before each
+commit of the client. <!-- a remark -->
+
+<!-- a comment
+- with an item -->
+"""
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_every_form_of_lists_and_headings_is_read_and_only_text_is_kept(newline):
+    found = importers.passages(FOREIGN.replace("\n", newline))
+    assert [(one.text, one.heading, one.line, one.last) for one in found] == [
+        ("Components are functions, never classes", "Rules of the web client", 4, 4),
+        ("Hooks begin with the word `use` and are pure of one client only", "Rules of the web client", 5, 9),
+        ("A hook that fetches needs a test", "Rules of the web client", 7, 7),
+        ("Run `npm test` before each commit of the client.", "Workflow", 22, 23),
+    ]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
