@@ -31,6 +31,7 @@ from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, EXTERNAL
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from graphmem.indexing.spill import Spill
     from graphmem.projection.graph import GraphView
 
 # The projection keeps confidences in single precision, which preserves this many digits.
@@ -62,17 +63,16 @@ class Rows(NamedTuple):
         return self.chunks
 
     @classmethod
-    def empty(cls, *, packed: bool) -> Rows:
-        """Make an empty set of rows; packed rows are kept as bytes."""
-        if packed:
-            chunks = PackedRows(PackedChunkRow)
+    def empty(cls, spill: Spill | None) -> Rows:
+        """Make an empty set of rows; a spill takes the rows as bytes."""
+        if spill is not None:
             return cls(
-                PackedRows(FileRow),
-                PackedRows(SymbolRow),
-                chunks,
-                PackedRows(EdgeRow),
-                PackedRows(UnresolvedRow),
-                PackedRows(OccurrencesRow),
+                PackedRows(FileRow, spill),
+                PackedRows(SymbolRow, spill),
+                PackedRows(PackedChunkRow, spill),
+                PackedRows(EdgeRow, spill),
+                PackedRows(UnresolvedRow, spill),
+                PackedRows(OccurrencesRow, spill),
                 {},
             )
         return cls([], [], [], [], [], [], {})

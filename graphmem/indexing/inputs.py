@@ -15,19 +15,19 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.model import HandlesRow
+from graphmem.resolution.resolver import Dependencies
 from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflate
 from graphmem.runtime.sqlite_file import private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from graphmem.resolution.fingerprint import Key
-
 # Only the same version of Python can read it, because `marshal` wrote it.
-FORMAT: Final = f"3 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
-_NUMBERS: Final = "I"  # unsigned, 4 bytes
+FORMAT: Final = f"4 marshal {marshal.version} python {sys.version_info[0]}.{sys.version_info[1]} {sys.byteorder}"
+_NUMBERS: Final = "i"  # 4 bytes; groups are negative
+_BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a large project
 
 
 class Inputs:
@@ -56,7 +56,7 @@ class Inputs:
             self._connection = None
             seal(self.path)
 
-    def load(self, run: str, layout: str) -> tuple[list[Key], dict[str, frozenset[int]]] | None:
+    def load(self, run: str, layout: str) -> Dependencies | None:
         """Dependencies that a run stored.
 
         None if the stored data is of another run or layout.
@@ -67,9 +67,11 @@ class Inputs:
             if self._state() != (run, layout):
                 return None
             keys = [key for (data,) in self._connection.execute("SELECT data FROM keys ORDER BY first") for key in _unpacked(data)]
-            rows = self._connection.execute("SELECT path, data FROM inputs").fetchall()
-            return keys, {path: frozenset(array(_NUMBERS, zlib.decompress(data))) for path, data in rows}
-        except (sqlite3.Error, zlib.error, ValueError, EOFError, TypeError) as error:
+            groups = [one for (data,) in self._connection.execute("SELECT data FROM groups ORDER BY first") for one in _unpacked(data)]
+            number = [*range(len(keys)), *range(-len(groups) - 1, 0)].__getitem__  # so that equal numbers are one object
+            rows = self._connection.execute("SELECT path, data FROM inputs")
+            return Dependencies(keys, groups, {path: frozenset(map(number, array(_NUMBERS, zlib.decompress(data)))) for path, data in rows})
+        except (sqlite3.Error, zlib.error, ValueError, EOFError, TypeError, IndexError) as error:
             self._failed(error)
             return None
 
@@ -95,19 +97,16 @@ class Inputs:
             return False
         return not found.isdisjoint(paths)
 
-    def save(
-        self, run: str, layout: str, keys: Sequence[Key], inputs: Mapping[str, frozenset[int]], handles: Mapping[str, Sequence[HandlesRow]]
-    ) -> None:
+    def save(self, run: str, layout: str, kept: Dependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
         """Replace all stored data by the data of a run."""
-        self._write(run, layout, 0, keys, inputs, handles, None)
+        self._write(run, layout, (0, 0), kept, handles, None)
 
     def follow(
         self,
         run: str,
         layout: str,
-        keys: Sequence[Key],
-        first: int,
-        inputs: Mapping[str, frozenset[int]],
+        first: tuple[int, int],
+        kept: Dependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str],
     ) -> None:
@@ -116,40 +115,37 @@ class Inputs:
         Args:
             run: the new run.
             layout: the unchanged layout.
-            keys: new keys.
-            first: number of the first new key.
-            inputs: dependencies of the resolved files.
+            first: numbers of stored keys and of stored groups.
+            kept: keys and groups that follow them, and dependencies of the resolved files.
             handles: framework names of functions in the resolved files that have some.
             removed: deleted files.
         """
-        self._write(run, layout, first, keys, inputs, handles, removed)
+        self._write(run, layout, first, kept, handles, removed)
 
     def _write(
         self,
         run: str,
         layout: str,
-        first: int,
-        keys: Sequence[Key],
-        inputs: Mapping[str, frozenset[int]],
+        first: tuple[int, int],
+        kept: Dependencies,
         handles: Mapping[str, Sequence[HandlesRow]],
         removed: Iterable[str] | None,
     ) -> None:
         if self._connection is None:
             return
-        rows = ((path, deflate(array(_NUMBERS, sorted(numbers)).tobytes())) for path, numbers in inputs.items())
+        rows = ((path, deflate(array(_NUMBERS, sorted(numbers)).tobytes())) for path, numbers in kept.inputs.items())
         try:
             with self._connection as transaction:
                 unseal(transaction)
                 if removed is None:
-                    transaction.execute("DELETE FROM keys")
-                    transaction.execute("DELETE FROM inputs")
-                    transaction.execute("DELETE FROM handles")
+                    for table in ("keys", "groups", "inputs", "handles"):
+                        transaction.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
                 else:
                     gone = [(path,) for path in removed]
                     transaction.executemany("DELETE FROM inputs WHERE path = ?", gone)
-                    transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in inputs)])
-                if keys:
-                    transaction.execute("INSERT INTO keys VALUES (?, ?)", (first, deflate(marshal.dumps(list(keys)))))
+                    transaction.executemany("DELETE FROM handles WHERE path = ?", [*gone, *((path,) for path in kept.inputs)])
+                for table, begin, values in (("keys", first[0], kept.keys), ("groups", first[1], kept.groups)):
+                    transaction.executemany(f"INSERT INTO {table} VALUES (?, ?)", _batches(begin, values))  # noqa: S608 - as above
                 transaction.executemany("INSERT OR REPLACE INTO inputs VALUES (?, ?)", rows)
                 said = ((path, deflate(marshal.dumps(list(map(tuple, some))))) for path, some in handles.items() if some)
                 transaction.executemany("INSERT OR REPLACE INTO handles VALUES (?, ?)", said)
@@ -181,6 +177,11 @@ def _unpacked(data: bytes) -> list[Any]:
     return found
 
 
+def _batches(first: int, values: Sequence[Any]) -> Iterator[tuple[int, bytes]]:
+    for at in range(0, len(values), _BATCH):
+        yield first + at, deflate(marshal.dumps(list(values[at : at + _BATCH])))
+
+
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
         raise sqlite3.DatabaseError("its bytes do not match its checksum")
@@ -193,12 +194,13 @@ def _connected(path: Path) -> sqlite3.Connection:
         if "format" not in tables or connection.execute("SELECT value FROM format").fetchall() != [(FORMAT,)]:
             with connection:
                 unseal(connection)
-                for table in ("format", "state", "keys", "inputs", "handles"):
+                for table in ("format", "state", "keys", "groups", "inputs", "handles"):
                     connection.execute(f"DROP TABLE IF EXISTS {table}")
                 connection.execute("CREATE TABLE format (value TEXT NOT NULL)")
                 connection.execute("INSERT INTO format VALUES (?)", (FORMAT,))
                 connection.execute("CREATE TABLE state (run TEXT NOT NULL, layout TEXT NOT NULL)")
                 connection.execute("CREATE TABLE keys (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+                connection.execute("CREATE TABLE groups (first INTEGER PRIMARY KEY, data BLOB NOT NULL)")
                 connection.execute("CREATE TABLE inputs (path TEXT PRIMARY KEY, data BLOB NOT NULL)")
                 connection.execute("CREATE TABLE handles (path TEXT PRIMARY KEY, data BLOB NOT NULL)")  # of files that have some
     except sqlite3.Error:

@@ -1,8 +1,8 @@
 """Rows of a first load, packed as bytes until they are written.
 
-A first load makes hundreds of thousands of rows while the facts of all files are in memory. Rows as objects would need memory in addition
-to the facts, and objects between the facts would keep the allocator from releasing them. Packed rows take a fifth of the memory. Compressed
-bytes would take a tenth, in twice the time.
+A first load makes hundreds of thousands of rows while the facts of many files are in memory. Rows as objects would need memory in addition
+to the facts, and objects between the facts would keep the allocator from releasing them. Packed rows take a fifth of the memory, and most
+bytes of a large project are in a file (`spill`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,24 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
+from graphmem.indexing.spill import Piece, Spill
+
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
 _BATCH = 4_000  # rows; one batch is unpacked at a time
 
 
 class PackedRows(Sequence[_Row], Generic[_Row]):
-    """Sequence of named tuples, appended in batches and read in order."""
+    """Sequence of named tuples, appended in batches and read in order.
 
-    def __init__(self, kind: type[_Row]) -> None:
+    Args:
+        kind: the type of the rows.
+        spill: takes the bytes; None keeps them in memory.
+    """
+
+    def __init__(self, kind: type[_Row], spill: Spill | None = None) -> None:
         self._kind = kind
-        self._pieces: list[tuple[bytes, Callable[[bytes], list[_Row]]]] = []
+        self._spill = spill
+        self._pieces: list[tuple[bytes | Piece, Callable[[bytes], list[_Row]]]] = []
         self._ends: list[int] = []  # rows up to and including each piece
         self._open: list[_Row] = []
         self._unpacked: tuple[int, list[_Row]] = (-1, [])
@@ -44,8 +52,8 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         if len(self._open) >= _BATCH:
             self.seal()
 
-    def extend_packed(self, data: bytes, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
-        """Append packed rows."""
+    def extend_packed(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
+        """Append packed rows, as bytes or as the place of bytes in the spill."""
         self.seal()
         if count:
             self._append(data, count, unpack)
@@ -60,13 +68,18 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self._append(data, len(self._open), self._unpickled)
             self._open = []
 
-    def _append(self, data: bytes, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
+    def _append(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
+        if self._spill is not None and isinstance(data, bytes):
+            data = self._spill.write(data)
         self._pieces.append((data, unpack))
         self._ends.append(count + (self._ends[-1] if self._ends else 0))
 
     def _piece(self, number: int) -> list[_Row]:
         if self._unpacked[0] != number:
             data, unpack = self._pieces[number]
+            if isinstance(data, Piece):
+                assert self._spill is not None  # noqa: S101 - places are of a spill
+                data = self._spill.read(data)
             self._unpacked = (number, unpack(data))
         return self._unpacked[1]
 

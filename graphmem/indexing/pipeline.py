@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 import uuid
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem import __version__
 from graphmem.errors import IndexCancelledError
 from graphmem.evidence.merge import Outside
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
+from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
 from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.recent import Recent
+from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
 from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, OccurrencesRow, file_id, stable_id
@@ -33,7 +36,8 @@ from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
-from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.resolver import FEW_GROUPS, Resolver
+from graphmem.resolution.shelf import Shelf
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
 from graphmem.runtime.faults import CODE as FAULT
 from graphmem.runtime.heap import give_back
@@ -41,11 +45,11 @@ from graphmem.runtime.resources import digest
 from graphmem.store.base import HANDLES_OF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from graphmem.answers import IndexSummary
     from graphmem.parsing.facts import FileFacts
-    from graphmem.parsing.packing import ParsedFile
+    from graphmem.parsing.packing import Head, ParsedFile
     from graphmem.projection.projections import Projections
     from graphmem.store.base import GraphStore
 
@@ -62,6 +66,15 @@ class IndexOptions:
 # Parsed files go to the cache in batches, so that a killed run keeps most of its work.
 CACHE_BATCH = 256
 BEHIND = 5  # niceness of workers of an open index: requests have priority
+
+
+class _Kept(NamedTuple):
+    """The state of `inputs`: its run, and the amount of the data that it has."""
+
+    run: str = ""
+    keys: int = 0
+    groups: int = 0
+    saved_groups: int = 0  # those of the last whole save; later ones are mostly unused soon
 
 
 class Indexer:
@@ -88,11 +101,12 @@ class Indexer:
         self._options = options
         self._outside = Outside(data_dir, project, root)
         self._tree = Tree(root, options.discovery)
+        self._source = FactsSource(cache, root, project, data_dir / MARKER)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
         self._recent = Recent()
         self._resolver: Resolver | None = None  # warm: has the facts of every indexed file
         self._handles: dict[str, Sequence[HandlesRow]] = {}  # names frameworks have for functions, of the files of this run
-        self._kept: tuple[str, int] = ("", 0)  # the run whose dependencies are in `inputs`, with this many keys of the resolver's
+        self._kept = _Kept()
 
     def run(
         self,
@@ -118,11 +132,12 @@ class Indexer:
             IndexCancelledError: `cancelled` returned True.
             DiskFullError: the disk is full. The previous index is intact.
         """
-        with collector_paused():  # millions of rows and few cycles
-            return self._run(full, paths, on_progress, on_changed, cancelled)
+        with collector_paused(), ExitStack() as ends:  # millions of rows and few cycles
+            return self._run(ends, full, paths, on_progress, on_changed, cancelled)
 
     def _run(
         self,
+        ends: ExitStack,
         full: bool,
         paths: Collection[str] | None,
         on_progress: Callable[[IndexProgress], None],
@@ -146,16 +161,17 @@ class Indexer:
             if view is not None and view.generation != self._store.generation():  # a write after the last commit failed
                 self._projections.refresh(self._store.generation(), None)
             return self._done(mode, meter, look, [], on_progress)
-        parsed = self._parse(meter, look.changed, on_progress, cancelled)
-        notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.facts.diagnostics))
+        spill = ends.enter_context(closing(Spill(self._data_dir))) if mode == "full" else None
+        parsed = self._parse(meter, look.changed, on_progress, cancelled, spill)
+        notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.head.diagnostics))
         faults = self._tree.faults()
         notes.extend(Diagnostic(path, "warning", "configuration", _unused(faults[path]), 0) for path in parsed if path in faults)
         resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
         affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
-        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, mode, notes, on_progress, cancelled)
+        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
-        known = known | {path: one.facts.content_hash for path, one in parsed.items()}
+        known = known | {path: one.head.content_hash for path, one in parsed.items()}
         for path in look.removed:
             del known[path]
         parsed.clear()
@@ -247,9 +263,17 @@ class Indexer:
         return self._store.file_hashes()
 
     def _parse(
-        self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
+        self,
+        meter: Meter,
+        files: list[FoundFile],
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+        spill: Spill | None = None,
     ) -> dict[str, ParsedFile]:
-        """Facts and chunks of some files."""
+        """Facts and chunks of some files.
+
+        Facts go to the cache, and chunks to the spill, if one is given.
+        """
         with meter.stage("parse"):
             parsed: dict[str, ParsedFile] = {}
             on_progress(IndexProgress("parse", 0, len(files), ""))
@@ -258,10 +282,12 @@ class Indexer:
             marker = self._data_dir / MARKER
             workers = self._options.workers
             for one in parse_files(files, project=self._project, workers=workers, cancelled=cancelled, niceness=niceness, marker=marker):
-                parsed[one.facts.path] = one
+                parsed[one.head.path] = one
                 fresh.append(one)
+                if spill is not None:
+                    one.spill_chunks(spill.write)
                 if len(parsed) % 16 == 0:
-                    on_progress(IndexProgress("parse", len(parsed), len(files), one.facts.path))
+                    on_progress(IndexProgress("parse", len(parsed), len(files), one.head.path))
                 if len(fresh) >= CACHE_BATCH:
                     self._keep(fresh)
             self._keep(fresh)
@@ -269,21 +295,16 @@ class Indexer:
         return parsed
 
     def _keep(self, fresh: list[ParsedFile]) -> None:
-        """Move facts to the cache and release their packed form."""
-        self._cache.put_many(one for one in fresh if one.facts.language in languages())
-        for one in fresh:
-            one.forget_packed_facts()
+        """Move facts to the cache; if it refuses, they stay in memory."""
+        if self._cache.put_many(one for one in fresh if one.head.language in languages()):
+            for one in fresh:
+                one.forget_facts()
         fresh.clear()
 
-    def _facts(
-        self, meter: Meter, files: list[FoundFile], on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
-    ) -> dict[str, FileFacts]:
-        """Facts of unchanged files with a grammar, from the cache if possible."""
-        files = [file for file in files if file.language in languages()]
-        with meter.stage("parse"):
-            known = {facts.path: facts for facts in self._cache.get_many(files)}
-        missing = [file for file in files if file.path not in known]
-        return known | {path: one.facts for path, one in self._parse(meter, missing, on_progress, cancelled).items()}
+    def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
+        """Facts of files with a grammar, read one at a time."""
+        resolved = {file.path: file for file in files if file.language in languages()}
+        return FactsByPath(self._source, resolved, parsed, cancelled)
 
     def _resolver_with(
         self,
@@ -296,22 +317,25 @@ class Indexer:
     ) -> tuple[Resolver, set[str]]:
         """Resolver of the current tree, and files whose edges may have changed."""
         layout = self._tree.layout()
-        facts = {path: one.facts for path, one in parsed.items()}
+        facts = self._facts_of((self._tree.files[path] for path in parsed), parsed, cancelled)
         # Unset until the write succeeds: a failed run leaves the store unchanged and the resolver ahead of it.
         resolver, self._resolver = self._resolver, None
         if (resolver is None or resolver.layout != layout) and known:
             with meter.stage("resolve"):
                 resolver = self._revived(layout, known, cancelled)
         if resolver is not None and resolver.layout == layout:
-            with meter.stage("resolve"):
+            with meter.stage("resolve"), suppress(FactsLostError):
                 return resolver, resolver.update(facts, removed)
-        self._kept = ("", 0)
-        resolver = Resolver(self._project, layout)
-        unchanged = [file for path, file in self._tree.files.items() if path not in parsed]
-        if unchanged:
-            facts |= self._facts(meter, unchanged, on_progress, cancelled)
+        self._kept = _Kept()
+        resolver = self._new_resolver(layout)
+        unchanged = [file for path, file in self._tree.files.items() if path not in parsed and file.language in languages()]
+        missing = self._cache.missing(unchanged)
+        both = {**parsed, **self._parse(meter, missing, on_progress, cancelled)} if missing else parsed
         with meter.stage("resolve"):
-            return resolver, resolver.update(facts, ())
+            return resolver, resolver.update(self._facts_of(self._tree.files.values(), both, cancelled), ())
+
+    def _new_resolver(self, layout: Layout) -> Resolver:
+        return Resolver(self._project, layout, Shelf(self._source))
 
     def _revived(self, layout: Layout, known: dict[str, str], cancelled: Callable[[], bool]) -> Resolver | None:
         """Resolver restored from the data of earlier processes, or None."""
@@ -319,7 +343,6 @@ class Indexer:
         found = self._inputs.load(run, _layout_key(layout))
         if found is None:
             return None
-        keys, inputs = found
         view = self._projections.graph()
         paths = view.arrays.paths
         spoken = zip(paths.path.to_pylist(), paths.language.to_pylist(), strict=True)
@@ -328,13 +351,17 @@ class Indexer:
             for path, language in spoken
             if path in known and language in languages()
         ]
-        facts = {one.path: one for one in self._cache.get_many(files, cancelled)}
-        if len(facts) < len(files) or len(view.paths) < len(known):
+        if self._cache.missing(files) or len(view.paths) < len(known):
             return None
-        resolver = Resolver(self._project, layout)
-        resolver.remember(keys, inputs)
-        resolver.update(facts, ())
-        self._kept = (run, len(keys))
+        resolver = self._new_resolver(layout)
+        resolver.remember(found)
+        facts = self._facts_of(files, {}, cancelled)
+        try:
+            resolver.update(facts, ())
+        except FactsLostError:
+            return None
+        facts.hide_from_collector()
+        self._kept = _Kept(run, len(found.keys), len(found.groups), len(found.groups))
         return resolver
 
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
@@ -342,15 +369,16 @@ class Indexer:
 
         They are written before the graph. They are valid once the graph contains the result of this run.
         """
-        before, count = self._kept
-        layout = _layout_key(resolver.layout)
-        if before and before == self._store.meta().get("run"):
-            keys, inputs = resolver.dependencies(affected)
-            self._inputs.follow(run, layout, keys[count:], count, inputs, self._handles, removed)
+        kept, layout = self._kept, _layout_key(resolver.layout)
+        follows = bool(kept.run) and kept.run == self._store.meta().get("run")
+        if follows and kept.groups - kept.saved_groups <= max(FEW_GROUPS, resolver.group_count()):
+            made = resolver.dependencies(affected, kept.keys, kept.groups)
+            self._inputs.follow(run, layout, (kept.keys, kept.groups), made, self._handles, removed)
+            self._kept = _Kept(run, kept.keys + len(made.keys), kept.groups + len(made.groups), kept.saved_groups)
         else:
-            keys, inputs = resolver.dependencies()
-            self._inputs.save(run, layout, keys, inputs, self._handles)
-        self._kept = (run, len(keys))
+            made = resolver.dependencies()
+            self._inputs.save(run, layout, made, self._handles)
+            self._kept = _Kept(run, len(made.keys), len(made.groups), len(made.groups))
         self._handles = {}
 
     def _name_functions(self, *, anew: bool) -> None:
@@ -383,7 +411,7 @@ class Indexer:
         parsed: dict[str, ParsedFile],
         removed: list[str],
         affected: set[str],
-        mode: str,
+        spill: Spill | None,
         notes: PackedRows[Diagnostic],
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
@@ -394,11 +422,11 @@ class Indexer:
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
-            old = self._held(paths, parsed, removed) if mode != "full" else Rows.empty(packed=False)
+            old = self._held(paths, parsed, removed) if spill is None else Rows.empty(None)
             file_rows = {row.path: row for row in old.files}
         self._handles = {}
         with meter.stage("resolve"):
-            new = Rows.empty(packed=mode == "full")
+            new = Rows.empty(spill)
             for done, path in enumerate(paths):
                 if done % 64 == 0:
                     on_progress(IndexProgress("resolve", done, len(paths), path))
@@ -423,12 +451,11 @@ class Indexer:
                 elif path in self._tree.faults():
                     fault = _unused(self._tree.faults()[path])
                 if path in parsed:
-                    new.files.append(_file_row(self._project, parsed[path].facts, module, call_sites, fault))
+                    new.files.append(_file_row(self._project, parsed[path].head, module, call_sites, fault))
                     if resolver.is_left_out(path):
                         continue  # its chunks belong to definitions that do not exist
                     if isinstance(new.chunks, PackedRows):
-                        packed = parsed[path].packed
-                        new.chunks.extend_packed(packed.chunks, packed.chunk_count, packed_chunks)
+                        new.chunks.extend_packed(*parsed[path].spilled_chunks, packed_chunks)
                     else:
                         new.chunks.extend(parsed[path].chunks)
                 else:
@@ -437,7 +464,7 @@ class Indexer:
                     new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
-            if mode == "full":
+            if spill is not None:
                 return everything(new), None
             ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
             return difference(old, new, external_uses(self._projections.graph(), ends)), new
@@ -487,7 +514,7 @@ def _layout_key(layout: Layout) -> str:
     return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 
-def _serious(facts: FileFacts) -> str:
+def _serious(facts: FileFacts | Head) -> str:
     return next((message for severity, _, message, _ in facts.diagnostics if severity == "error"), "")
 
 
@@ -495,8 +522,7 @@ def _unused(reason: str) -> str:
     return f"what it says of the project is not used: {reason}"
 
 
-def _file_row(project: str, facts: FileFacts, module: str, call_sites: int, fault: str) -> FileRow:
-    definitions = facts.definitions
+def _file_row(project: str, facts: Head, module: str, call_sites: int, fault: str) -> FileRow:
     return FileRow(
         id=file_id(project, facts.path),
         path=facts.path,
@@ -505,7 +531,7 @@ def _file_row(project: str, facts: FileFacts, module: str, call_sites: int, faul
         content_hash=facts.content_hash,
         size_bytes=facts.size_bytes,
         lines=facts.lines,
-        is_test=bool(definitions) and "test" in definitions[0].modifiers,
+        is_test=facts.is_test,
         error_count=facts.error_count,
         diagnostic=_serious(facts) or fault,
         call_sites=call_sites,

@@ -81,21 +81,35 @@ class FactsCache:
                 gc.freeze()
             return found
 
-    def put_many(self, parsed: Iterable[ParsedFile]) -> None:
-        """Store parsed facts in one transaction.
+    def get(self, file: FoundFile) -> FileFacts | None:
+        """Return stored facts by path, content hash and language."""
+        with collector_paused():
+            return self._get(file)
+
+    def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
+        """Return the files without an entry; entries are not read."""
+        try:
+            there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
+        except sqlite3.Error as error:
+            self._failed(error)
+            there = set()
+        return [file for file in files if (file.path, bytes.fromhex(file.content_hash), self._origin(file.language)) not in there]
+
+    def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
+        """Store parsed facts in one transaction; return whether they are stored.
 
         If the disk refuses, the cache stays unchanged and gets a note.
         """
         rows = (
             (
-                one.facts.path,
-                bytes.fromhex(one.facts.content_hash),
-                self._origin(one.facts.language),
+                one.head.path,
+                bytes.fromhex(one.head.content_hash),
+                self._origin(one.head.language),
                 one.packed.facts,
             )
             for one in parsed
         )
-        self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
+        return self._execute_many("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?)", rows)
 
     def prune(self, keep: Iterable[tuple[str, str]], only: Iterable[str] | None = None) -> int:
         """Delete the entries of all files that are not current.

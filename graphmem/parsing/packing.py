@@ -6,7 +6,7 @@ import gc
 import marshal
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any, Final, NamedTuple
@@ -36,8 +36,21 @@ _chunk = partial(tuple.__new__, PackedChunkRow)
 _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
+class Head(NamedTuple):
+    """Facts that a run needs of every file, without its definitions and uses."""
+
+    path: str
+    language: str
+    content_hash: str
+    size_bytes: int
+    lines: int
+    is_test: bool
+    error_count: int
+    diagnostics: tuple[tuple[str, str, str, int], ...]  # as in `FileFacts`
+
+
 class Packed(NamedTuple):
-    """Facts and chunks of a file as separate bytes.
+    """Facts and chunks of a file as separate bytes, and its head.
 
     Chunks of an unchanged file are rarely needed. Facts are compressed as a whole. The text of each chunk is compressed alone,
     in the form in which the store keeps it.
@@ -46,17 +59,47 @@ class Packed(NamedTuple):
     facts: bytes
     chunks: bytes
     chunk_count: int
+    head: tuple[Any, ...]  # a `Head`
 
 
 class ParsedFile:
-    """Result of parsing one file. Chunks stay packed until they are written."""
+    """Result of parsing one file; packed facts and chunks stay packed.
 
-    __slots__ = ("_chunks", "_packed", "facts")
+    Args:
+        facts: the facts, or None if `packed` has them.
+        chunks: the chunks, or None if `packed` has them.
+        packed: facts and chunks as bytes.
 
-    def __init__(self, facts: FileFacts, chunks: list[ChunkRow] | None = None, packed: Packed | None = None) -> None:
-        self.facts = facts
+    Attributes:
+        head: the facts that need no unpacking.
+    """
+
+    __slots__ = ("_chunks", "_facts", "_packed", "_spilled", "head")
+
+    def __init__(self, facts: FileFacts | None = None, chunks: list[ChunkRow] | None = None, packed: Packed | None = None) -> None:
+        self._facts = facts
         self._chunks = chunks
         self._packed = packed
+        self._spilled: tuple[Any, int] = (b"", 0)
+        self.head = Head._make(packed.head) if packed is not None else head_of(self.facts)
+
+    @property
+    def facts(self) -> FileFacts:
+        """The facts; packed ones are unpacked at every call.
+
+        Raises:
+            LookupError: `forget_facts` was called.
+        """
+        if self._facts is not None:
+            return self._facts
+        if self._packed is None or not self._packed.facts:
+            raise LookupError(f"the facts of {self.head.path} are in the cache only; read them there")
+        return unpack_facts(self._packed.facts)
+
+    @property
+    def has_facts(self) -> bool:
+        """Whether `facts` still has them."""
+        return self._facts is not None or (self._packed is not None and bool(self._packed.facts))
 
     @property
     def chunks(self) -> list[ChunkRow]:
@@ -65,15 +108,37 @@ class ParsedFile:
             return self._chunks
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
-    def forget_packed_facts(self) -> None:
-        """Keep the facts as objects only."""
+    def forget_facts(self) -> None:
+        """Release packed facts, which the cache has, and keep the head."""
         if self._packed is not None:
             self._packed = self._packed._replace(facts=b"")
+
+    def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
+        """Move the packed chunks elsewhere; `write` returns their place."""
+        packed = self.packed
+        self._spilled = (write(packed.chunks), packed.chunk_count)
+        self._chunks = []
+        if self._packed is not None:
+            self._packed = packed._replace(chunks=b"")
+
+    @property
+    def spilled_chunks(self) -> tuple[Any, int]:
+        """The place of the packed chunks, and their number."""
+        return self._spilled
 
     @property
     def packed(self) -> Packed:
         """Return facts and chunks as bytes; objects are packed at every call."""
         return self._packed or pack(self.facts, self.chunks)
+
+
+def head_of(facts: FileFacts) -> Head:
+    """Return the head of a file's facts."""
+    definitions = facts.definitions
+    is_test = bool(definitions) and "test" in definitions[0].modifiers
+    return Head(
+        facts.path, facts.language, facts.content_hash, facts.size_bytes, facts.lines, is_test, facts.error_count, facts.diagnostics
+    )
 
 
 @cache
@@ -95,7 +160,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
         *facts[_REFERENCES + 1 :],
     )
     texts = [(*one[:_TEXT], deflated(one.prefix, one.text, one.start_line, one.end_line), one.text_hash) for one in chunks]
-    return Packed(deflate(marshal.dumps(plain)), marshal.dumps(texts), len(chunks))
+    return Packed(deflate(marshal.dumps(plain)), marshal.dumps(texts), len(chunks), tuple(head_of(facts)))
 
 
 def unpack_facts(data: bytes) -> FileFacts:

@@ -25,7 +25,7 @@ from graphmem.errors import IndexCancelledError, IndexingError
 from graphmem.model import IndexProgress
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.marker import marking
-from graphmem.parsing.packing import Packed, ParsedFile, unpack_facts
+from graphmem.parsing.packing import Packed, ParsedFile
 from graphmem.parsing.worker import READY, parse_file, receive, send, without_facts
 from graphmem.runtime.faults import RAISE
 
@@ -57,7 +57,7 @@ _POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
 def default_workers() -> int:
     """Number of parsing processes: one per available processor.
 
-    This process takes only a tenth of their time to unpack results.
+    This process takes only a fraction of their time to store results.
     """
     return max(1, len(os.sched_getaffinity(0)))
 
@@ -104,7 +104,7 @@ def parse_files(
         else _Pool(files, project, workers or default_workers(), time_limit_s, niceness, ask).results()
     )
     for done, parsed in enumerate(found, 1):
-        tell(IndexProgress("parse", done, len(files), parsed.facts.path))
+        tell(IndexProgress("parse", done, len(files), parsed.head.path))
         yield parsed
         if ask():
             raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
@@ -125,7 +125,7 @@ def _here(
                 continue
             said.at(file.path)
             parsed = parse_file(file, project, hasty=True)
-            if any(code == "timeout" for _, code, *_ in parsed.facts.diagnostics):
+            if any(code == "timeout" for _, code, *_ in parsed.head.diagnostics):
                 left.append(file)
             else:
                 yield parsed
@@ -238,7 +238,7 @@ class _Pool:
             worker.is_ready = message == READY
             return None
         packed = Packed(*marshal.loads(message))  # noqa: S302 - from a process this one started
-        parsed = ParsedFile(unpack_facts(packed.facts), packed=packed)
+        parsed = ParsedFile(packed=packed)
         worker.pending.popleft()
         self._feed(worker)
         return parsed

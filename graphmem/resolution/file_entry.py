@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts, Reference
@@ -61,21 +61,34 @@ class FileRules(Protocol):
 
 
 class FileEntry:
-    """Facts of one file with look-up indexes; replaced when the file changes."""
+    """Facts of one file with look-up indexes; replaced when the file changes.
+
+    `rest` releases what can be read again, and the next use reads it.
+    """
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
-        self.facts = facts
+        spec = language_spec(facts.language)
         self.path = facts.path
+        self.content_hash = facts.content_hash
+        self.language = facts.language
         self.rules = rules
         self.symbols = symbols
         self.memo: Memo = {}
         self.tops: dict[str, int] = {}  # name -> input, as `Project.key` gives it
-        self.in_tests = language_spec(facts.language).tests.is_test_path(facts.path)
-        self.frameworks = frameworks_of(language_spec(facts.language).frameworks)
+        self.in_tests = spec.tests.is_test_path(facts.path)
+        self.frameworks = frameworks_of(spec.frameworks)
+        self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
+        self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
+        self.constraint = next((found.module for found in facts.imports if found.kind == "constraint"), "")
+        self._fill(facts)
+
+    def _fill(self, facts: FileFacts) -> None:
+        """Set the facts and everything that follows from them alone."""
+        self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
-        self.parts = part_names(facts.definitions, apart=rules.methods_are_inputs)  # for each definition
-        self.around = rules.scopes_around(facts.definitions)  # for each definition, the scope where its names are looked up next
+        self.parts = part_names(facts.definitions, apart=self.rules.methods_are_inputs)  # for each definition
+        self.around = self.rules.scopes_around(facts.definitions)  # for each definition, the scope where its names are looked up next
         self.slots: dict[int, dict[str, list[Slot]]] = {}
         self.stars: list[int] = []
         self.members: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> bindings through its receiver
@@ -84,13 +97,18 @@ class FileEntry:
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
-        self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
         self.calls: dict[str, list[int]] = {}  # name of the callee -> references; decorated definitions as -1 - index
         self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is resolved
         self.kept: dict[str, Any] = {}  # derived by the language rules from this file alone
-        self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
-        self.constraint = next((found.module for found in facts.imports if found.kind == "constraint"), "")
         self._index()
+
+    def rest(self, read: Callable[[FileEntry], FileFacts]) -> None:
+        """Release the facts; the next use of them calls `read`.
+
+        Nothing may hold parts of the facts while the file is being resolved.
+        """
+        self.__dict__ = {name: value for name, value in vars(self).items() if name not in RELEASED} | {"read": read}
+        self.__class__ = RestingEntry
 
     def _index(self) -> None:
         for position, definition in enumerate(self.definitions):
@@ -225,6 +243,27 @@ class FileEntry:
         languages whose methods are inputs of their own.
         """
         return self.parts[scope]
+
+
+RELEASED: Final = frozenset(
+    "facts terms definitions parts around slots stars members results yields narrows variables locals calls meanings kept".split()  # noqa: SIM905
+)
+"""Attributes that `FileEntry.rest` releases."""
+
+
+class RestingEntry(FileEntry):
+    """A file whose facts are released until an attribute of them is used."""
+
+    read: Callable[[FileEntry], FileFacts]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in RELEASED or "read" not in vars(self):
+            raise AttributeError(name)
+        facts = self.read(self)
+        del self.read
+        self.__class__ = FileEntry  # type: ignore[assignment]  # attributes of the plain class are found faster
+        self._fill(facts)
+        return getattr(self, name)
 
 
 class CallSite(NamedTuple):

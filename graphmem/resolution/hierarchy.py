@@ -52,6 +52,7 @@ class Hierarchy:
                     after = {}
                 self._bases[path] = after
                 self.inputs[path] = frozenset(reads)
+                self.project.shelf.trim()
             for symbol in before.keys() | after.keys():
                 old, new = set(before.get(symbol, ())), set(after.get(symbol, ()))
                 for base in old - new:

@@ -8,6 +8,7 @@ these keys are out of date.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from graphmem.model import symbol_id
@@ -15,6 +16,7 @@ from graphmem.parsing.facts import Definition, FileFacts
 from graphmem.resolution.file_entry import CallSite, FileEntry, FileRules, part_names
 from graphmem.resolution.fingerprint import Fingerprints, Key
 from graphmem.resolution.instantiations import is_class_name
+from graphmem.resolution.shelf import Shelf
 from graphmem.resolution.solver import Solver
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import last_name
@@ -41,10 +43,12 @@ class Project:
     Args:
         name: name of the project, which is part of every id.
         rules_of: returns the rules of a language, or None when its files are not resolved.
+        shelf: bounds the facts in memory.
     """
 
-    def __init__(self, name: str, rules_of: Callable[[str], FileRules | None]) -> None:
+    def __init__(self, name: str, rules_of: Callable[[str], FileRules | None], shelf: Shelf) -> None:
         self.name = name
+        self.shelf = shelf
         self.solver = Solver()
         self.files: dict[str, FileEntry] = {}
         self.rules_of = rules_of
@@ -79,9 +83,9 @@ class Project:
             found = self._keys[parts] = len(self._keys)
         return found
 
-    def keys(self) -> list[Key]:
-        """Return all inputs in the order of their numbers."""
-        return list(self._keys)
+    def keys(self, first: int = 0) -> list[Key]:
+        """Return the inputs from a number on, in the order of their numbers."""
+        return list(islice(self._keys, first, None))
 
     def number(self, keys: Iterable[Key]) -> None:
         """Give the inputs the numbers 0, 1, … before any other input has one."""
@@ -216,9 +220,11 @@ class Project:
         for path in paths:
             self._remove(path)
         for path in sorted(changed):
-            rules = self.rules_of(changed[path].language)
+            facts = changed[path]
+            rules = self.rules_of(facts.language)
             if rules is not None:
-                self._take_in(changed[path], rules)
+                self._take_in(facts, rules)
+            self.shelf.trim()
         stale: set[int] = set()
         for path, old in before.items():
             new = self._contents_kept(path)
@@ -300,6 +306,7 @@ class Project:
             raise
         # The code below cannot fail because of the file's content.
         self.files[path] = entry
+        self.shelf.put(entry)
         for symbol in symbols:
             if symbol.kind in _CALLABLE_KINDS:
                 self._named.setdefault(symbol.name, set()).add(symbol)
@@ -325,6 +332,11 @@ class Project:
         entry = self.files.pop(path, None)
         if entry is None:
             return
+        self._forget_indexes(entry)
+        self.shelf.drop(entry)
+
+    def _forget_indexes(self, entry: FileEntry) -> None:
+        path = entry.path
         for name, symbol in _embedded(entry):
             self._embedding[name].discard(symbol)
         for symbol in entry.symbols:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from graphmem.model import SymbolRow
 from graphmem.parsing.facts import FileFacts
@@ -28,6 +28,8 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.language import Rules, rules_class, rules_of
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
+from graphmem.resolution.shelf import Shelf
+from graphmem.resolution.solver import Members
 from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
 
@@ -38,19 +40,29 @@ FEW_GROUPS: Final = 100_000
 """Number of groups of inputs that are kept without a check for use."""
 
 
+class Dependencies(NamedTuple):
+    """What the edges of files were made from."""
+
+    keys: list[Key]  # inputs; the number of an input is its position
+    groups: list[Members | None]  # groups of inputs and groups (see `solver.Groups`); the first one is NOTHING
+    inputs: Mapping[str, frozenset[int]]  # path -> numbers of inputs and groups
+
+
 class Resolver:
     """Resolution of one project. Not thread-safe.
 
     Args:
         project: name of the project, which is part of every id.
         layout: contents of the project's configuration files.
+        shelf: bounds the facts in memory; by default all facts stay.
     """
 
-    def __init__(self, project: str, layout: Layout | None = None) -> None:
+    def __init__(self, project: str, layout: Layout | None = None, shelf: Shelf | None = None) -> None:
         self.layout = layout or Layout()
         self.faults: dict[str, str] = {}
         self._rules: dict[str, Rules | None] = {}
-        self._project = Project(project, self._rules_of)
+        self._shelf = shelf or Shelf(None)
+        self._project = Project(project, self._rules_of, self._shelf)
         self._inference = Evaluation(self._project)
         self._hierarchy = Hierarchy(self._project, self._inference)
         self._inputs: dict[str, frozenset[int]] = {}  # path -> inputs and groups of its edges
@@ -150,6 +162,8 @@ class Resolver:
         """
         _allow_recursion()
         entry = self._project.files[path]
+        self._shelf.put(entry)
+        self._shelf.trim()
         solver = self._project.solver
         reads = solver.listen()
         with collector_paused():
@@ -204,24 +218,32 @@ class Resolver:
         names = rules_of(entry).module_names(path) if entry is not None else ()
         return names[0] if names else ""
 
-    def dependencies(self, paths: Iterable[str] | None = None) -> tuple[list[Key], Mapping[str, frozenset[int]]]:
-        """Return all inputs, and the input numbers of each resolved file's edges.
+    def dependencies(self, paths: Iterable[str] | None = None, first_key: int = 0, first_group: int = 0) -> Dependencies:
+        """Return all inputs and groups, and those of each resolved file's edges.
 
-        An input's number is its position in the list. Numbers stay fixed for the life of a resolver; new inputs get the next ones.
-        With `paths`, only these files are returned.
+        Numbers stay fixed for the life of a resolver; new inputs and groups get the next ones.
+
+        Args:
+            paths: return the inputs of these files only.
+            first_key: leave out the inputs with lower numbers.
+            first_group: leave out this many groups.
         """
-        groups = self._project.solver.groups
-        wanted = self._inputs if paths is None else paths
-        return self._project.keys(), {path: groups.inputs(self._inputs[path]) for path in wanted}
+        inputs = self._inputs if paths is None else {path: self._inputs[path] for path in paths}
+        return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
-    def remember(self, keys: Iterable[Key], inputs: Mapping[str, frozenset[int]]) -> None:
+    def group_count(self) -> int:
+        """Return the number of groups in use."""
+        return len(self._project.solver.groups)
+
+    def remember(self, kept: Dependencies) -> None:
         """Restore `dependencies` of an earlier resolver, before any other call.
 
         The first `update` must then contain the same facts as the earlier one's last state. The files it returns need not be resolved,
         because their edges are known. Later updates return what an uninterrupted resolver would.
         """
-        self._project.number(keys)
-        self._inputs = dict(inputs)
+        self._project.number(kept.keys)
+        self._project.solver.groups.restore(kept.groups)
+        self._inputs = dict(kept.inputs)
 
     def forget_answers(self) -> None:
         """Free the memory of cached answers, which are recomputed when needed."""
@@ -234,6 +256,7 @@ class Resolver:
 
         Otherwise the cyclic garbage collector would scan a million objects without freeing any.
         """
+        self._shelf.clear()
         for entry in self._project.files.values():
             vars(entry).clear()
         for part in (self._project.solver, self._project, self._inference, self._hierarchy, self):

@@ -33,6 +33,9 @@ Types of bounded height never reach it; it guards against a rule that shrinks an
 NOTHING: Final = -1
 """The group without inputs."""
 
+Members = tuple[int, ...]
+"""Inputs and groups that one group stands for."""
+
 _OPEN: Final = 0
 _WAITING: Final = 1
 _AGAIN: Final = 2
@@ -42,8 +45,8 @@ class Groups:
     """Assigns one number to each set of inputs and groups."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[int, ...], int] = {(): NOTHING}
-        self._members: list[tuple[int, ...] | None] = [()]  # of the groups NOTHING, NOTHING - 1, …; None: unused
+        self._numbers: dict[Members, int] = {(): NOTHING}
+        self._members: list[Members | None] = [()]  # of the groups NOTHING, NOTHING - 1, …; None: unused
         self._containing = GroupsOf()
 
     def __len__(self) -> int:
@@ -61,6 +64,16 @@ class Groups:
             found = numbers[members] = NOTHING - len(self._members)
             self._members.append(members)
         return found
+
+    def members(self, first: int = 0) -> list[Members | None]:
+        """Return the members of the groups from a position on; None: unused."""
+        return self._members[first:]
+
+    def restore(self, members: Iterable[Members | None]) -> None:
+        """Replace all groups by the result of `members`."""
+        self._members = list(members)
+        self._numbers = {some: _number(position) for position, some in enumerate(self._members) if some is not None}
+        self._containing.forget()
 
     def spread(self, stale: set[int]) -> None:
         """Extend a set of inputs by all groups that contain one, at any depth."""

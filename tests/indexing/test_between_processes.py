@@ -10,7 +10,8 @@ import pytest
 from graphmem.errors import DiskFullError
 from graphmem.indexing.inputs import Inputs
 from graphmem.model import HandlesRow
-from graphmem.resolution.resolver import Resolver
+from graphmem.resolution import shelf
+from graphmem.resolution.resolver import Dependencies, Resolver
 
 
 def lines(memory):
@@ -115,6 +116,36 @@ def test_what_was_kept_for_it_can_be_lost(starlette_tree, open_memory, tmp_path,
     assert lines(memory) == lines(fresh)
 
 
+@pytest.fixture
+def small_shelf(monkeypatch):
+    """Memory for the facts of few files."""
+    monkeypatch.setattr(shelf, "BUDGET_BYTES", 100_000)
+
+
+def test_facts_that_rest_are_read_again_from_the_cache(starlette_tree, open_memory, small_shelf):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    append(starlette_tree / "starlette" / "responses.py", "\n\nclass Added(Response):\n    pass\n")
+    memory.index()
+    assert memory.parts.runs.indexers.newest._resolver._shelf.reads > 0
+    shelf.BUDGET_BYTES = 1 << 30  # the fixture puts it back
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
+def test_a_cache_that_loses_facts_in_between_costs_time_only(starlette_tree, open_memory, small_shelf):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    for path in ("requests", "responses"):  # files with old facts that nothing can bring back
+        append(starlette_tree / "starlette" / f"{path}.py", "\n\nclass Added:\n    pass\n")
+    memory.parts.runs.indexers._cache._execute_many("DELETE FROM facts WHERE path <> ?", [("",)])
+    assert memory.index().mode == "incremental"
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
 def test_a_write_that_fails_leaves_a_next_run_that_is_right(starlette_tree, open_memory, monkeypatch):
     memory = open_memory()
     memory.index(starlette_tree)
@@ -162,15 +193,16 @@ def test_inputs_come_back_as_they_were_kept(tmp_path):
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None
     routes = [HandlesRow("route", path, "flask", f"{at:020x}", 0.9, "framework", at) for at, path in enumerate(("/a", "/b", "/c"), 1)]
-    inputs.save(
-        "r1", "l", [("top", "a", "é"), ("file", "b")], {"a": frozenset({0, 1}), "b": frozenset()}, {"a": routes[:1], "b": routes[1:2]}
-    )
-    inputs.follow("r2", "l", [("named", "c")], 2, {"a": frozenset({2})}, {"a": routes[2:]}, ["b"])
+    first = Dependencies([("top", "a", "é"), ("file", "b")], [(), (0, 1)], {"a": frozenset({1, -2}), "b": frozenset()})
+    inputs.save("r1", "l", first, {"a": routes[:1], "b": routes[1:2]})
+    then = Dependencies([("named", "c")], [None, (2, -2)], {"a": frozenset({2, -4})})
+    inputs.follow("r2", "l", (2, 2), then, {"a": routes[2:]}, ["b"])
     inputs.close()
     inputs = Inputs(tmp_path / "inputs.sqlite")
     assert inputs.load("r1", "l") is None
     assert inputs.load("r2", "other") is None
-    assert inputs.load("r2", "l") == ([("top", "a", "é"), ("file", "b"), ("named", "c")], {"a": frozenset({2})})
+    keys, groups = [*first.keys, *then.keys], [*first.groups, *then.groups]
+    assert inputs.load("r2", "l") == (keys, groups, {"a": frozenset({2, -4})})
     assert inputs.handles() == routes[2:]
     assert inputs.handling(["a"])
     assert not inputs.handling(["b"])

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 import starlette
 
+from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.extract import extract
+from graphmem.parsing.packing import pack, unpack_facts
 from graphmem.resolution import dependents
 from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.shelf import Shelf
 
 ROOT = Path(starlette.__file__).parent
 SOURCES = {f"starlette/{path.relative_to(ROOT).as_posix()}": path.read_text() for path in sorted(ROOT.rglob("*.py"))}
@@ -27,8 +30,14 @@ class Tree:
     def facts(self, path):
         key = (path, self.texts[path])
         if key not in self._facts:
-            self._facts[key] = extract(path, key[1].encode(), "python", "")
+            self._facts[key] = extract(path, key[1].encode(), "python", content_hash(key[1].encode()))
         return self._facts[key]
+
+    def read(self, path, hashed, language):
+        """The facts of any version seen, as other objects."""
+        (found,) = (facts for (at, _), facts in self._facts.items() if at == path and facts.content_hash == hashed)
+        assert found.language == language
+        return unpack_facts(pack(found, []).facts)
 
     def all_facts(self):
         return {path: self.facts(path) for path in self.texts}
@@ -37,9 +46,9 @@ class Tree:
 class Kept:
     """A resolver that lives through the edits, with the latest resolution of every file."""
 
-    def __init__(self, tree):
+    def __init__(self, tree, shelf=None):
         self.tree = tree
-        self.resolver = Resolver("p")
+        self.resolver = Resolver("p", shelf=shelf)
         self.results = {}
         self.apply(tree.texts, ())
 
@@ -137,7 +146,8 @@ def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed, monkeypatch)
         monkeypatch.setattr(dependents, "FEW_ANSWERS", 40)
     rng = random.Random(seed)
     tree = Tree()
-    kept = Kept(tree)
+    shelf = Shelf(tree.read, 200_000) if seed % 2 == 0 else None  # room for a tenth of the facts
+    kept = Kept(tree, shelf)
     for step in range(18):
         changed, removed = set(), set()
         for _ in range(rng.choice([1, 1, 2, 3])):
@@ -164,6 +174,7 @@ def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed, monkeypatch)
         fresh = fresh_results(tree, order)
         wrong = sorted(path for path in fresh if fresh[path] != kept.results.get(path))
         assert not wrong, f"step {step} after changes of {sorted(changed)}, removal of {sorted(removed)}: {wrong}"
+    assert shelf is None or shelf.reads > len(SOURCES)
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +227,19 @@ def test_the_order_of_files_does_not_matter():
     tree = Tree()
     forward = fresh_results(tree, sorted(tree.texts))
     assert fresh_results(tree, sorted(tree.texts, reverse=True)) == forward
+
+
+def test_a_resolver_restored_from_its_dependencies_goes_on_like_the_first():
+    tree = Tree()
+    kept = Kept(tree)
+    restored = Resolver("p")
+    restored.remember(kept.resolver.dependencies())
+    restored.update(tree.all_facts(), ())
+    path = "starlette/requests.py"
+    tree.texts[path] = tree.texts[path].replace("def url(self) -> URL:", "def url(self) -> Address:", 1)
+    todo = restored.update({path: tree.facts(path)}, ())
+    assert todo == kept.apply([path], ())
+    assert {one: restored.resolve(one) for one in sorted(todo)} == {one: kept.results[one] for one in todo}
 
 
 def test_forgetting_answers_changes_none(kept):

@@ -1,0 +1,113 @@
+"""Facts of files for the resolver, read when they are needed.
+
+Facts of a large project do not fit in memory. They are in the cache of parsed files as soon as they are parsed, and are read from there. If
+the cache lost some of them, the file is parsed again, provided that it still has the same content.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import IndexCancelledError, IndexingError
+from graphmem.parsing.discovery import FoundFile
+from graphmem.parsing.pool import parse_files
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import FileFacts
+    from graphmem.parsing.facts_cache import FactsCache
+    from graphmem.parsing.packing import ParsedFile
+
+_MANY: Final = 256  # files; for this many and more, loaded facts are hidden from the cyclic collector
+
+
+class FactsLostError(IndexingError):
+    """Facts are gone from the cache, and their file has changed (`path`)."""
+
+
+class FactsSource:
+    """Reads facts by path, content hash and language.
+
+    Args:
+        cache: the cache of parsed files.
+        root: the root of the tree.
+        project: the name of the project.
+        marker: see `parsing.marker`.
+    """
+
+    def __init__(self, cache: FactsCache, root: Path, project: str, marker: Path) -> None:
+        self._cache = cache
+        self._root = root
+        self._project = project
+        self._marker = marker
+
+    def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
+        """Return the facts of one file, equal at every call.
+
+        Raises:
+            FactsLostError: the cache lacks them, and the file has changed.
+        """
+        file = FoundFile(path, str(self._root / path), 0, content_hash, language)
+        facts = self._cache.get(file)
+        if facts is None:
+            (parsed,) = parse_files([file], project=self._project, marker=self._marker)
+            facts = parsed.facts
+            if facts.content_hash != content_hash:
+                raise FactsLostError(f"{path} changed while it was being indexed; index again", stage="resolve", path=path)
+            self._cache.put_many([parsed])
+        return facts
+
+
+class FactsByPath(Mapping[str, "FileFacts"]):
+    """Facts of files by path, each read at every look-up.
+
+    Args:
+        source: reads facts that no parsed file holds.
+        files: the files; content hash and language are used.
+        parsed: files parsed in this run, which may hold their facts.
+        cancelled: called now and then.
+    """
+
+    def __init__(
+        self, source: FactsSource, files: Mapping[str, FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]
+    ) -> None:
+        self._source = source
+        self._files = files
+        self._parsed = parsed
+        self._cancelled = cancelled
+        self._count = 0
+
+    def __getitem__(self, path: str) -> FileFacts:
+        """Return the facts of a file.
+
+        Raises:
+            IndexCancelledError: `cancelled` returned true.
+            FactsLostError: as `FactsSource` raises it.
+        """
+        self._count += 1
+        if self._count % _MANY == 0 and self._cancelled():
+            raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+        one = self._parsed.get(path)
+        if one is None:
+            file = self._files[path]
+            return self._source(path, file.content_hash, file.language)
+        return one.facts if one.has_facts else self._source(path, one.head.content_hash, one.head.language)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._files
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._files
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def hide_from_collector(self) -> None:
+        """Exclude what was loaded from cyclic garbage collection, if it is much.
+
+        Facts live as long as the process. The collector would scan millions of tuples again and again.
+        """
+        if len(self) >= _MANY:
+            gc.freeze()

@@ -1,0 +1,71 @@
+"""Store bytes of one run until they are read, in bounded memory.
+
+The first megabytes stay in memory. More goes to a file without a name, which the system deletes when the process ends.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.runtime.limits import disk_refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MEMORY_BYTES: Final = 96 << 20
+"""Bytes kept in memory; the rows of some 2,000 files."""
+
+
+class Piece(NamedTuple):
+    """A place in a spill."""
+
+    start: int
+    size: int
+
+
+class Spill:
+    """Bytes in memory or in an unnamed file of a directory.
+
+    Args:
+        folder: directory of the file.
+        memory: bytes above which the file is used.
+    """
+
+    def __init__(self, folder: Path, memory: int = MEMORY_BYTES) -> None:
+        self._folder = folder
+        self._file = tempfile.SpooledTemporaryFile(max_size=memory, dir=str(folder))  # noqa: SIM115 - closed in `close`
+        self._end = 0
+
+    def write(self, data: bytes) -> Piece:
+        """Append bytes; return their place.
+
+        Raises:
+            DiskFullError, ResourceError: the disk refused.
+        """
+        with self._refusal_named("writing rows of the new graph beside the index"):
+            self._file.seek(self._end)
+            self._file.write(data)
+        piece = Piece(self._end, len(data))
+        self._end += len(data)
+        return piece
+
+    def read(self, piece: Piece) -> bytes:
+        """Return the bytes of a place."""
+        with self._refusal_named("reading rows of the new graph beside the index"):
+            self._file.seek(piece.start)
+            data: bytes = self._file.read(piece.size)
+        return data
+
+    def close(self) -> None:
+        """Release memory and file. Idempotent."""
+        self._file.close()
+
+    @contextmanager
+    def _refusal_named(self, said: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise disk_refusal(error, said, self._folder) from error

@@ -1,0 +1,85 @@
+"""Bound the facts in memory: files that were not used recently rest.
+
+A large project has more facts than memory. Between two files that are resolved, the facts read longest ago are released. Their next use
+reads them again (`FileEntry.rest`). Answers of inference, symbols and indexes by name stay, so most files are read again only to be
+resolved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from graphmem.parsing.facts import FileFacts
+from graphmem.resolution.file_entry import FileEntry, RestingEntry
+
+BUDGET_BYTES: Final = 400 << 20
+"""Approximate memory of all facts with their indexes; every tree of some 2,000 files fits."""
+
+_FILE_BYTES: Final = 8_000
+_TERM_BYTES: Final = 110
+_DEFINITION_BYTES: Final = 1_200
+_ROW_BYTES: Final = 260  # of a binding, a reference or an import, with its share of the indexes
+
+ReadFacts = Callable[[str, str, str], FileFacts]
+"""Reads facts by path, content hash and language; the facts are equal at every call."""
+
+
+class Shelf:
+    """Files whose facts are in memory, those read longest ago first.
+
+    Args:
+        read: reads facts that were released; None keeps all facts in memory.
+        budget: memory in bytes above which facts are released; None for `BUDGET_BYTES`.
+
+    Attributes:
+        reads: number of files that were read again.
+    """
+
+    def __init__(self, read: ReadFacts | None, budget: int | None = None) -> None:
+        self.reads = 0
+        self._read = read
+        self._budget = BUDGET_BYTES if budget is None else budget
+        self._awake: dict[FileEntry, int] = {}  # with approximate bytes
+        self._bytes = 0
+
+    def put(self, entry: FileEntry) -> None:
+        """Take in a file whose facts were just read, or that is used next."""
+        if self._read is None:
+            return
+        self.drop(entry)
+        if not isinstance(entry, RestingEntry):
+            size = self._awake[entry] = _size(entry.facts)
+            self._bytes += size
+
+    def drop(self, entry: FileEntry) -> None:
+        """Forget a file that was removed or replaced."""
+        self._bytes -= self._awake.pop(entry, 0)
+
+    def trim(self) -> None:
+        """Release the facts read longest ago, down to the budget.
+
+        No question may be open, and no caller may hold parts of facts.
+        """
+        while self._bytes > self._budget and len(self._awake) > 1:
+            oldest = next(iter(self._awake))
+            self.drop(oldest)
+            oldest.rest(self._again)
+
+    def clear(self) -> None:
+        """Forget all files."""
+        self._awake.clear()
+        self._bytes = 0
+
+    def _again(self, entry: FileEntry) -> FileFacts:
+        assert self._read is not None  # noqa: S101 - otherwise no file rests
+        facts = self._read(entry.path, entry.content_hash, entry.language)
+        self.reads += 1
+        size = self._awake[entry] = _size(facts)
+        self._bytes += size
+        return facts
+
+
+def _size(facts: FileFacts) -> int:
+    rows = len(facts.bindings) + len(facts.references) + len(facts.imports)
+    return _FILE_BYTES + _TERM_BYTES * len(facts.terms) + _DEFINITION_BYTES * len(facts.definitions) + _ROW_BYTES * rows
