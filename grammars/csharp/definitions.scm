@@ -45,6 +45,12 @@
   name: (identifier) @name
   !body) @definition.method @modifier.abstract
 
+; Name(parameters) : this(…) {…}
+(constructor_declaration
+  name: (identifier) @name
+  (constructor_initializer) @body
+  body: (_) @body) @definition.method
+
 ; Name(parameters) {…}
 (constructor_declaration
   name: (identifier) @name
@@ -89,6 +95,14 @@
 ((method_declaration
   (modifier) @modifier.async)
   (#eq? @modifier.async "async"))
+
+; static Type Name(this Type receiver)
+((method_declaration
+  parameters: (parameter_list
+    .
+    (parameter
+      (modifier) @modifier.extension)))
+  (#eq? @modifier.extension "this"))
 
 ; [Attribute]
 (class_declaration

@@ -3,6 +3,8 @@
 
 (object_creation_expression) @reference.call
 
+(constructor_initializer) @reference.call
+
 ; object.Name; callees and targets are left out by the engine
 (member_access_expression) @reference.read
 

@@ -2,7 +2,8 @@
 (parameter_list
   (parameter
     type: (_) @annotation
-    name: (identifier) @name) @parameter.normal)
+    name: (identifier) @name
+    (_)? @default) @parameter.normal)
 
 ; (params Type[] name)
 (parameter_list

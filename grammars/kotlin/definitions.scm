@@ -54,6 +54,8 @@
     (user_type) @base.here
     (constructor_invocation
       (user_type) @base.here)
+    (explicit_delegation
+      (user_type) @base.here)
   ])
 
 ; fun name(parameters): Type {…}
@@ -65,6 +67,8 @@
   [
     (user_type)
     (nullable_type)
+    (function_type)
+    (parenthesized_type)
   ] @returns
   (function_body) @body) @definition.function
 
@@ -84,6 +88,8 @@
   [
     (user_type)
     (nullable_type)
+    (function_type)
+    (parenthesized_type)
   ] @returns
   .) @definition.function @modifier.abstract
 
@@ -96,25 +102,25 @@
 ; fun Type.name(parameters) {…}
 (function_declaration
   receiver: (receiver_type
-    (user_type
-      (type_identifier) @owner))
+    (_) @owner)
   (simple_identifier) @name
   (function_value_parameters)
   .
   [
     (user_type)
     (nullable_type)
+    (function_type)
+    (parenthesized_type)
   ] @returns
-  (function_body) @body) @definition.method
+  (function_body) @body) @definition.method @modifier.extension
 
 (function_declaration
   receiver: (receiver_type
-    (user_type
-      (type_identifier) @owner))
+    (_) @owner)
   (simple_identifier) @name
   (function_value_parameters)
   .
-  (function_body) @body) @definition.method
+  (function_body) @body) @definition.method @modifier.extension
 
 ; typealias Name = Type
 (type_alias

@@ -1,12 +1,19 @@
 ; callee(…)
 (call_expression) @reference.call
 
+; : Base(…), constructor(…) : this(…)
+(delegation_specifier
+  (constructor_invocation) @reference.call)
+
+(constructor_delegation_call) @reference.call
+
 ; receiver.name; callees and targets are left out by the engine
 (navigation_expression) @reference.read
 
 ; A name in a place where its value goes somewhere else.
 (value_argument
-  (simple_identifier) @reference.read)
+  (simple_identifier) @reference.read
+  .)
 
 (callable_reference) @reference.read
 

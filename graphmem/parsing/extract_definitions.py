@@ -16,6 +16,8 @@ from graphmem.parsing.facts import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
 
@@ -45,7 +47,8 @@ class Definitions(Bindings):
         found = self.open_definition(kind, name, node, name_node, owner)
         self.opened[node.id] = found
         found.doc = self.docs.pop(node.id, "")
-        body = captures["body"][0] if "body" in captures else None
+        bodies: Sequence[Node] = captures.get("body", ())
+        body = bodies[0] if bodies else None
         header_end = captures["signature.end"][0].start_byte if "signature.end" in captures else body.start_byte if body else node.end_byte
         found.signature = one_line(self.builder.slice(node.start_byte, header_end))
         for modifier in captures:
@@ -76,7 +79,7 @@ class Definitions(Bindings):
             )
         if body is not None:
             found.has_body = True
-            found.body_start, found.body_end = body.start_byte, body.end_byte
+            found.body_start, found.body_end = body.start_byte, bodies[-1].end_byte
             found.body_hash = self.hash_body(node, name_node)
             self.stack.append(found)
         else:
@@ -230,12 +233,15 @@ class Definitions(Bindings):
         if kind == "before_keyword":
             owner.keyword_only = True
             return
+        kind, beside = self.grammar.helper.parameter(node, kind)
         if kind == "normal" and owner.keyword_only:
             kind = "keyword"
         owner.keyword_only = owner.keyword_only or kind == "rest"
         annotation = self.builder.declaration(captures["annotation"][0]) if "annotation" in captures else NO_TERM
         place = len(owner.parameters)
-        default = self.builder.term(captures["default"][0]) if "default" in captures else NO_TERM
+        default = (
+            self.builder.term(captures["default"][0] if "default" in captures else beside) if "default" in captures or beside else NO_TERM
+        )
         if "name" not in captures:  # only its type is given
             owner.parameters.append(Parameter("", annotation, default, kind))
             return

@@ -34,6 +34,7 @@ CAPTURES: Final = frozenset(
         *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
         *("modifier.property", "modifier.setter", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),
         *("modifier.overload", "modifier.test", "modifier.namespace", "modifier.anonymous", "modifier.associated", "modifier.empty"),
+        "modifier.extension",
         "owner",
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
         *("parameter.after_positional", "parameter.before_keyword"),

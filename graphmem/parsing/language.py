@@ -38,18 +38,22 @@ class TermEntry(TypedDict, total=False):
     callee: Place
     content: list[str]  # string: node types of its text
     element: Place
+    generic: list[str]  # attr, call: node types of a name with type arguments, which are not part of the term
     interpolation: list[str]  # string: node types of computed parts
     items: list[Child]
     key: Place
     keys: Child
     keyword: list[str]  # call: node types of keyword arguments
     keyword_fields: list[Child]  # name and value of a keyword argument
+    keyword_mark: str  # call: the token after the name of a keyword argument; other nodes of its type are positional
     kind: str
     left: Place
+    left_out: list[str]  # call: node types in an argument list that are not arguments
     lists: list[str]  # call, dotted: node types of argument lists
     lone_is_itself: bool  # tuple, list, set: a single item is not wrapped
     method: str  # helper: argument of `Helper.helper_term`
     name: Place
+    nested: list[str]  # call: node types of lists inside the argument list
     of: Place
     pair_fields: list[Child]  # key and value of a pair
     pairs: list[str]  # dict, object: node types of pairs

@@ -118,6 +118,7 @@ def _dotted(syntax: Syntax, entry: TermEntry) -> Build:
 def _attr(syntax: Syntax, entry: TermEntry) -> Build:
     base, name = _pick(syntax, entry["base"]), _pick(syntax, entry["name"])
     alone = syntax.kinds(entry.get("alone", ()))
+    generic = syntax.kinds(entry.get("generic", ()))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         if builder._quiet:
@@ -129,6 +130,8 @@ def _attr(syntax: Syntax, entry: TermEntry) -> Build:
             return builder.unknown
         if attribute.kind_id in alone:
             return builder.term(attribute)
+        if attribute.kind_id in generic:
+            attribute = attribute.named_children[0]
         start, end, text = attribute.start_byte, attribute.end_byte, builder.ascii
         found = text[start:end] if text is not None else builder.slice(start, end)
         builder.spots[node.id] = start
@@ -148,11 +151,17 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
     lists = syntax.kinds(entry.get("lists", ()))
     keyword = syntax.kinds(entry.get("keyword", ()))
     keyword_name, keyword_value = (_pick(syntax, where) for where in entry.get("keyword_fields", (0, 1)))
+    mark = entry.get("keyword_mark", "")
     double = syntax.kinds(entry.get("spread_keywords", ()))
+    generic = syntax.kinds(entry.get("generic", ()))
+    nested = syntax.kinds(entry.get("nested", ()))
+    left_out = syntax.kinds(entry.get("left_out", ()))
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         target = callee(node)
         if target is not None:
+            if target.kind_id in generic:
+                target = target.named_children[0]
             builder.consumed.add(target.id)
             called = builder.term(target)
             builder.spots[node.id] = builder.spots.get(target.id, target.start_byte)
@@ -168,14 +177,18 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
             return builder.add((operator, called, (builder.term(given),), ()))
         positional: list[TermIndex] = []
         keywords: list[tuple[str, TermIndex]] = []
-        for child in given.named_children:
+        children = given.named_children
+        if nested:
+            inner = ((child.named_children if child.kind_id in nested else (child,)) for child in children if child.kind_id not in left_out)
+            children = [child for group in inner for child in group]
+        for child in children:
             kind = child.kind_id
-            if kind in keyword:
+            if kind in keyword and (not mark or (child.child_count > 2 and child.children[1].type == mark)):
                 name = keyword_name(child)
                 keywords.append((builder.text(name) if name else "", builder.term(keyword_value(child))))
             elif kind in double:
-                inner = _children(child)
-                keywords.append(("**", builder.term(inner[0] if inner else None)))
+                spread = _children(child)
+                keywords.append(("**", builder.term(spread[0] if spread else None)))
             elif not child.is_extra:
                 positional.append(builder.term(child))
         return builder.add((operator, called, tuple(positional), tuple(keywords)))

@@ -12,6 +12,7 @@ from graphmem.parsing import facts
 from graphmem.parsing.facts import ATTR, CALL, LIST, LITERAL, NAME, NEW, SPREAD, STRING, TUPLE, Attr, Binding, Name, OptionalTerm, TermIndex
 from graphmem.resolution.call import Call
 from graphmem.resolution.classes import Classes
+from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.functions import Functions, result_name
 from graphmem.resolution.language import rules_of
@@ -31,6 +32,7 @@ from graphmem.resolution.types import (
     OBJ,
     PARAM,
     SUPEROBJ,
+    TOP,
     TUP,
     Type,
     anonymous,
@@ -232,7 +234,16 @@ class Evaluation:
             if narrowed is not None:
                 return narrowed
         _, base, name = term
-        return self.attribute(self.expanded(self.term(entry, scope, base, line)), name)
+        value = self.expanded(self.term(entry, scope, base, line))
+        found = self.attribute(value, name)
+        if found is TOP or is_own(found):
+            return found
+        return self._extended(entry, value, name) or found
+
+    def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
+        """Return the extensions of the types of a value, bound to it."""
+        rules = rules_of(entry)
+        return frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))
 
     def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
         return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)

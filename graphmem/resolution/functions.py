@@ -147,7 +147,8 @@ class Functions:
         """
         if receiver is None or symbol.kind != "method":
             return 0
-        return 1 if rules_of(self.project.files[symbol.path]).first_parameter_is_receiver else 0
+        entry = self.project.files[symbol.path]
+        return int(rules_of(entry).first_parameter_is_receiver or rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))
 
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
         """Return the type of the argument for a parameter.

@@ -113,6 +113,8 @@ class Names:
             if symbol.kind in CLASS_KINDS:
                 return one((CLASS, symbol, False))
             if symbol.kind in FUNCTION_KINDS and symbol.key == key and not entry.definitions[slot.index].decorators:
+                if _is_read(entry, slot.index):
+                    return None
                 return one((FUNC, symbol, None))
         return None
 
@@ -198,6 +200,8 @@ class Names:
             return one((CLASS, symbol, False))
         if symbol.kind in FUNCTION_KINDS:
             entry = self.project.entry(symbol)
+            if _is_read(entry, symbol.index):
+                return self.inference.returned(symbol)
             plain = one((FUNC, symbol, None))
             if not entry.definitions[symbol.index].decorators:
                 return plain
@@ -272,6 +276,11 @@ class Names:
         if term < 0:
             return EMPTY
         return self.ask(entry.memo, ("a", scope, term), rules_of(entry).declared, self.inference, entry, scope, term)
+
+
+def _is_read(entry: FileEntry, position: int) -> bool:
+    """Whether a definition is a property whose receiver is implied."""
+    return rules_of(entry).this_is_implied and "property" in entry.definitions[position].modifiers
 
 
 def _sees_members(entry: FileEntry, scope: int) -> bool:

@@ -72,6 +72,9 @@ class PackageRules(Rules):
 
     types_are_declared = True
 
+    sees_outer_packages: bool = False
+    """Whether a file of the package `a.b` sees the names of the package `a`."""
+
     # packages
 
     def shared_names(self, entry: FileEntry) -> Sequence[str]:
@@ -110,9 +113,11 @@ class PackageRules(Rules):
         A star import may bring everything from a package or a class.
         """
         for package in self.names_of(entry.facts)[:1]:
-            found = self.package_places(inference, package, name, entry)
-            if found:
-                return found
+            parts = package.split(".")
+            for count in range(len(parts), 0 if self.sees_outer_packages else len(parts) - 1, -1):
+                found = self.package_places(inference, ".".join(parts[:count]), name, entry)
+                if found:
+                    return found
         for position in entry.stars:
             for atom in self.import_targets(inference, entry, entry.facts.imports[position]):
                 found = []

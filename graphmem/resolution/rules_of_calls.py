@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.resolution.types import (
     EMPTY,
+    Atom,
     Container,
     ExtInstance,
     Func,
@@ -74,6 +75,9 @@ class CallRules:
 
     lists_of_arguments: frozenset[str] = frozenset(["list"])
     """Kinds of containers that can be passed for a parameter that collects arguments."""
+
+    string_type: str = ""
+    """Type of a string literal in the language's library; "" if it has no name."""
 
     functions_take_types: bool = False
     """Whether brackets after a function or type contain types: `Map[int](…)`.
@@ -184,6 +188,14 @@ class CallRules:
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a call's number of arguments."""
         return True
+
+    def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the functions of a name that extend the type of a receiver."""
+        return ()
+
+    def extended_by_parameter(self, definition: Definition) -> bool:
+        """Whether the first parameter of a function is the receiver of its calls."""
+        return False
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a function share."""

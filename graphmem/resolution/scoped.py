@@ -5,12 +5,13 @@ One class serves all these languages. Their differences are in `[resolution]` of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import NAME
+from graphmem.parsing.facts import INDEX, NAME
 from graphmem.resolution.ecmascript.modules import joined
+from graphmem.resolution.extensions import extensions
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules
@@ -21,10 +22,13 @@ from graphmem.resolution.types import (
     CLASS,
     EMPTY,
     EXT,
+    EXTI,
     MODULE,
     NAMESPACE,
     Atom,
     Container,
+    ExtInstance,
+    Instance,
     Language,
     Package,
     Receiver,
@@ -48,6 +52,7 @@ _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
         *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
+        *("conversions", "extensions", "string", "outer_packages"),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
 )
@@ -79,7 +84,7 @@ class ScopedRules(PackageRules):
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
         self._by_path = table.get("imports", "name") == "path"
-        self._separator = str(table.get("separator", "."))
+        self.separator = str(table.get("separator", "."))
         self._dots = bool(table.get("dots"))
         self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
         self._module_returns = bool(table.get("module_returns"))
@@ -96,6 +101,12 @@ class ScopedRules(PackageRules):
         self.has_overloads = bool(table.get("overloads"))
         self.types_are_declared = bool(table.get("typed"))
         self.class_calls_are_virtual = False
+        self.lists_of_arguments = frozenset({"list", "tuple"})
+        self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
+        self.final_types = frozenset(self._conversions)
+        self._extends = str(table.get("extensions", ""))
+        self.sees_outer_packages = bool(table.get("outer_packages"))
+        self.string_type = str(table.get("string", ""))
         self._types = frozenset(table.get("types", ()))
         self._functions = frozenset(table.get("functions", ()))
         self._common = frozenset(table.get("common", ()))
@@ -120,7 +131,7 @@ class ScopedRules(PackageRules):
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
         """Return the group whose files share names, then names for imports."""
-        packages = dict.fromkeys(found.module.replace(self._separator, ".") for found in facts.imports if found.kind == "package")
+        packages = dict.fromkeys(found.module.replace(self.separator, ".") for found in facts.imports if found.kind == "package")
         names = list(packages)
         if self._shares == "project":
             names.insert(0, self._group)
@@ -160,7 +171,7 @@ class ScopedRules(PackageRules):
         return one((EXT, Package(plain), "", None)) if clean == plain else EMPTY
 
     def _named(self, inference: Inference, entry: FileEntry, written: str) -> Type:
-        parts = [part for part in written.replace(self._separator, ".").split(".") if part]
+        parts = [part for part in written.replace(self.separator, ".").split(".") if part]
         for count in range(len(parts), 0, -1):
             package = ".".join(parts[:count])
             if inference.project.modules(package):
@@ -273,6 +284,48 @@ class ScopedRules(PackageRules):
         Any number fits in languages that do not check it.
         """
         return self._any_count or super().takes(definition, positional, keywords, bound=bound)
+
+    def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
+        """Return whether a value can be passed for a parameter of these types.
+
+        Values of final types fit the types in `conversions` only, and nothing else fits a final type.
+        """
+        if not self.final_types:
+            return True
+        accepted = {name for _, name in outside}
+        name = given[2] if given[0] == EXTI else ""
+        if name in self.final_types:
+            return name in accepted or not accepted.isdisjoint(self._conversions[name])
+        return not accepted <= self.final_types or (given[0] == EXTI and ("(" in given[2] or not outside))
+
+    # extensions
+
+    def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
+        """Return the functions of a name that extend the type of a receiver."""
+        return extensions(self, inference, entry, receiver, name) if self._extends else ()
+
+    def extended_type(self, entry: FileEntry, position: int) -> str:
+        """Return the name of the type that an extension extends."""
+        definition = entry.definitions[position]
+        if self._extends != "parameter":
+            return definition.qualname.rpartition(".")[0].rpartition(".")[2]
+        annotation = definition.parameters[0].annotation if definition.parameters else -1
+        found = entry.terms[annotation] if annotation >= 0 else None
+        if found is not None and found[0] == INDEX:
+            found = entry.terms[found[1]]
+        return last_name(found) if found is not None else ""
+
+    def extended_by_parameter(self, definition: Definition) -> bool:
+        """Whether the first parameter of a function is the receiver of its calls."""
+        return self._extends == "parameter" and "extension" in definition.modifiers
+
+    def converted_to(self, name: str) -> Sequence[str]:
+        """Return the types to which values of a final type are converted."""
+        return self._conversions.get(name, ())
+
+    def containers_of(self, kind: str) -> Sequence[str]:
+        """Return the names of the generic types that are containers of a kind."""
+        return tuple(name for name, (other, _) in self._containers.items() if other == kind)
 
     def is_common_name(self, name: str) -> bool:
         """Return whether the table lists a name as common."""

@@ -123,6 +123,13 @@ class Helper:
         """
         return True
 
+    def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
+        """Return the kind and the default of a parameter, if they stand beside it.
+
+        `kind` is the kind that the query gives.
+        """
+        return kind, None
+
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
         """Return the term of the value passed for a parameter of a callback.
 

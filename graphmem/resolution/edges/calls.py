@@ -249,7 +249,7 @@ class CallSites:
         if values > MAX_VALUES:
             self.give_up(reference, "too_many_candidates")
             targets = [target for target in targets if target.symbol is None or target.rule != "function_value"]
-        for symbol, outside, rule, confidence, kind in targets:
+        for symbol, outside, rule, confidence, kind, _ in targets:
             if symbol is not None:
                 if rule == "function_value" and self.targets.stands_in(reference.scope, symbol):
                     rule, confidence = "wrapped", 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from graphmem.parsing.facts import LITERAL, SPREAD, Parameter, Reference
+from graphmem.parsing.facts import LITERAL, NAME, SPREAD, Parameter, Reference
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.fitness import ANY, CONVERTED, DERIVED, EXACT, IMPOSSIBLE
@@ -16,7 +16,7 @@ from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EXTI, INST, LAM, Atom, Package, Type
+from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
@@ -52,14 +52,16 @@ class Overloads:
         return found
 
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
-        """Return those of one class's functions that a call means, or of its base classes."""
+        """Return the functions of a class or its bases that a call means."""
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
             best = max((score for score, _ in scored), default=IMPOSSIBLE)
             scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > best)
         elif not scored:
             scored = self._further_up(reference, group[0], ())
-        return _best(scored) or _shared([target for target in group if self._fits(reference, target.symbol)] or list(group))
+        return _best(scored) or _shared(
+            [target for target in group if self._fits(reference, target.symbol, target.is_extension)] or list(group)
+        )
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return those of one class's functions that override what a call means."""
@@ -75,7 +77,7 @@ class Overloads:
 
     def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:
         """Return the functions that accept the arguments of a call, with scores."""
-        scored = ((self._score(reference, target.symbol), target) for target in targets)
+        scored = ((self._score(reference, target.symbol, target.is_extension), target) for target in targets)
         return [(score, target) for score, target in scored if score >= 0]
 
     def can_construct(self, reference: Reference, symbol: Symbol | None) -> bool:
@@ -89,8 +91,8 @@ class Overloads:
         entry = self.project.entry(symbol)
         return rules_of(entry).takes(entry.definitions[symbol.index], len(arguments), keywords, bound=True)
 
-    def _fits(self, reference: Reference, symbol: Symbol | None) -> bool:
-        """Whether a function accepts the number and the names of a call's arguments."""
+    def _fits(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> bool:
+        """Whether a function accepts the number and names of the arguments."""
         if symbol is None:
             return False
         entry = self.project.entry(symbol)
@@ -98,24 +100,25 @@ class Overloads:
         _, _, arguments, named = call_at(self.terms, reference.term)
         keywords = [keyword for keyword, _ in named]
         known = {parameter.name for parameter in definition.parameters}
-        return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments), keywords, bound=True)
+        return known.issuperset(keywords) and rules_of(entry).takes(definition, len(arguments) + is_extension, keywords, bound=True)
 
-    def _score(self, reference: Reference, symbol: Symbol | None) -> int:
-        """Score how well the arguments fit the declared types; -1 if the call cannot mean the function.
+    def _score(self, reference: Reference, symbol: Symbol | None, is_extension: bool) -> int:
+        """Score how well the arguments of a call fit the declared types.
 
-        Of two functions that fit equally well, one that does not collect arguments in a list has the higher score.
+        The score is -1 if the call cannot mean the function. Of two functions that fit equally well, one that does not collect arguments
+        in a list has the higher score.
         """
-        if symbol is None or not self._fits(reference, symbol):
+        if symbol is None or not self._fits(reference, symbol, is_extension):
             return IMPOSSIBLE
         entry = self.project.entry(symbol)
-        rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters
+        rules, parameters = rules_of(entry), entry.definitions[symbol.index].parameters[is_extension:]
         total, collects = 0, any(parameter.kind == "rest" for parameter in parameters)
         for argument, parameter, is_last in self._pairs(reference, parameters):
-            given = self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
+            given = self._given(reference, argument)
             if self.terms[argument] == (LITERAL, "none") and self._is_value(entry, symbol, parameter.annotation):
                 return IMPOSSIBLE
             items = frozenset(atom for atom in given if atom[0] == BOX and atom[1] in rules.lists_of_arguments)
-            if parameter.kind == "rest" and is_last and items:
+            if parameter.kind == "rest" and is_last and items and items == given:
                 points = self._points(entry, symbol, parameter.annotation, self.inference.expanded(self.inference.element(items)))
                 if points >= 0:  # the list itself is passed
                     collects = False
@@ -131,6 +134,20 @@ class Overloads:
         """Whether a parameter has a type without null."""
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
+
+    def _given(self, reference: Reference, argument: int) -> Type:
+        """Return the type of an argument.
+
+        It is empty for a parameter of the caller that has a type parameter as its type. Calls of the caller pass different types for it.
+        """
+        found = self.terms[argument]
+        places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
+        for entry, scope, slot in places or ():
+            if slot.kind == "parameter":
+                annotation = entry.definitions[scope].parameters[slot.index].annotation
+                if annotation >= 0 and is_type_parameter(entry, scope, annotation):
+                    return EMPTY
+        return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
         """Yield each argument with its parameter.
@@ -172,6 +189,8 @@ class Overloads:
     def _points_of(self, entry: FileEntry, atom: Atom, classes: set[Symbol], outside: set[tuple[Package, str]], boxes: Type) -> int:
         rules = rules_of(entry)
         own = {name for _, name in outside}
+        if atom[0] == EXTI and atom[2] in ("str", "template") and rules.string_type:
+            atom = (EXTI, atom[1], rules.string_type, None)
         if atom[0] == INST or atom[0] == EXTI:
             if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
                 return EXACT

@@ -16,3 +16,4 @@ class Target(NamedTuple):
     rule: str
     confidence: float = 0.0  # 0: the default of the rule
     kind: str = EdgeKind.CALLS
+    is_extension: bool = False  # the receiver of the call is the first parameter

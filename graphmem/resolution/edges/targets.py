@@ -8,6 +8,7 @@ from typing import Final
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, SELF, SPREAD, Reference
 from graphmem.resolution.edges.target import Target
+from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
@@ -132,7 +133,11 @@ class Targets:
         `how` is the rule that found the attribute's owner.
         """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
-        if atom[0] == SUPEROBJ:
+        extending = () if is_own(value) else rules_of(self.entry).extensions(self.inference, self.entry, atom, name)
+        if extending:
+            rule = "receiver_type" if how in ("scope", "import") else how
+            yield from (self.extension(symbol, rule) for symbol in extending)
+        elif atom[0] == SUPEROBJ:
             yield from self.of_value(value, "super", caller, name)
         elif atom[0] == MODULE or atom[0] == NAMESPACE:
             yield from self.of_value(value, "import", caller, name)
@@ -148,6 +153,11 @@ class Targets:
                     yield target._replace(confidence=HANDED_BACK)
         else:
             yield from self.of_value(value, how, caller, name)
+
+    def extension(self, symbol: Symbol, rule: str) -> Target:
+        """Return the target of a call of an extension on an object."""
+        entry = self.project.entry(symbol)
+        return Target(symbol, None, rule, is_extension=rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))
 
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
@@ -248,10 +258,12 @@ class Targets:
             other = self.project.files[symbol.path]
             if other.in_tests and other is not self.entry:  # definitions in a test file count there only, unless they are imported
                 continue
-            if positional < 0 or rules_of(other).takes(other.definitions[symbol.index], positional, keywords, bound=bound):
+            definition = other.definitions[symbol.index]
+            given = positional + (bound and rules_of(other).extended_by_parameter(definition))
+            if positional < 0 or rules_of(other).takes(definition, given, keywords, bound=bound):
                 found.append(symbol)
         if len(found) == 1:
-            return [Target(found[0], None, "unique_name")]
+            return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
         if len(found) > AMBIGUOUS_LIMIT:
             return []
         return [Target(symbol, None, "ambiguous_name", round(0.5 / len(found), 3)) for symbol in found]

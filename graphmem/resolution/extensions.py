@@ -1,0 +1,96 @@
+"""Functions that extend a type from outside.
+
+Examples are `fun String.trimmed()` and `static int Words(this string text)`. The name of the receiver's type decides, in the order of the
+type's base classes. A file sees the extensions of its package and of the packages it imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import BOX, EXT, EXTI, FUNC, INST, TUP, Atom, Type
+
+if TYPE_CHECKING:
+    from graphmem.resolution.file_entry import FileEntry
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.scoped import ScopedRules
+
+ANYTHING: Final = frozenset({"Any", "Object", "object"})
+"""Names of the type that every value has."""
+
+
+def extensions(rules: ScopedRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
+    """Return the extensions of a name that fit a receiver best."""
+    if not inference.project.knows_name(name):
+        return []
+    names = _type_names(rules, inference, receiver)
+    if not names:
+        return []
+    seen = _packages_seen(rules, entry)
+    found: list[tuple[bool, int, Symbol]] = []
+    for symbol in inference.project.named(name):
+        if symbol.kind != "method":
+            continue
+        other = inference.project.entry(symbol)
+        definition = other.definitions[symbol.index]
+        if "extension" not in definition.modifiers or other.rules is not entry.rules or (other.in_tests and not entry.in_tests):
+            continue
+        rank = _rank(other, symbol, rules.extended_type(other, symbol.index), names)
+        if rank >= 0:
+            found.append((seen.isdisjoint(rules.names_of(other.facts)), rank, symbol))
+    if all(is_unseen for is_unseen, _, _ in found):
+        return [symbol for _, _, symbol in found] if len(found) == 1 else []  # another file may import it for the whole project
+    best = min(rank for is_unseen, rank, _ in found if not is_unseen)
+    return [symbol for is_unseen, rank, symbol in found if rank == best and not is_unseen]
+
+
+def is_own(value: Type) -> bool:
+    """Whether a member is one of the project, so that no extension is meant."""
+    return any(atom[0] in (FUNC, INST, BOX, TUP) for atom in value)
+
+
+def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequence[str]]) -> int:
+    """Return how far a type is from the receiver's own; -1 for another type."""
+    if written in ANYTHING:
+        return len(names) + 1
+    for rank, group in enumerate(names):
+        if written in group:
+            return rank
+    scope = symbol.index
+    while scope >= 0:
+        if (scope, written) in entry.locals:  # a type parameter
+            return len(names)
+        scope = entry.definitions[scope].parent
+    return -1
+
+
+def _type_names(rules: ScopedRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
+    """Return the names of the types of a value, the nearest first."""
+    if receiver[0] == INST:
+        return [(base.name,) if isinstance(base, Symbol) else (base[2].rpartition(".")[2],) for base in inference.mro(receiver[1])]
+    if receiver[0] == EXT or receiver[0] == EXTI:
+        _, _, dotted, _ = receiver
+        own = rules.string_type if dotted in ("str", "template") else dotted.rpartition(".")[2]
+        if receiver[0] == EXT or not own or "(" in own or "[" in own:
+            return []
+        return [(own,), *((wider,) for wider in rules.converted_to(own))]
+    if receiver[0] == BOX:
+        kind = "list" if receiver[1] == "tuple" else receiver[1]
+        return [rules.containers_of(kind)]
+    return []
+
+
+def _packages_seen(rules: ScopedRules, entry: FileEntry) -> frozenset[str]:
+    kept: frozenset[str] | None = entry.kept.get("packages seen")
+    if kept is None:
+        found = set(rules.names_of(entry.facts))
+        for package in tuple(found) if rules.sees_outer_packages else ():
+            parts = package.split(".")
+            found.update(".".join(parts[:count]) for count in range(1, len(parts)))
+        for one_import in entry.facts.imports:
+            module = one_import.module.replace(rules.separator, ".")
+            found.update((module, module.rpartition(".")[0]))
+        kept = entry.kept["packages seen"] = frozenset(found - {""})
+    return kept
