@@ -116,7 +116,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         where = f"{location.root} has no index yet" if location.root is not None else f"{directory} contains no index"
         raise NotIndexedError(f"{where}; create one with `graphmem index`", path=str(directory))
     ignore = directory / ".gitignore"
-    ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").strip() == "*"
+    ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip() == "*"
     if directory.is_dir() and not ours and any(one.name != "rules" for one in directory.iterdir()):
         raise BadInputError(
             f"{directory} holds other files; give a new or empty directory for the index", argument="db", path=str(directory)

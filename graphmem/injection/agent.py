@@ -38,6 +38,7 @@ class Context(NamedTuple):
     text: str  # the last messages, the newest last
     files: tuple[str, ...] = ()  # open files, relative to the root
     phase: str = ""
+    session: str = ""
 
 
 class Candidate(NamedTuple):

@@ -5,6 +5,7 @@ They are found by open files, by a text, or because they apply to every session.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from threading import get_ident
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from graphmem.injection.trust import TrustBook
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.projection.graph import GraphView
     from graphmem.projection.memories import MemoryIndex
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
@@ -66,6 +68,7 @@ class Finder:
         vectors: the model that embeds contexts.
         trust: the confidence that a memory needs to be shown without a request.
         state: returns the state of the index.
+        unit_of: returns the unit of work of a session; "" for none.
     """
 
     def __init__(
@@ -76,7 +79,9 @@ class Finder:
         vectors: VectorFiller,
         trust: TrustBook,
         state: Callable[[], IndexState],
+        unit_of: Callable[[str], str],
     ) -> None:
+        self._unit_of = unit_of
         self._book = book
         self._searcher = searcher
         self._projections = projections
@@ -84,6 +89,7 @@ class Finder:
         self._trust = trust
         self._state = state
         self._standing: Kept | None = None
+        self._endings: tuple[GraphView, frozenset[str]] | None = None  # of the newest graph
         self._changes = 0  # changes of memories, which invalidate the cache
         self._counting = 0  # id of the thread that is counting shown memories
 
@@ -114,7 +120,7 @@ class Finder:
             found = [(info.id, score) for info, score in self.search(context.text, ask, MAX_CANDIDATES, time.monotonic() + 2)]
         else:
             found = []
-        sure = {info.id for info, _ in self.infos([one for one, _ in found], ())}
+        sure = {info.id for info, _ in self.infos([one for one, _ in found], (), context.session)}
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
@@ -175,12 +181,12 @@ class Finder:
         hits = self._searcher.search(request, self._state).hits
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
-    def answers(self, query: str) -> list[str]:
+    def answers(self, query: str, session: str) -> list[str]:
         """Memories that answer a search, best first."""
         if not query.strip():
             return []
         found = self.search(query, Ask("step"), 3, time.monotonic() + 2)
-        return [info.id for info, _ in found if self.is_sure(info)]
+        return [info.id for info, _ in found if self.is_sure(info, session)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
         """Active traps about a file or its code, as (id, confidence).
@@ -200,7 +206,16 @@ class Finder:
         surest = sorted(rows, key=lambda row: (row.status != "pinned", -confidence_in_use(row, now, index.about(row.id)), row.id))
         return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now, fades=False)) for row in surest]
 
-    def about_files(self, files: Sequence[str], shown: frozenset[str]) -> tuple[list[tuple[MemoryInfo, float]], int]:
+    def endings(self) -> frozenset[str]:
+        """Endings of the project's files; empty before the graph is loaded."""
+        view = self._projections.graph_if_ready()
+        if view is None:
+            return frozenset()
+        if self._endings is None or self._endings[0] is not view:
+            self._endings = (view, frozenset(path.rpartition(".")[2].lower() for path in view.path_number))
+        return self._endings[1]
+
+    def about_files(self, files: Sequence[str], shown: frozenset[str], session: str) -> tuple[list[tuple[MemoryInfo, float]], int]:
         """Memories about files by weight, and the number left out.
 
         At most MAX_STANDING are returned. Ties are ordered by id.
@@ -213,7 +228,7 @@ class Finder:
             if view is not None and path in view.path_number:
                 nodes |= {view.ids[int(node)] for node in view.by_path(path)}
         ids = sorted(index.about_any(nodes))
-        found = sorted(self.infos(ids, shown), key=lambda one: (-one[1], one[0].id))
+        found = sorted(self.infos(ids, shown, session), key=lambda one: (-one[1], one[0].id))
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
@@ -237,9 +252,17 @@ class Finder:
         return kept
 
     def infos(
-        self, ids: Sequence[str], shown: frozenset[str] | Sequence[str], *, every: bool = False, fades: bool = True
+        self,
+        ids: Sequence[str],
+        shown: frozenset[str] | Sequence[str],
+        session: str = "",
+        *,
+        every: bool = False,
+        fades: bool = True,
     ) -> list[tuple[MemoryInfo, float]]:
         """Memories that may be shown without a request, with their weights.
+
+        Memories of another session or unit of work are left out.
 
         Without `fades` time does not lower the confidence that decides, as for `traps`. With `every` all memories that are not held back
         are returned. The order of the ids is kept. The weight is importance × confidence × trust in the source.
@@ -251,7 +274,7 @@ class Finder:
         found = []
         for one in ids:
             row = rows.get(one)
-            if row is None or is_held(row) or (not every and not self.may_show(row)):
+            if row is None or is_held(row) or (not every and not (self.may_show(row) and self._is_of(row, session))):
                 continue
             info = describer.info(row)
             if every or self._is_sure(row, now, fades=fades):
@@ -267,10 +290,19 @@ class Finder:
             return False
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
-    def is_sure(self, info: MemoryInfo) -> bool:
-        """Whether a memory is pinned or meets the project's trust level."""
+    def is_sure(self, info: MemoryInfo, session: str) -> bool:
+        """Whether a memory of the session's scope meets the trust level."""
         row = self._projections.memories().row(info.id)
-        return row is not None and not is_held(row) and self._is_sure(row, self._book.clock.now())
+        return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
+
+    def _is_of(self, row: MemoryRow, session: str) -> bool:
+        """Whether a memory's scope includes a session."""
+        if row.status == "pinned" or row.scope not in ("session", "work_unit"):
+            return True
+        if session and any(one.session_id == session for one in self._projections.memories().learnt(row.id)):
+            return True
+        label = json.loads(row.work_unit).get("label") if row.scope == "work_unit" and row.work_unit else ""
+        return bool(label) and bool(session) and self._unit_of(session) == label
 
     def _is_sure(self, row: MemoryRow, now: datetime, *, fades: bool = True) -> bool:
         cautious = row.status == "candidate" and self._trust.now().level() == "cautious"

@@ -33,6 +33,7 @@ from graphmem.injection.project_items import of_summary
 from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
+from graphmem.memory.rules import endings
 from graphmem.memory.types import TRAPS
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Injector:
         moving: returns the files that usually change together with some files or folders. The flag says whether to wait for the history.
         relevance: checks prepared candidates in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
+        unit_of: returns the unit of work of a session; "" for none.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Injector:
         moving: Callable[[Sequence[str], bool], Moving] = lambda names, wait: Moving([], ""),
         relevance: Check | None = None,
         advise: Advise = lambda edits: None,
+        unit_of: Callable[[str], str] = lambda session: "",
     ) -> None:
         self._book = book
         self._state = state
@@ -98,7 +101,7 @@ class Injector:
         self._first_lock = Lock()
         self._disputed: set[str] = set()  # memories flagged wrong since this index was opened
         self.trust = TrustBook(data_dir)
-        self._finder = Finder(book, searcher, projections, vectors, self.trust, state)
+        self._finder = Finder(book, searcher, projections, vectors, self.trust, state, unit_of)
         self._planner = Planner(self._finder, book, projections, root, moving)
         self.agent = ContextAgent(self._finder, lambda session, count: on_ready(ContextReady(session, count)), relevance)
         self.steps = StepTriggers(self._finder.traps)
@@ -154,11 +157,11 @@ class Injector:
 
     def searched(self, session: str, query: str) -> None:
         """Record a search, and find in the background the memories that answer it."""
-        self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query)))
+        self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
         """Queue a new context for a conversation; return the turn's number."""
-        return self.agent.update(session, Context("\n".join(messages), tuple(files), phase))
+        return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
     def settle(self, timeout_s: float) -> bool:
         """Wait until all background work is done; False if the agent times out."""
@@ -241,10 +244,15 @@ class Injector:
     def _about_edit(self, ask: Ask, edits: Sequence[Edit], budget: Budget, until: float) -> tuple[Gathered, Consequences | None]:
         found = self._advise(edits)
         fresh = self.edits.unseen(ask.session, found) if found is not None else None
+        rules = self._rules_of([*dict.fromkeys(one.path for one in edits)], self._shown(ask))
         if fresh is None:
-            return self._pack(ask, budget, (), until), None
-        traps = [(info, score) for info, score in self._finder.infos(fresh.memories, self._shown(ask), fades=False) if info.type in TRAPS]
-        items = [*(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(fresh)]
+            return self._pack(ask, budget, rules, until, f"rules of {edits[0].path}" if rules else ""), None
+        traps = [
+            (info, score)
+            for info, score in self._finder.infos(fresh.memories, self._shown(ask), ask.session, fades=False)
+            if info.type in TRAPS
+        ]
+        items = [*rules, *(of_memory(info, "editor", score) for info, score in traps[:EDIT_TRAPS]), *notes(fresh)]
         why = f"before an edit of {', '.join(one.path for one in edits[:1])}" if items else ""
         return self._pack(ask, budget, items, until, why), fresh
 
@@ -286,11 +294,11 @@ class Injector:
         )
 
     def _note_shown(self, session: str, answer: Injection) -> None:
+        if session:
+            self.agent.show(session, [one.id for one in answer.items if one.kind in ("memory", "rule")])
         ids = [one.id for one in answer.items if one.kind == "memory"]
         if not ids:
             return
-        if session:
-            self.agent.show(session, ids)
         self.soon(lambda: self._finder.count_shown(ids, session))
 
     def _pack(self, ask: Ask, budget: Budget, items: Sequence[Item], until: float, why: str = "", notes: Sequence[str] = ()) -> Gathered:
@@ -306,10 +314,13 @@ class Injector:
 
         The recipes are those of workflows. The memories are pinned, global and module memories, which apply to every session.
         """
-        rules, notes = self._rules(ask.files or None)
-        items = [*self._state_notes(), *of_rules(rules)]
+        rules, notes = self._rules(None)
+        mine = {one.name for one in self._rules(ask.files).rules} if ask.files else set[str]()
+        there = self._finder.endings() if any(one.scope for one in rules) else frozenset[str]()
+        apply = [one for one in rules if not one.scope or one.name in mine or endings(one.scope) & there]
+        items = [*self._state_notes(), *of_rules(apply)]
         kept = self._finder.kept()
-        for info, score in self._finder.infos(kept.standing, self._shown(ask)):
+        for info, score in self._finder.infos(kept.standing, self._shown(ask), ask.session):
             items.append(of_memory(info, "always" if info.status == "pinned" else "retrieval", score))
         if kept.more:
             notes = [*notes, f"{kept.more:,} more memories apply to every session and were not considered"]
@@ -318,34 +329,47 @@ class Injector:
     def _prompt(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Context for the first message of a session.
 
-        It has memories about open files and about the message, files to read first, and summaries of sessions.
+        It has rules of open files, memories about them and about the message, files to read first, and summaries of sessions.
         """
         shown = self._shown(ask)
-        about, more = self._finder.about_files(ask.files, shown)
+        about, more = self._finder.about_files(ask.files, shown, ask.session)
         notes = [f"{more:,} more memories are about these files; `search` finds them"] if more else []
         items = [of_memory(info, "editor", score) for info, score in about]
         if ask.text.strip():
             found = self._finder.search(ask.text, ask, MAX_CANDIDATES, until)
-            items += [of_memory(info, "retrieval", score) for info, score in found if info.id not in shown and self._finder.is_sure(info)]
+            items += [
+                of_memory(info, "retrieval", score)
+                for info, score in found
+                if info.id not in shown and self._finder.is_sure(info, ask.session)
+            ]
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += [*to_read, *(of_summary(one, budget.summaries) for one in self._summaries())]
-        return self._pack(ask, budget, items, until, notes=[*notes, *missed])
+        return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
+
+    def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
+        """Rules with a scope that these files are the first to meet."""
+        scoped = [one for one in self._rules(files).rules if one.scope] if files else []
+        return [one for one in of_rules(scoped) if one.id not in shown]
 
     def _tool(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context for the result of a tool: traps of its files."""
+        """Context for the result of a tool: rules and traps of its files."""
         shown = self._shown(ask)
+        rules = self._rules_of(ask.files, shown)
         traps = {one: None for path in ask.files for one, sure in self._finder.traps(path) if sure >= self.trust.threshold()}
         ids = [one for one in traps if one not in shown]
-        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(ids[:MAX_TRAPS], (), fades=False)]
+        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(ids[:MAX_TRAPS], (), ask.session, fades=False)]
         notes = [f"{len(ids) - MAX_TRAPS:,} more traps of these files; `search` finds them"] if len(ids) > MAX_TRAPS else []
-        return self._pack(ask, budget, items, until, f"known about {', '.join(ask.files)}" if items else "", notes)
+        why = f"known about {', '.join(ask.files)}" if items or rules else ""
+        return self._pack(ask, budget, [*rules, *items], until, why, notes)
 
     def _step(self, ask: Ask, budget: Budget, until: float) -> Gathered:
         """Context between two steps: one item if a trigger fires."""
         trigger: Trigger | None = self.steps.step(ask.session, self.agent.shown(ask.session), self.trust.threshold())
         if trigger is None:
             return self._pack(ask, budget, (), until)
-        items = [of_memory(info, "editor", score) for info, score in self._finder.infos(trigger.ids, (), fades=trigger.name != FILE)]
+        items = [
+            of_memory(info, "editor", score) for info, score in self._finder.infos(trigger.ids, (), ask.session, fades=trigger.name != FILE)
+        ]
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
@@ -353,7 +377,7 @@ class Injector:
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
-        items = [of_memory(info, "retrieval", ready[info.id]) for info, _ in self._finder.infos(list(ready), ())]
+        items = [of_memory(info, "retrieval", ready[info.id]) for info, _ in self._finder.infos(list(ready), (), ask.session)]
         why = "fits what the conversation is about" if items else ""
         return self._pack(ask._replace(phase=phase), budget, items, until, why, [said] if said and items else [])
 

@@ -23,6 +23,8 @@ _OURS: Final = (
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
 )
 
+_ALL: Final = "*\n"  # the content in earlier versions, which hid the rules too
+IGNORED: Final = f"*\n!{FOR_PEOPLE}/\n!{FOR_PEOPLE}/**\n"  # rules can be committed; nothing else
 _log = logging.getLogger(__name__)
 
 
@@ -37,8 +39,8 @@ def prepare_data_dir(data_dir: Path) -> None:
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
         ignore = data_dir / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        if not ignore.exists() or ignore.read_text(encoding="utf-8", errors="replace") == _ALL:
+            ignore.write_text(IGNORED, encoding="utf-8")
     except OSError as error:
         if not os.access(data_dir, os.W_OK) and os.access(data_dir / DATABASE, os.R_OK):
             return  # it still answers questions

@@ -2,8 +2,8 @@
 
 The most specific ones are last.
 
-The user's rules are in `~/.graphmem/rules.md`, the project's in `.graphmem/rules/*.md`. A comment `<!-- scope: glob -->` limits a rule to
-work on matching files.
+The user's rules are in `~/.graphmem/rules.md` and `~/.graphmem/rules/*.md`, the project's in `.graphmem/rules/*.md`. A rule of the project
+replaces the user's rule of the same name. A comment `<!-- scope: glob -->` limits a rule to work on matching files.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from graphmem.answers import Rule
 FOLDER: Final = "rules"  # directory of the project's rules, inside the index directory
 MAX_BYTES: Final = 64 << 10  # of one file, because rules are in every prompt
 MAX_RULES: Final = 200
+_LANGUAGE: Final = re.compile(r"(?:\*\*/)?\*\.(?P<ending>\w+)")
 _SCOPE: Final = re.compile(r"<!--[ \t]*scope:[ \t]*(?P<glob>[^\n]*?)[ \t]*-->[ \t]*\n?")
 
 
@@ -35,15 +36,17 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
         The user's rules first, then the project's without a scope, then those with a scope, each by name. Later rules are more specific
         and win over earlier ones.
     """
-    found: list[Rule] = []
+    found: dict[str, Rule] = {}  # by name; a nearer rule replaces one of the same name
     notes: list[str] = []
     places = [("user", home / ".graphmem" / "rules.md", home)]
-    if root is not None:
-        folder = root / ".graphmem" / "rules"
-        listed = sorted(folder.glob("*.md")) if folder.is_dir() else []
+    for origin, above in (("user", home), ("project", root)):
+        folder = above / ".graphmem" / FOLDER if above is not None else None
+        if above is None or folder is None or not folder.is_dir():
+            continue
+        listed = sorted(folder.glob("*.md"))
         if len(listed) > MAX_RULES:
             notes.append(f"{len(listed):,} rules in {folder}; only the first {MAX_RULES} by name are used")
-        places += [("project", path, root) for path in listed[:MAX_RULES]]
+        places += [(origin, path, above) for path in listed[:MAX_RULES]]
     for origin, path, inside in places:
         if not path.exists():
             continue
@@ -60,9 +63,20 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
             continue
         scope = _SCOPE.search(text)
         rule = Rule(path.stem, scope["glob"] if scope else "", origin, _SCOPE.sub("", text).strip())
-        if rule.text and (files is None or not rule.scope or any(_matches(rule.scope, one) for one in files)):
-            found.append(rule)
-    return sorted(found, key=lambda one: (one.origin != "user", bool(one.scope), one.name)), notes
+        if rule.text:
+            found[rule.name] = rule
+    apply = [one for one in found.values() if files is None or not one.scope or any(_matches(one.scope, path) for path in files)]
+    return sorted(apply, key=lambda one: (one.origin != "user", bool(one.scope), one.name)), notes
+
+
+def endings(scope: str) -> frozenset[str]:
+    """File endings of a scope that names whole languages.
+
+    They are ts and tsx of `**/*.ts, *.tsx`. There are none for any narrower scope.
+    """
+    globs = [one.strip() for one in scope.split(",") if one.strip()]
+    found = [_LANGUAGE.fullmatch(one) for one in globs]
+    return frozenset(one["ending"].lower() for one in found if one) if all(found) else frozenset()
 
 
 def _matches(glob: str, path: str) -> bool:

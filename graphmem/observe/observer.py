@@ -335,6 +335,12 @@ class Observer:
             named = self._renamed.get(session_id, session_id)
             return named in self._running or named in self._resting
 
+    def unit_of(self, session_id: str) -> str:
+        """The unit of work of an open session; "" for none."""
+        with self._lock:
+            running = self._get(self._renamed.get(session_id, session_id))
+            return running.info.work_unit if running is not None else ""
+
     def records(self) -> list[SessionRecord]:
         """Records of ended sessions, newest first."""
         return self._files.records()

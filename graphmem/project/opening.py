@@ -224,6 +224,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
         relevance=_relevance(model, settings, book, projections),
         advise=lambda edits: advice.consequences(edits),
+        unit_of=lambda session: observer().unit_of(session),
     )
     advice = EditAdvice(graph, projections, evidence, co_access, known, injector.soon)
     learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
