@@ -23,7 +23,7 @@ from graphmem.runtime.naming import in_project
 from graphmem.runtime.places import Written, unpacked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -106,7 +106,25 @@ class Positions:
         reason = "" if here.found else "the file defines no symbol and uses none that the index knows"
         return Occurrences(here.path, [_shown(view, here, one) for one in here.found], reason, here.is_stale)
 
-    def _file(self, view: GraphView, file: str) -> _File:
+    def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
+        """Return the occurrences of one symbol in a file, and whether it is stale.
+
+        Args:
+            path: path of an indexed file.
+            node: the symbol.
+            targets: ids of edges' ends that may mean the symbol, such as a constructor for its class. A file without them is not read.
+        """
+        view = self.graph.view()
+        written = self._written(path)
+        places = {(one.line, one.column) for one in written if one.target in targets}
+        if not places and path != view.path(node):
+            return [], False
+        # Imports of other symbols stay, because their aliases may hide a name.
+        near = [one for one in written if (one.line, one.column) in places or one.kind == "IMPORTS"]
+        here = self._file(view, path, near)
+        return [_shown(view, here, one) for one in here.found if one.nodes[0] == node], here.is_stale
+
+    def _file(self, view: GraphView, file: str, written: list[Written] | None = None) -> _File:
         path = in_project(file, self.graph.root_path).removeprefix("./")
         number = view.path_number.get(path)
         if number is None or view.file_node(path) is None:
@@ -121,7 +139,7 @@ class Positions:
         text = to_utf8(data, language).source
         lines = text.decode("utf-8", "replace").split("\n")
         key = (view.generation, path, content)
-        found = self._kept.get(key)
+        found = self._kept.get(key) if written is None else _found(view, path, written, lines)
         if found is None:
             found = _found(view, path, self._written(path), lines)
             self._kept[key] = found

@@ -1,0 +1,69 @@
+"""All places of a symbol's name are the occurrences of every file that mean it."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphmem.errors import SymbolNotFoundError
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+FILES = {
+    "shop/__init__.py": "from shop.price import Price, rounded as cut\n",
+    "shop/price.py": (
+        "def rounded(value):\n    return round(value, 2)\n\n\nclass Price:\n    def __init__(self, value):\n"
+        "        self.value = rounded(rounded(value))\n\n\nclass Sale(Price):\n    pass\n"
+    ),
+    "shop/again.py": "from shop import cut\nfrom shop import Price\n",
+    "shop/late.py": (
+        "try:\n    from shop.again import cut\nexcept ImportError:\n    from shop.other import rounded as cut\n\n\n"
+        "def late(price):\n    return cut(price)\n"
+    ),
+    "shop/other.py": "def rounded(value):\n    return value\n\n\ndef unrelated():\n    return rounded(1)\n",
+    "tests/test_price.py": "from shop import Price\n\n\ndef test_price():\n    assert Price(1).value == 1\n",
+}
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    root = tmp_path_factory.mktemp("usages") / "tree"
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(root.parent / "index", settings=Settings(embedder="none")) as opened:
+        opened.index(root)
+        yield opened
+
+
+def places(found):
+    return [(one.path, one.range.line, one.range.column, one.text, one.role, one.confidence) for one in found]
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.endswith(".py")])
+def test_usages_are_the_occurrences_of_all_files(memory, path):
+    for entry in memory.outline(path).entries:
+        wanted = [
+            (file, one.range.line, one.range.column, one.text, one.role, one.confidence)
+            for file in FILES
+            for one in memory.occurrences(file).occurrences
+            if one.symbol.id == entry.symbol.id
+        ]
+        found = memory.usages(entry.symbol.id)
+        assert sorted(places(found.usages)) == sorted(wanted), entry.symbol.ref
+        assert found.total == len(wanted)
+        assert found.usages[0].path == path
+
+
+def test_an_import_through_two_files_is_a_usage(memory):
+    found = memory.usages("shop/price.py:Price")
+    assert {one.path for one in found.usages} == {"shop/__init__.py", "shop/price.py", "shop/again.py", "tests/test_price.py"}
+
+
+def test_a_short_list_says_how_many_there_are(memory):
+    found = memory.usages("shop/price.py:Price", limit=2)
+    assert (len(found.usages), found.total) == (2, 6)
+
+
+def test_an_unknown_symbol_is_refused(memory):
+    with pytest.raises(SymbolNotFoundError):
+        memory.usages("nothing")
