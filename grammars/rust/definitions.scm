@@ -106,6 +106,8 @@
         (scoped_type_identifier
           name: (type_identifier) @owner)
       ])
+    (dynamic_type
+      trait: (type_identifier) @owner)
   ]
   body: (declaration_list
     (function_item
@@ -127,7 +129,26 @@
           name: (type_identifier) @owner)
       ])
     (reference_type
-      type: (type_identifier) @owner)
+      type: [
+        (type_identifier) @owner
+        (scoped_type_identifier
+          name: (type_identifier) @owner)
+        (generic_type
+          type: [
+            (type_identifier) @owner
+            (scoped_type_identifier
+              name: (type_identifier) @owner)
+          ])
+        (dynamic_type
+          trait: (type_identifier) @owner)
+        (array_type) @owner
+        (tuple_type) @owner
+        (primitive_type) @owner
+      ])
+    (dynamic_type
+      trait: (type_identifier) @owner)
+    (array_type) @owner
+    (tuple_type) @owner
     (primitive_type) @owner
   ]
   body: (declaration_list

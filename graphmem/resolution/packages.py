@@ -70,6 +70,9 @@ class PackageRules(Rules):
     transparent: ClassVar[frozenset[str]] = frozenset()
     """Last names of generic types that expose the members of their argument."""
 
+    most_bounds: ClassVar[int] = 1
+    """Most bounds that type parameters of one name may have in a file."""
+
     types_are_declared = True
 
     sees_outer_packages: bool = False
@@ -224,9 +227,9 @@ class PackageRules(Rules):
         if found[0] != NAME:
             return EMPTY
         _, name = found
-        bound = self._bound(entry, scope, name)
-        if bound >= 0:
-            return inference.declared(entry, scope, bound)
+        bounds = self.bounds(entry, scope, name)
+        if bounds:
+            return join_all(inference.declared(entry, scope, bound) for bound in bounds)
         places = inference.lookup(entry, scope, name, 1 << 30)
         while places and scope > 0 and all(place.slot.kind == "binding" and place.scope == scope for place in places):
             scope = entry.definitions[scope].parent  # a field or a variable with the same name as its type
@@ -235,21 +238,22 @@ class PackageRules(Rules):
             return self.unbound(inference, entry, scope, name)
         return inference.expanded(join_all(inference.slot(place) for place in places if place.slot.kind != "parameter"))
 
-    def _bound(self, entry: FileEntry, scope: int, name: str) -> int:
-        """Return the bound of a type parameter.
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+        """Return the bounds of a type parameter, as terms.
 
-        -1 if the type parameters of that name have no common bound. Type parameters of different definitions are not distinguished, because
-        a file rarely uses one name for type parameters with different bounds.
+        Type parameters of different definitions are not distinguished. If they differ, there are more bounds than `most_bounds`, and none
+        is returned.
         """
-        found = -1
+        found: list[int] = []
         while scope >= 0:
             for position in entry.locals.get((scope, name), ()):
                 annotation = entry.facts.bindings[position].annotation
-                if annotation < 0 or (found >= 0 and annotation != found):
-                    return -1
-                found = annotation
+                if annotation < 0:
+                    return ()
+                if annotation not in found:
+                    found.append(annotation)
             scope = entry.definitions[scope].parent
-        return found
+        return found if len(found) <= self.most_bounds else ()
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type of an annotation.

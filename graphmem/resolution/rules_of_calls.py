@@ -205,6 +205,13 @@ class CallRules:
         """Return whether a method overrides a method of the same name in a base."""
         return True
 
+    def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
+        """Return the methods of a receiver that is not of a project class.
+
+        None if the type of the receiver is unknown.
+        """
+        return None
+
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
         """Return whether a call in one file can run an override in another."""
         return True

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+_PATH: Final = re.compile(r"\w+::")
 MAX_NESTED: Final = 50
 """Most nested braces of one `use` that are read."""
 
@@ -48,6 +49,10 @@ class RustHelper(Helper):
         return tuple(
             found._replace(module=module, name=name, alias=alias) for module, name, alias in _tree("", found.module.replace("r#", ""), 0)
         )
+
+    def owner(self, text: str) -> str:
+        """Return the name of the type of an `impl` block: `[u8]`, `(A,B)`."""
+        return _PATH.sub("", "".join(text.split()))
 
     def fields(self, node: Node) -> tuple[tuple[str, Node], ...]:
         """Return (attribute, target) for each part of a pattern.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
-from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, Call, Reference, Term
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, SELF, Call, Reference, Term
 from graphmem.resolution.edges.frameworks import Handing
 from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
@@ -177,6 +177,10 @@ class CallSites:
         base = self.value(reference, receiver)
         elsewhere = self.handing.run_by(reference, receiver, name)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
+        if not base and self.terms[receiver][0] == SELF:
+            own = rules_of(self.entry).methods_of_self(self.inference, self.entry, reference.scope, name)
+            if own is not None:
+                return [Target(symbol, None, "self") for symbol in own]
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
         elif self.is_anything(base):

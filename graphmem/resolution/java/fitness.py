@@ -117,7 +117,7 @@ def _of_primitive(name: str, wanted: str) -> int:
 
 
 def _widened(name: str, wanted: str) -> int:
-    """Return by how many steps one primitive is widened to another; -1 for never."""
+    """Return the steps by which a primitive is widened; -1 for never."""
     if name == wanted:
         return 0
     first = "short" if name == "char" else name

@@ -83,6 +83,7 @@ class RustRules(RustModules):
     builtin_types: ClassVar = frozenset(_PRELUDE)
     builtin_functions: ClassVar = frozenset(_MACROS)
     class_calls_are_virtual = False
+    most_bounds = 3  # several `impl` blocks of one type have the traits that it needs
     item_method = "index"
     item_setters = ("index_mut",)
     own_names_are_below = False
@@ -188,6 +189,35 @@ class RustRules(RustModules):
             atom[1] for _, term in definition.bases for atom in self.objects(inference, entry, definition.parent, term) if atom[0] == CLASS
         ]
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
+
+    def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
+        """Return the bounds of a type parameter.
+
+        A defined or imported type in `where Type: Trait` is not a type parameter.
+        """
+        is_type = any(slot.kind in ("definition", "import") for slot in entry.names(0).get(name, ()))
+        return () if is_type else super().bounds(entry, scope, name)
+
+    def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
+        """Return the methods of `self` in an `impl` for a built-in type.
+
+        They are the methods written for that type in the file, or those of the trait. None in other blocks.
+        """
+        method = entry.enclosing(scope, ("method",))
+        if method < 0:
+            return None
+        definition = entry.definitions[method]
+        around, slot = self.definition_slot(entry, method)
+        owner = slot.rpartition(".")[0]
+        if owner[:1] not in ("[", "(") and owner not in self.builtin_types:
+            return None
+        slots = entry.names(around).get(f"{owner}.{name}", ())
+        found = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
+        for _, term in definition.bases if not found else ():
+            for atom in sorted(self.objects(inference, entry, definition.parent, term), key=repr):
+                trait = inference.owner(atom[1], name) if atom[0] == CLASS else None
+                found += inference.functions(trait, name) if isinstance(trait, Symbol) else ()
+        return found
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts this number of arguments.
