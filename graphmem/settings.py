@@ -101,6 +101,7 @@ class Settings:
     paragraphs: bool = _setting(True, "let the language model write a paragraph about each module and flow, in the background")
     relevance: bool = _setting(True, "let the language model drop trivial items from prepared context")
     extraction: bool = _setting(True, "let the language model extract facts when a plan is approved or work is done")
+    learning: bool = _setting(True, "observe agents' sessions and learn from them; `graphmem memory auto` switches it at once")
     promotion: str = _setting(
         "balanced", "how easily findings of sessions become memories", choices=("conservative", "balanced", "aggressive")
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from graphmem.answers.marks import Doc, Size
 from graphmem.answers.plain import answer
-from graphmem.answers.vocabulary import MomentOrNone
+from graphmem.answers.vocabulary import LearningChoice, MomentOrNone
 
 
 @answer(name="Session")
@@ -135,6 +135,15 @@ class SessionStarted:
     work_unit: str
     phase: str
     note: Annotated[str, Doc("why the id differs from the requested one; else empty")]
+
+
+@answer
+class LearningState:
+    """Whether graphmem observes sessions and learns from them."""
+
+    state: Annotated[LearningChoice, Doc("on, off or paused")]
+    until: Annotated[MomentOrNone, Doc("end of the pause; none until a person ends it")]
+    by_setting: Annotated[bool, Doc("true when the setting `learning` switches it off")]
 
 
 @answer

@@ -81,6 +81,10 @@ TrustLevel: TypeAlias = Annotated[
     Literal["auto", "cautious", "standard", "confident", "autonomous"],
     Vocabulary("TrustLevel", "How much confidence a memory needs to be injected."),
 ]
+LearningChoice: TypeAlias = Annotated[
+    Literal["on", "off", "paused"],
+    Vocabulary("LearningChoice", "Whether sessions are observed and learnt from."),
+]
 PhaseChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "The weights of phases to use.")]
 SessionKind: TypeAlias = Annotated[
     Literal["build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review"],

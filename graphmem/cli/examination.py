@@ -197,8 +197,12 @@ def _learning(said: dict[str, Any]) -> list[Finding]:
     if not said:
         return []
     model = f"language model {said['language_model']}" if said["language_model"] else "no language model"
-    words = [f"{said['sessions']:,} sessions", f"{said['memories']:,} memories learnt", model, *said["notes"]]
-    return [Finding("learning", "note" if said["notes"] else "ok", "; ".join(words))]
+    switch = said.get("switch") or {}
+    state = switch.get("state", "on")
+    until = f" until {switch['until']}" if switch.get("until") else ""
+    switched = [] if state == "on" else [f"learning is {state}{until}; `graphmem memory auto on` switches it on"]
+    words = [*switched, f"{said['sessions']:,} sessions", f"{said['memories']:,} memories learnt", model, *said["notes"]]
+    return [Finding("learning", "note" if said["notes"] or switched else "ok", "; ".join(words))]
 
 
 def _evidence(said: dict[str, Any]) -> list[Finding]:

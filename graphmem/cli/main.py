@@ -59,6 +59,7 @@ COMMANDS: Final = {
     "memory list": "memory:list_",
     "memory verify": "memory:verify",
     "memory alias": "memory:alias",
+    "memory auto": "memory:auto",
     "memory prune": "memory:prune",
     "memory scan": "memory:scan",
     "memory phases": "memory:phases",
@@ -82,7 +83,7 @@ PANELS: Final = {
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),
-    "memory": "list show timeline review verify dispute resolve alias audit prune retract scan rebuild phases",
+    "memory": "list show timeline review verify dispute resolve alias auto audit prune retract scan rebuild phases",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

@@ -44,6 +44,11 @@ COMMANDS: Final = (
     Command("forget", "Remove a memory from search", "Call graphmem's tool `forget` with this id: {given}"),
     Command("pin", "Show a memory in every session", "Run `graphmem pin {given}` in a shell, and answer with its output."),
     Command(
+        "pause",
+        "Pause learning from this project's sessions",
+        "Run `graphmem memory auto paused` in a shell, with `--for` and the minutes if they are given. Answer with its output: {given}",
+    ),
+    Command(
         "impact",
         "List code that a change could break",
         "Call graphmem's tool `impact` with these targets. Summarise dependents, tests to run and known traps: {given}",

@@ -18,7 +18,19 @@ FOR_PEOPLE: Final = "rules"  # Markdown for everybody who reads the project; git
 # Prefixes of graphmem's own files. A directory with other files also serves other purposes.
 _OURS: Final = (
     *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
-    *("tokens.json", ".tokens-", "owner.json", ".owner-", "starting.lock", "server.log", "trust.json", ".trust-", "memory-md.json"),
+    *(
+        "tokens.json",
+        ".tokens-",
+        "owner.json",
+        ".owner-",
+        "starting.lock",
+        "server.log",
+        "trust.json",
+        ".trust-",
+        "learning.json",
+        ".learning-",
+        "memory-md.json",
+    ),
     *("phases.json", ".phases-"),
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
 )

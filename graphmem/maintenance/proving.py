@@ -92,6 +92,7 @@ KINDS: Final = (
     Kind("ledger.sqlite", _damage_of_sqlite, "counts across sessions start again; memories stay"),
     Kind("evidence.sqlite", _damage_of_sqlite, "import the outside evidence again"),
     Kind("paragraphs.sqlite", _damage_of_sqlite, "paragraphs are written again when they are asked for"),
+    Kind("learning.json", _damage_of_json, "learning is paused until a person switches it on", stays=True),
     Kind("trust.json", _damage_of_json, "injection is as cautious as in a new project"),
     Kind("phases.json", _damage_of_json, "the built-in weights of phases are in force"),
     Kind("memory-md.json", _damage_of_json, "differences at the next sync count as the person's"),

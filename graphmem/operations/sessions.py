@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from graphmem.answers import Experiment, Forgotten, PhaseWeights, Receipt, SessionSummary
 from graphmem.answers.marks import Doc, Size
-from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
-from graphmem.answers.vocabulary import PhaseChoice, SessionKind, SessionOutcome, SessionState
+from graphmem.answers.sessions import LearningState, ObserveAnswer, SessionDetail, SessionEnded, SessionPage, SessionStarted
+from graphmem.answers.vocabulary import LearningChoice, PhaseChoice, SessionKind, SessionOutcome, SessionState
 from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
 
 Limit = Annotated[int, Within("results"), Doc("the maximum number of results")]
@@ -75,6 +75,21 @@ class SessionOperations:
             branch: the git branch of the session.
             commit_sha: the commit at the start of the session.
             cwd: the working directory of the session.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN)
+    def learning(self) -> LearningState:
+        """Whether sessions are observed and learnt from."""
+
+    @operation("mutation", needs="curate", shows=Sight.PLAIN)
+    def set_learning(self, state: LearningChoice, minutes: int | None = None) -> LearningState:
+        """Switch learning on or off, or pause it. It applies at once.
+
+        While it is off or paused, events of sessions are dropped. Explicit memories are still stored.
+
+        Args:
+            state: ON, OFF or PAUSED.
+            minutes: length of a pause; default: until it is switched on.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN, client="own")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary
+from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary, to_json
+from graphmem.answers.sessions import LearningState
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
 from graphmem.injection.experiment import GROUPS, group_of
 from graphmem.memory.redact import redact_all
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from graphmem.answers import Forgotten, Recorded
     from graphmem.language_model import LanguageModel
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.observe.switch import Learning, LearningSwitch
     from graphmem.project.lazy import Lazy
     from graphmem.settings import Settings
 
@@ -48,6 +50,7 @@ class SessionLearning:
     settings: Settings
     language_model: LanguageModel | None
     record_co_access: Callable[..., Recorded]  # records files that belonged together
+    switch: LearningSwitch
     session_over: Callable[[str, int], object]  # adds a session and the number of memories shown to the project's experience
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
@@ -160,10 +163,22 @@ class SessionLearning:
         notes = [f"with fewer than {ENOUGH} sessions in a group, differences may be chance: {', '.join(few)}"] if few else []
         return Experiment(groups, notes)
 
+    def learning(self) -> LearningState:
+        return _state(self.switch.now())
+
+    def set_learning(self, state: str, minutes: int | None = None) -> LearningState:
+        """Switch learning on or off, or pause it.
+
+        Raises:
+            BadInputError: as for `LearningSwitch.choose`.
+        """
+        return _state(self.switch.choose(state, minutes))
+
     def status(self) -> dict[str, Any]:
         """Return counts of learning, versions and obstacles, for `doctor`."""
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
-        report: dict[str, Any] = {"sessions": 0, "memories": 0, "language_model": model, "notes": []}
+        switch = to_json(self.learning())
+        report: dict[str, Any] = {"switch": switch, "sessions": 0, "memories": 0, "language_model": model, "notes": []}
         if (self.data_dir / LEDGER).exists():
             ledger = self.ledger()
             try:
@@ -229,6 +244,10 @@ class SessionLearning:
         several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more characters of its id"
         none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` lists sessions"
         raise SessionNotFoundError(several if like else none, id=wanted, candidates=like)
+
+
+def _state(now: Learning) -> LearningState:
+    return LearningState(now.state, now.until.isoformat() if now.until is not None else "", now.by_setting)
 
 
 def _summary(found: Mapping[str, Any]) -> SessionSummary:

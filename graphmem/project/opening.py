@@ -32,6 +32,7 @@ from graphmem.memory.repository import MemoryRepository
 from graphmem.model import IndexProgress
 from graphmem.observe.ledger import LEDGER, Ledger
 from graphmem.observe.observer import Observer
+from graphmem.observe.switch import LearningSwitch
 from graphmem.project.backing_up import Backups
 from graphmem.project.changes import ChangeQuestions
 from graphmem.project.context import AgentContext
@@ -199,6 +200,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
     # Memories, and context for agents.
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
+    switch = LearningSwitch(data_dir, settings.learning, lambda: book.clock.now())
     learning = SessionLearning(
         book,
         ledger,
@@ -206,6 +208,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         settings,
         model,
         co_access.record_co_access,
+        switch,
         lambda session, shown: injector.trust.session_over(session, shown),
     )
     searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
@@ -235,7 +238,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         used=lambda session, ids: memories.use_of_session(session, ids),
         doubted=lambda session, doubt: memories.doubt_of_session(session, doubt),
     )
-    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard)
+    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard, switch)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
     memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions)
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -16,15 +17,17 @@ from graphmem.observe.events import MAX_BATCH
 from graphmem.observe.gates import UNITS
 from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.promotion import WISH_TAGS
+from graphmem.observe.switch import OFF
 from graphmem.project.session_answers import detail, row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from graphmem.answers import Receipt
     from graphmem.memory.repository import MemoryRepository
     from graphmem.observe.model import SessionRecord
     from graphmem.observe.observer import Observer, Wish
+    from graphmem.observe.switch import LearningSwitch
     from graphmem.project.lazy import Lazy
     from graphmem.project.session_learner import SessionLearner
 
@@ -71,6 +74,7 @@ class Sessions:
     learner: SessionLearner
     learn_from: Callable[[SessionRecord], Receipt]  # learns in the calling thread
     hear: Callable[[Sequence[Mapping[str, Any]], str], object]  # reads events for uses of memories
+    switch: LearningSwitch
 
     def start_session(
         self,
@@ -120,6 +124,10 @@ class Sessions:
         observer = self.observer()
         self.learner.sweep_when_due()
         events = list(events)
+        dropped = 0
+        if not (learning := self.switch.now()).is_on:
+            kept = [one for one in events if isinstance(one, Mapping) and one.get("kind") == "session_end"]
+            dropped, events = len(events) - len(kept), kept
         self.hear(events[:MAX_BATCH], session)  # before a session ends
         seen = observer.observe(events, session)
         for wish in seen.wishes:
@@ -128,11 +136,13 @@ class Sessions:
             if len(record.units) > UNITS:
                 self.learner.learn_soon(record, unit)
         for record in seen.finished:
-            self.learner.learn_soon(record, None)
+            if learning.state == OFF:
+                observer.settled(record)
+            else:
+                self.learner.learn_soon(record, None)
+        ignored = dict(seen.ignored) | ({"learning_off": dropped} if dropped else {})
         early = {one.key: None for named in seen.sessions for one in observer.early(named)} if len(seen.sessions) <= 8 else {}
-        return ObserveAnswer(
-            seen.taken, dict(seen.ignored), list(seen.sessions), [record.info.id for record in seen.finished], sorted(early)
-        )
+        return ObserveAnswer(seen.taken, ignored, list(seen.sessions), [record.info.id for record in seen.finished], sorted(early))
 
     def end_session(self, id: str, outcome: str = "", learn: bool = True) -> SessionEnded:  # noqa: A002
         """End a session and learn from it. Idempotent.

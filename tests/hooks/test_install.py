@@ -238,7 +238,7 @@ def test_commands_are_written_and_one_of_somebody_else_stays(place, agent, folde
     theirs = place.write(f"{folder}/recall.{ending}", "mine = 1\n")
     before = place.tree()
     place.install(agent)
-    assert {path.stem for path in (place.root / folder).iterdir()} == {"remember", "recall", "forget", "pin", "impact"}
+    assert {path.stem for path in (place.root / folder).iterdir()} == {"remember", "recall", "forget", "pin", "pause", "impact"}
     assert theirs.read_text() == "mine = 1\n"
     for path in (place.root / folder).iterdir():
         if ending == "toml":

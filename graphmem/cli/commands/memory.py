@@ -173,6 +173,24 @@ def alias(
 
 
 @command()
+def auto(
+    here: Door,
+    state: Annotated[str, typer.Argument(metavar="[STATE]", help="on, off or paused; default: show the state.")] = "",
+    *,
+    minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this time.")] = None,
+) -> None:
+    """Show or switch learning from agents' sessions.
+
+    While it is off or paused, nothing is recorded of sessions. Memories can still be stored and are still shown.
+    """
+    service = here.service()
+    found = service.set_learning(options.word(state), minutes) if state else service.learning()
+    until = f" until {found.until}" if found.until else ""
+    why = ", by the setting `learning`" if found.by_setting else ""
+    here.output.show(found, lambda: here.output.line(f"learning from sessions is {found.state}{until}{why}"), found.state)
+
+
+@command()
 def prune(
     here: Door,
     *,

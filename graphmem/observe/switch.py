@@ -1,0 +1,109 @@
+"""Whether graphmem learns from sessions: on, off, or paused for a time.
+
+The state is a small file of the index. The setting `learning = false` of the project overrides it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.limits import unless_refused
+
+FILE: Final = "learning.json"
+ON, OFF, PAUSED = "on", "off", "paused"
+STATES: Final = (ON, OFF, PAUSED)
+MAX_MINUTES: Final = 60 * 24 * 30
+
+
+class Learning(NamedTuple):
+    """The state of learning."""
+
+    state: str = ON  # on | off | paused
+    until: datetime | None = None  # end of a pause; None: until a person ends it
+    by_setting: bool = False  # the project's setting switches it off
+
+    @property
+    def is_on(self) -> bool:
+        """Whether sessions are observed and learnt from."""
+        return self.state == ON
+
+
+class LearningSwitch:
+    """The switch of one project. Thread-safe.
+
+    Args:
+        folder: the index directory.
+        allowed: the setting `learning`.
+        now: returns the current time.
+    """
+
+    def __init__(self, folder: Path, allowed: bool, now: Callable[[], datetime]) -> None:
+        self._file = folder / FILE
+        self._allowed = allowed
+        self._time = now
+        self._lock = threading.Lock()
+        self._now = _read(self._file)
+
+    def now(self) -> Learning:
+        """The current state; a pause that is over is `on`."""
+        if not self._allowed:
+            return Learning(OFF, None, by_setting=True)
+        now = self._now
+        over = now.state == PAUSED and now.until is not None and self._time() >= now.until
+        return Learning() if over else now
+
+    def choose(self, state: str, minutes: int | None = None) -> Learning:
+        """Switch learning on or off, or pause it.
+
+        Raises:
+            BadInputError: the state or the number of minutes is invalid, or the setting of the project switches learning off.
+        """
+        if state not in STATES:
+            raise BadInputError(f"unknown state {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
+        if minutes is not None and (state != PAUSED or not 1 <= minutes <= MAX_MINUTES):
+            raise BadInputError(f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only for a pause", argument="minutes", value=minutes)
+        if not self._allowed and state != OFF:
+            raise BadInputError("the setting `learning` switches it off; remove the setting and restart", argument="state", value=state)
+        chosen = Learning(state, self._time() + timedelta(minutes=minutes) if minutes is not None else None)
+        with self._lock:
+            _write(self._file, chosen)
+            self._now = chosen
+        return self.now()
+
+
+def _read(file: Path) -> Learning:
+    """Read the file. Without one learning is on; a damaged one pauses it.
+
+    A person may have switched learning off, so damage must not switch it on.
+
+    Raises:
+        ResourceError: out of memory or descriptors.
+    """
+    try:
+        found = read_sealed_json(file.read_bytes())
+        until = datetime.fromisoformat(found["until"]) if found["until"] else None
+        return Learning(found["state"] if found["state"] in STATES else PAUSED, until)
+    except FileNotFoundError:
+        return Learning()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        unless_refused(error, f"reading {file.name}", file)
+        return Learning(PAUSED)
+
+
+def _write(file: Path, now: Learning) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=".learning-", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as written:
+            written.write(sealed_json({"state": now.state, "until": now.until.isoformat() if now.until else ""}))
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
