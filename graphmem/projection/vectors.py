@@ -138,8 +138,6 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
     """
     unit = unit_rows(np.asarray(query, np.float32).reshape(1, -1))[0]
     with _blas.limit(limits=1, user_api="blas"):
-        if len(rows) == n:
-            return np.asarray(matrix[:n] @ unit, np.float32)
         if len(rows) <= n * _SMALL:
             return np.asarray(matrix[rows] @ unit, np.float32)
         return np.asarray((matrix[:n] @ unit)[rows], np.float32)

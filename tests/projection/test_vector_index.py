@@ -58,6 +58,13 @@ def test_cosines_are_given_for_texts_that_have_a_vector():
     assert cosines["h3"] == pytest.approx(1.0, abs=1e-6)
 
 
+def test_cosines_of_all_texts_go_to_their_texts_in_any_order():
+    index, vectors = made(5)
+    cosines = index.cosines(vectors[3], ["h3", "h0", "h4", "h2", "h1"])
+    assert max(cosines, key=cosines.__getitem__) == "h3"
+    assert list(cosines) == ["h3", "h0", "h4", "h2", "h1"]
+
+
 def test_readers_see_whole_rows_while_a_writer_adds():
     index, vectors = made(50)
     more = np.random.default_rng(9).normal(size=(5000, 16)).astype(np.float32)
