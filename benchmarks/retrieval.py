@@ -3,7 +3,8 @@
     python benchmarks/retrieval.py DATA [--models DIR] [--cache FILE] [--only dialogues|notes] [--limit N]
     python benchmarks/retrieval.py --generated
 
-DATA holds `locomo10.jsonl.gz` (dialogues: every turn is a memory, a question asks for marked turns) and `history_*.jsonl.gz` (notes:
+DATA holds `locomo10.jsonl.gz` (dialogues: every turn is a memory, a question asks for marked turns; those
+that name a date are shown apart as well) and `history_*.jsonl.gz` (notes:
 every commit message is a memory about the files it touched; a later message asks for those that share a rare file, its gain the share
 of rare files it covers; nothing later than the question is there). --generated makes a small set of both, so that this program is known
 to run.
@@ -39,6 +40,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.text import contextual_text
 from graphmem.project.graphmem import GraphMem
+from graphmem.search.dates import periods
 from graphmem.search.fusion import RRF
 from graphmem.search.pipeline import Aids, Judge, MemoryWeights, Request, Tuning, search
 from graphmem.settings import Settings
@@ -95,6 +97,8 @@ def dialogues(data: Path) -> Iterator[Group]:
                 content = f"{turn['who']} ({turn['at']}): {said}" if kind == "dialogue" else said
                 items.append(Item(turn["id"], content or "(nothing)", (), talk_time(turn["at"]) + timedelta(seconds=place)))
             cases = [Case(kind, talk["id"], one["q"], dict.fromkeys(one["ev"], 1.0)) for one in talk["qa"] if one["ev"]]
+            years = (items[0].at.year, items[-1].at.year)
+            cases += [case._replace(kind=f"{kind}, a date named") for case in cases if periods(case.query, items[-1].at, years)]
             yield Group(f"{talk['id']} {kind}", [(items, cases)])
 
 
@@ -253,7 +257,7 @@ class Shuffled:
 def ways() -> dict[str, Tuning]:
     """Name -> tuning."""
     default = Tuning()
-    plain = MemoryWeights(time=0, graph=0, files=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
+    plain = MemoryWeights(time=0, graph=0, files=0, dates=0, relevance=1, recency=0, frequency=0, doubt=0, repeated=0)
 
     def only(normaliser: str = default.normaliser, **weights: float) -> Tuning:
         return default._replace(normaliser=normaliser, memory=plain._replace(**weights))
@@ -266,13 +270,15 @@ def ways() -> dict[str, Tuning]:
         "cosine": only(words=0, dense=1),
         "reciprocal ranks, equal": only(RRF, words=0.5, dense=0.5),
         "min-max, equal": only(words=0.5, dense=0.5),
-        "ours without neighbours": ours(time=0, graph=0, files=0),
+        "ours without neighbours": ours(time=0, graph=0, files=0, dates=0),
         "ours": default,
         "ours, an answer is a neighbour like any": ours(answer=1),
         "ours, neighbours in time alone": ours(graph=0, files=0),
         "ours, neighbours in the graph alone": ours(time=0, files=0),
         "ours without the open file": ours(files=0),
         "ours, repetitions stay": ours(repeated=0),
+        "ours without dates": ours(dates=0),
+        **{f"ours, dates {weight}": ours(dates=weight) for weight in (0.2, 0.3, 0.6, 0.8)},
     }
 
 
@@ -393,6 +399,7 @@ def main() -> int:
     options.add_argument("--only", choices=("dialogues", "notes"))
     options.add_argument("--limit", type=int, default=0, help="groups of each kind; 0: all")
     options.add_argument("--ways", default="", help="regular expression: only these ways, and ours with and without neighbours")
+    options.add_argument("--kinds", default="", help="regular expression: only questions of the kinds it finds")
     arguments = options.parse_args()
     if arguments.generated:
         groups, chosen = generated(), None
@@ -406,6 +413,10 @@ def main() -> int:
         embedder = Cached(chosen.embedder, arguments.cache)
     else:
         options.error("give DATA, or --generated")
+    asked = [
+        [(items, [case for case in cases if re.search(arguments.kinds, case.kind)]) for items, cases in group.steps] for group in groups
+    ]
+    groups = [Group(group.name, steps) for group, steps in zip(groups, asked, strict=True)]
     reference = "ours without neighbours"
     wanted = {name: way for name, way in ways().items() if name in ("ours", reference) or re.search(arguments.ways, name)}
     results: dict[str, list[tuple[Case, tuple[float, ...]]]] = {name: [] for name in [*wanted, POPULAR, SHUFFLED]}

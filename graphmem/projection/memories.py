@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ import pyarrow as pa
 
 from graphmem.knowledge import KnowledgeDelta, MemoryRow
 from graphmem.projection.memory_links import MemoryLinks, drop
-from graphmem.projection.memory_rows import asks, micros, pack, searched, unpack
+from graphmem.projection.memory_rows import asks, micros, moment, pack, searched, unpack
 from graphmem.projection.memory_time import Timeline
 from graphmem.projection.postings import Elsewhere, Postings
 from graphmem.projection.sight import seen
@@ -267,6 +268,29 @@ class MemoryIndex(MemoryLinks):
                 return []
             older = self._walk(place, -1, before)
             return [*reversed(older), memory_id, *self._walk(place, 1, after)]
+
+    def years(self) -> tuple[int, int] | None:
+        """Return the years of the oldest and the newest memory; None for none."""
+        with self._lock:
+            ends = self._timeline.ends()
+        return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
+
+    def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
+        """Return the live memories created in some spans of time.
+
+        Of a span with more than `most`, the oldest ones are returned.
+        """
+        found: dict[str, datetime] = {}
+        with self._lock:
+            hidden = self._hidden()
+            for first, last in spans:
+                passed = (
+                    (at, one)
+                    for at, one in self._timeline.between(micros(first), micros(last))
+                    if self._live[slot := self._slot_of[one]] and slot not in hidden
+                )
+                found |= {one: moment(at) for at, one in islice(passed, most)}
+        return found
 
     def moments(self, memory_id: str, reach: int = 1) -> list[Moment]:
         """Return a memory's live neighbours in time, nearest first.

@@ -37,6 +37,14 @@ class Timeline:
         """Return the position of a memory."""
         return bisect_left(self._entries, entry)
 
+    def between(self, first: int, last: int) -> list[tuple[int, str]]:
+        """Return (microseconds, id) from one time to another, oldest first."""
+        return self._entries[bisect_left(self._entries, (first, "")) : bisect_left(self._entries, (last, ""))]
+
+    def ends(self) -> tuple[int, int] | None:
+        """Return the times of the oldest and the newest; None for none."""
+        return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
+
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
         """Return the next matching ids from a position on, nearest first.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from graphmem.answers import Factor
@@ -18,6 +19,7 @@ from graphmem.knowledge import MemoryRow
 from graphmem.projection.memories import Found, MemoryFilter, MemoryIndex
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.vectors import F32
+from graphmem.search.dates import nearness, periods
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.phases import weight
 from graphmem.search.request import Judge, MemoryWeights, Request, Tuning
@@ -29,6 +31,8 @@ _STEPS: Final = (1.0, 0.5)  # share of a neighbour in time, one and two position
 _MOMENT_S: Final = 3600.0  # seconds after which a neighbour in time counts 1/e, unless both belong to one session
 _MAX_SHARED: Final = 500  # maximum memories of one node: more are unrelated
 _ADDED: Final = 100  # neighbours of each kind that become candidates
+_MOST_DATED: Final = 1000  # memories around one date
+_FAINT_DATE: Final = 0.03  # nearness to a date below which it does not count
 _SUSPECT: Final = 0.8  # factor for a link whose code has changed
 _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, "derived_from": 0.5, "supersedes": 0.5}
 
@@ -56,6 +60,7 @@ class MemoryLists(NamedTuple):
     time: dict[str, Near]
     graph: dict[str, Near]
     files: dict[str, float]
+    dates: dict[str, float]
     found: Found
     scale: Scale
 
@@ -84,6 +89,7 @@ def gather(
     tuning: Tuning,
     active: Mapping[str, float],
     allowed: Iterable[str] | None,
+    now: datetime,
 ) -> MemoryLists:
     """Collect the candidates of every memory path.
 
@@ -95,6 +101,7 @@ def gather(
         tuning: weights, and the depth of the lists.
         active: node id -> nearness to the active files, in (0, 1].
         allowed: restricts candidates to these memories; None for all.
+        now: the time from which relative dates in the query count.
     """
     weights = tuning.memory
     only = memory_filter(request)
@@ -106,10 +113,12 @@ def gather(
         in_time = _in_time(index, seeds, weights.answer) if weights.time else {}
         in_graph = _in_graph(index, seeds) if weights.graph else {}
         near_files = _near_files(index, active) if weights.files else {}
+        dated = _dated(index, request, now) if weights.dates else {}
         for near in (
             {one: value.score for one, value in in_time.items()},
             {one: value.score for one, value in in_graph.items()},
             near_files,
+            dated,
         ):
             for one in sorted(near, key=lambda one: (-near[one], one))[:_ADDED]:
                 found.score(one)
@@ -120,6 +129,7 @@ def gather(
         {one: value for one, value in in_time.items() if one in pool},
         {one: value for one, value in in_graph.items() if one in pool},
         {one: value for one, value in near_files.items() if one in pool},
+        {one: value for one, value in dated.items() if one in pool},
         found,
         scale,
     )
@@ -169,6 +179,7 @@ def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
         Ranked("time", {one: value.score for one, value in lists.time.items()}, weights.time, full=1.0),
         Ranked("graph", {one: value.score for one, value in lists.graph.items()}, weights.graph),
         Ranked("files", lists.files, weights.files),
+        Ranked("dates", lists.dates, weights.dates, full=1.0),
     ]
     return fuse([*text_lists(lists.words, lists.dense, lists.scale, weights), *near], tuning.normaliser)
 
@@ -201,7 +212,7 @@ def rank(
         belief = 1 - weights.doubt * (1 - min(1.0, max(0.0, confidence)))
         factor = phase * trust * belief
         score = (weights.relevance * hit.score + weights.recency * recency + weights.frequency * frequency) * factor
-        near = sum(part.weight * part.normalised for part in hit.parts if part.name in ("time", "graph", "files"))
+        near = sum(part.weight * part.normalised for part in hit.parts if part.name in ("time", "graph", "files", "dates"))
         reason = lists.graph.get(row.id) or lists.time.get(row.id)
         factors = [
             Factor("relevance", hit.score, weights.relevance),
@@ -308,6 +319,14 @@ def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, fl
         for one in memories if len(memories) <= _MAX_SHARED else ():
             total[one] = total.get(one, 0.0) + arrived[target] / len(memories)
     return total
+
+
+def _dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
+    """Return how near memories were created to the dates in the query."""
+    years = index.years()
+    spans = periods(request.query, now, years) if years is not None else []
+    created = index.created_between((span.window for span in spans), _MOST_DATED)
+    return {one: near for one, at in created.items() if (near := nearness(at, spans)) >= _FAINT_DATE}
 
 
 def _pass_on(total: dict[str, float], best: dict[str, tuple[float, str]], one: str, mass: float, by: str) -> None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
@@ -30,6 +31,7 @@ from graphmem.search import code, memories
 from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
 from graphmem.search.frames import framed
+from graphmem.search.mixed import with_room, without_strangers
 from graphmem.search.query_type import classify, mentions
 from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
@@ -132,10 +134,13 @@ class _Run:
             voted = []
         if (found is not None or coded is not None) and not scored and not voted:
             self.notes.append("no text has a word of the query, and no vector is near it")
-        hits = [_memory_hit(one, request) for one in scored]
-        if coded is not None:
-            hits += _code_hits(shot, voted, coded.units, request)
+        hits = _code_hits(shot, voted, coded.units, request) if coded is not None else []
+        if index is not None and coded is not None and scored:
+            scored = self._without_strangers(index, scored, hits, coded)
+        hits += [_memory_hit(one, request) for one in scored]
         hits.sort(key=lambda hit: (-hit.score, hit.id, hit.node))
+        if coded is not None and scored:
+            hits = with_room(hits, request.query, request.k)
         if self.aids.reranker is not None:
             hits, failure = reranked(self.aids.reranker, request.query, hits)
             self.missing |= {"rerank": failure} if failure else {}
@@ -239,11 +244,18 @@ class _Run:
         words = query_words(self.text)
         with index.reading():  # keeps a switch of models out between the two reads
             usable = vector if index.model_id and self.embedder is not None and index.model_id == self.embedder.model_id else None
-            found = memories.gather(index, words, usable, request, self.tuning, nodes, allowed)
+            found = memories.gather(index, words, usable, request, self.tuning, nodes, allowed, self._now())
         share = _coverage(index.covered())
         if usable is not None and share < 1:
             self.missing["memory vectors"] = f"vectors {share:.0%}"
-        there = (("words", True), ("dense", usable is not None and share > 0), ("time", True), ("graph", True), ("files", bool(active)))
+        there = (
+            ("words", True),
+            ("dense", usable is not None and share > 0),
+            ("time", True),
+            ("graph", True),
+            ("files", bool(active)),
+            ("dates", bool(found.dates)),
+        )
         self._answers(*(name for name, is_there in there if is_there))
         if not self.request.wants_code and found.found.unknown:
             self.notes.append(f"not in any memory: {', '.join(found.found.unknown)}")
@@ -266,12 +278,35 @@ class _Run:
             return ranked[: self.request.k]
         self._answers("hypothesis")
         self.notes.append("few memories fit: searched for a hypothetical one as well")
-        again = memories.gather(index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None)
+        again = memories.gather(
+            index, query_words(imagined), query_vector(self.embedder, imagined), self.request, self.tuning, {}, None, self._now()
+        )
         best = {one.row.id: one for one in ranked_by(imagined, again)}
         for one in ranked:
             if one.row.id not in best or one.score >= best[one.row.id].score:
                 best[one.row.id] = one
         return sorted(best.values(), key=lambda one: (-one.score, one.row.id))[: self.request.k]
+
+    def _without_strangers(
+        self, index: MemoryIndex, scored: list[memories.ScoredMemory], hits: Sequence[SearchHit], coded: code.CodeLists
+    ) -> list[memories.ScoredMemory]:
+        """Rank lessons of commits below code that they are not about."""
+        view = self.shot.graph
+
+        def paths_of(memory_id: str) -> set[str]:
+            paths = set()
+            for target in index.targets(memory_id):
+                node = view.index_of.get(target)
+                path = view.path(node) if node is not None else index.path_of(target)
+                if path:
+                    paths.add(path)
+            return paths
+
+        filling = self.embedder is not None and coded.share == 0
+        kept, left_out = without_strangers(scored, hits, paths_of, vectors=coded.share > 0, coming=filling)
+        if left_out:
+            self.notes.append("lessons of commits are left out until the code has vectors")
+        return kept
 
     def _beside_memories(self, coded: code.CodeLists) -> float:
         """Return the factor for code scores that offsets their number of lists.
@@ -285,6 +320,9 @@ class _Run:
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
         """Return how many code texts contain each word."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
+
+    def _now(self) -> datetime:
+        return self.request.as_of or self.aids.judge.now()
 
     def _node(self, path: str) -> str:
         """Return the id of a file's node, also for a file not in the index.

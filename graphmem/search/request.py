@@ -97,6 +97,7 @@ class MemoryWeights(NamedTuple):
     answer: float = 4.0  # factor on `time` for a memory right after a question
     graph: float = 0.45  # memories about the same code as a hit
     files: float = 0.5  # memories about the active files and their neighbours
+    dates: float = 0.4  # memories created in a period that the query names
     relevance: float = 0.6
     recency: float = 0.25
     frequency: float = 0.15

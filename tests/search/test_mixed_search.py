@@ -11,6 +11,7 @@ import starlette
 from graphmem import GraphMem
 from graphmem.embedding.fill import vector_table
 from graphmem.embedding.hashed import HashedEmbedder
+from graphmem.knowledge import AboutRow
 from graphmem.projection.memories import MemoryIndex
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.vectors import VectorIndex
@@ -179,3 +180,69 @@ def test_code_without_vectors_is_said_where_memories_have_some(ask):
     assert "dense" in answer.missing
     assert any(hit.kind == "memory" for hit in answer.hits)
     assert any(hit.kind == "symbol" for hit in answer.hits)
+
+
+LESSON = "Fix the session cookie being signed twice. Otherwise the reader of the session cookie rejects how it is signed."
+QUESTION = "how is the session cookie signed and read"
+
+
+@pytest.fixture
+def beside(served, memory):
+    """Searches code beside lessons of commits, each with the files it is about; c0 is the first lesson."""
+    without, state = served
+
+    def asks(query, *lessons, embedder=None, shot=without, status="candidate", **options):
+        rows = [
+            memory(f"c{n}", text, source="commit_auto", status=status, created_at=NOW - timedelta(hours=n + 1))
+            for n, (text, _) in enumerate(lessons)
+        ]
+        about = [
+            AboutRow(row.id, shot.graph.ids[shot.graph.file_node(path)], "File", "about", 1.0, "", "", "valid")
+            for row, (_, paths) in zip(rows, lessons, strict=True)
+            for path in paths
+        ]
+        vectors = vector_table([row.text_hash for row in rows], EMBEDDER.encode([row.content for row in rows]))
+        index = MemoryIndex.from_knowledge(Knowledge(1, rows, about, [], [], []), EMBEDDER.model_id, vectors)
+        aids = Aids("p", Judge(now=lambda: NOW))
+        return search(shot._replace(memories=index, memories_note=""), embedder, Request(query, **options), state, None, aids)
+
+    return asks
+
+
+def test_a_lesson_about_another_file_ranks_below_all_code(beside, filled):
+    answer = beside(QUESTION, (LESSON, ["staticfiles.py"]), embedder=EMBEDDER, shot=filled, k=60, within=())
+    kinds = [hit.kind for hit in answer.hits]
+    assert "memory" not in kinds[:-1]
+    lesson = next((hit for hit in answer.hits if hit.kind == "memory"), None)
+    assert lesson is None or "history" in {factor.name for factor in lesson.factors}
+
+
+def test_a_lesson_about_the_file_of_a_hit_keeps_its_rank(beside, filled):
+    answer = beside(QUESTION, (LESSON, ["middleware/sessions.py"]), embedder=EMBEDDER, shot=filled)
+    assert place(answer, "c0") < 5
+
+
+def test_a_lesson_that_somebody_confirmed_is_knowledge(beside, filled):
+    answer = beside(QUESTION, (LESSON, ["staticfiles.py"]), embedder=EMBEDDER, shot=filled, status="confirmed")
+    assert place(answer, "c0") < 5
+
+
+def test_while_vectors_are_made_lessons_are_left_out_and_the_answer_says_so(beside):
+    answer = beside(QUESTION, (LESSON, ["middleware/sessions.py"]), embedder=EMBEDDER)
+    assert all(hit.kind != "memory" for hit in answer.hits)
+    assert any("lessons of commits are left out" in note for note in answer.notes)
+    alone = beside(QUESTION, (LESSON, ["middleware/sessions.py"]), embedder=EMBEDDER, kinds=frozenset({"memory"}))
+    assert [hit.id for hit in alone.hits] == ["c0"]
+
+
+def test_many_memories_leave_half_of_the_places_to_code(ask, filled):
+    texts = [f"The session cookie is signed and read in step {n} of the plan." for n in range(12)]
+    answer = ask(QUESTION, *texts, embedder=EMBEDDER, shot=filled)
+    assert sum(hit.kind != "memory" for hit in answer.hits) >= 5
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+
+
+def test_a_question_about_a_decision_has_room_for_memories(ask, filled):
+    texts = ["We chose signing over encryption.", "Nobody may change that.", "The wiki has more."]
+    answer = ask("what did we decide about the signed session cookie middleware", *texts, embedder=EMBEDDER, shot=filled, k=8)
+    assert sum(hit.kind == "memory" for hit in answer.hits) >= 2

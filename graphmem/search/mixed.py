@@ -1,0 +1,87 @@
+"""Answers of code and memories together: what history may displace, and room for both kinds.
+
+Lessons of commits are drafts from the project's history that nobody has confirmed. They share the words of fixes with many questions, so
+without these rules a question about code is answered by five commits. Search for memories alone is not affected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from graphmem.answers import Factor, SearchHit
+from graphmem.knowledge import MemoryRow
+from graphmem.search.memories import ScoredMemory
+
+NEAREST: Final = 5  # code hits whose files a lesson may be about
+_BELOW: Final = 0.99  # score of a lesson that ranks below code, relative to the last code hit
+_HISTORY: Final = "commit_auto"
+_DRAFT: Final = "candidate"
+# Questions about knowledge rather than code.
+_KNOWN: Final = re.compile(
+    r"\b(decid\w*|decisions?|conventions?|agree[ds]?|agreements?|remember\w*|lessons?|gotchas?|pitfalls?|learn(?:ed|t)|prefer\w*|polic(?:y|ies)|"
+    r"rationale|why (?:did|do|don't|are|were) we|should (?:i|we)|have we|do we (?:want|use|allow))\b",
+    re.IGNORECASE,
+)
+
+
+def is_history(row: MemoryRow) -> bool:
+    """Whether a memory is a commit's lesson that nobody has confirmed."""
+    return row.source == _HISTORY and row.status == _DRAFT
+
+
+def without_strangers(
+    scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
+) -> tuple[list[ScoredMemory], bool]:
+    """Rank lessons of commits below code, unless they are about a hit's file.
+
+    Args:
+        scored: the memories.
+        code: the code hits, best first.
+        paths_of: returns the files that a memory is about.
+        vectors: the code has vectors. Without them, words alone connect a lesson with a question, so no lesson comes before code.
+        coming: vectors are still being made. Until then lessons are left out.
+
+    Returns:
+        The memories, and whether lessons were left out.
+    """
+    near = {hit.path for hit in code[:NEAREST]} if vectors else set()
+    if not code:
+        return list(scored), False
+    least = min(hit.score for hit in code) * _BELOW
+    kept: list[ScoredMemory] = []
+    for one in scored:
+        if not is_history(one.row) or not near.isdisjoint(paths_of(one.row.id)):
+            kept.append(one)
+        elif not coming:
+            lowered = min(one.score, least)
+            factor = Factor("history", lowered / one.score if one.score else 0.0, 0.0)
+            kept.append(one._replace(score=lowered, factors=[*one.factors, factor]))
+    return kept, len(kept) < len(scored)
+
+
+def with_room(hits: Sequence[SearchHit], query: str, k: int) -> list[SearchHit]:
+    """Return the best k hits, with places for code and for memories.
+
+    Half of the places are for code, a quarter if the query asks what was decided or learnt; then a quarter is for memories. Hits keep
+    their order.
+
+    Args:
+        hits: all hits, best first.
+        query: the search text.
+        k: number of places.
+    """
+    asks_knowledge = _KNOWN.search(query) is not None
+    chosen = list(hits[:k])
+    for wanted, places in (("code", k // 4 if asks_knowledge else (k + 1) // 2), ("memory", k // 4 if asks_knowledge else 0)):
+        have = sum(_kind(hit) == wanted for hit in chosen)
+        spare = [hit for hit in hits[k:] if _kind(hit) == wanted][: max(0, places - have)]
+        others = [hit for hit in chosen if _kind(hit) != wanted]
+        leaving = {id(hit) for hit in others[len(others) - len(spare) :]} if spare else set()
+        chosen = [hit for hit in chosen if id(hit) not in leaving] + spare
+    return chosen
+
+
+def _kind(hit: SearchHit) -> str:
+    return "memory" if hit.kind == "memory" else "code"
