@@ -1,7 +1,7 @@
 """Run the tests that the working tree's changes affect, as graphmem's own impact names them.
 
-`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, only
-the surest tests run, and the number of the others is printed.
+`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, at most
+`MOST` tests run, those that are most likely to run changed code; the number of the others is printed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from graphmem.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 10_000  # tests in an answer
-SURE = 0.75  # least confidence of a test that runs without `--all`: about the tests of the changed room
+LIKELY = 0.2  # least chance that a test runs changed code, for tests that run without `--all`
+MOST = 100  # tests that run without `--all`; in a room without a database they take a few seconds
 
 
 def changed_files(base: str) -> set[str]:
@@ -32,7 +33,7 @@ def affected(base: str) -> dict[str, float]:
     files = {path for path in changed if path.startswith("tests/") and Path(path).name.startswith("test_") and (ROOT / path).exists()}
     if not changed:
         return {}
-    with GraphMem.open(repo=ROOT, settings=Settings(embedder="none")) as memory:
+    with GraphMem.open(repo=ROOT, settings=Settings(embedder="none"), keep_warm=False) as memory:
         memory.index(ROOT)
         tests = memory.impact_of_diff(base=base, limit=LIMIT).impact.tests
     found = dict.fromkeys(sorted(files), 1.0)
@@ -46,10 +47,10 @@ def affected(base: str) -> dict[str, float]:
 def main(arguments: list[str]) -> int:
     """Exit code of pytest; 0 where nothing is affected."""
     base = arguments.pop(0) if arguments and not arguments[0].startswith("-") else "HEAD"
-    least = 0.0 if "--all" in arguments else SURE
     found = affected(base)
-    chosen = [test for test, confidence in found.items() if confidence >= least]
-    print(f"{len(chosen)} affected tests and test files; {len(found) - len(chosen)} less sure ones run with --all", flush=True)
+    likely = [test for test, chance in found.items() if chance >= LIKELY][:MOST]
+    chosen = list(found) if "--all" in arguments else likely
+    print(f"{len(chosen)} affected tests and test files; {len(found) - len(chosen)} less likely ones run with --all", flush=True)
     if not chosen:
         return 0
     options = [one for one in arguments if one != "--all"]

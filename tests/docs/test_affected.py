@@ -33,4 +33,6 @@ def test_a_change_of_the_risk_brings_the_tests_of_impact(tmp_path):
     source = changed.read_text(encoding="utf-8")
     assert "facts.outside:\n" in source
     changed.write_text(source.replace("facts.outside:\n", "bool(facts.outside):\n", 1), encoding="utf-8")
-    assert "tests/analysis/test_impact.py::test_risk_grows_with_dependents_and_missing_tests" in affected("--all", "--collect-only")
+    its_test = "tests/analysis/test_impact.py::test_risk_grows_with_dependents_and_missing_tests"
+    assert its_test in affected("--collect-only"), "a test that calls the changed function is likely enough to run by default"
+    assert its_test in affected("--all", "--collect-only")
