@@ -3,7 +3,7 @@
 `python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, at most
 `MOST` tests run, those that are most likely to run changed code; the number of the others is printed.
 
-The impact is computed by graphmem as of `HEAD`, because the working tree may be broken. A change of the parser then also costs no new index.
+The impact is computed by graphmem as of `HEAD`: the working tree may be broken, and a change of the parser would cost a new index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def use_committed_graphmem() -> None:
     folder = Path(sys.prefix) / "affected" / commit
     if not folder.exists():
         shutil.rmtree(folder.parent, ignore_errors=True)
-        packed = ["git", "-C", str(ROOT), "archive", commit, "graphmem", "queries", "grammars"]
+        packed = ["git", "-C", str(ROOT), "archive", commit, "graphmem", "queries", "grammars", "pyproject.toml"]
         with tarfile.open(fileobj=io.BytesIO(subprocess.run(packed, capture_output=True, check=True).stdout)) as archive:
             archive.extractall(folder, filter="data")
     sys.path.insert(0, str(folder))
