@@ -1,7 +1,7 @@
 """Run the tests that the working tree's changes affect, as graphmem's own impact names them.
 
-`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, at most
-`MOST` tests run, those that are most likely to run changed code; the number of the others is printed.
+`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, tests that
+are likely to run changed code run for `SECONDS`, the likeliest first. The number of the others is printed.
 
 The impact is computed by graphmem as of `HEAD`: the working tree may be broken, and a change of the parser would cost a new index.
 """
@@ -9,6 +9,7 @@ The impact is computed by graphmem as of `HEAD`: the working tree may be broken,
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT = 10_000  # tests in an answer
 LIKELY = 0.2  # least chance that a test runs changed code, for tests that run without `--all`
-MOST = 100  # tests that run without `--all`; in a room without a database they take a few seconds
+MOST = 100  # tests that run without `--all`
+SECONDS = 4  # after which no further test starts without `--all`
 
 
 def changed_files(base: str) -> set[str]:
@@ -74,7 +76,10 @@ def main(arguments: list[str]) -> int:
     if not chosen:
         return 0
     options = [one for one in arguments if one != "--all"]
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-m", "not slow", *options, *chosen], cwd=ROOT, check=False).returncode
+    if "--all" not in arguments:
+        options += ["-p", "time_budget", "--seconds", str(SECONDS)]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", *options, *chosen]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ ROOT = Path(graphmem.__file__).parents[1]
 def test_a_change_of_the_risk_brings_the_tests_of_impact(tmp_path):
     for folder in ("graphmem/analysis", "tests/analysis"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "tests" / "affected.py", tmp_path / "tests")
+    for file in ("affected.py", "support/time_budget.py"):
+        (tmp_path / "tests" / file).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "tests" / file, tmp_path / "tests" / file)
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "Begin"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True, timeout=60)
 
