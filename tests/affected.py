@@ -1,7 +1,7 @@
 """Run the tests that the working tree's changes affect, as graphmem's own impact names them.
 
-`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, tests that
-are likely to run changed code run for `SECONDS`, the likeliest first. The number of the others is printed.
+`python tests/affected.py [BASE] [--all] [PYTEST OPTIONS]` compares the working tree with BASE, `HEAD` by default. Without `--all`, the
+tests that are likely to run changed code run for `SECONDS`, the likeliest first. The number of the others is printed.
 
 The impact is computed by graphmem as of `HEAD`: the working tree may be broken, and a change of the parser would cost a new index.
 """
