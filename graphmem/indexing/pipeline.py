@@ -183,7 +183,7 @@ class Indexer:
         kept = resolver if self._options.keep_warm else None
         if kept is None:
             resolver.let_go()  # it needs as much memory as all later steps
-            give_back()
+            give_back(between=True)
         del resolver
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
@@ -211,7 +211,7 @@ class Indexer:
             on_progress(IndexProgress("project", 0, 0, "search and graph projections"))
             if mode == "full":
                 del delta  # as large as the graph, and no longer needed
-                give_back()
+                give_back(between=True)
                 self._projections.refresh(generation, None)
             else:
                 self._projections.refresh(generation, delta)

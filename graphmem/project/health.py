@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,6 +13,7 @@ from graphmem.answers import to_json
 from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
+from graphmem.runtime.heap import resident_bytes
 from graphmem.store.files import size_of
 
 if TYPE_CHECKING:
@@ -146,11 +146,3 @@ class Doctor:
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
     """Return the measured share of known calls, for a project's languages."""
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]
-
-
-def resident_bytes() -> int:
-    """Return the resident memory of this process in bytes; 0 if not reported."""
-    try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0

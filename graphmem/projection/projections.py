@@ -556,7 +556,7 @@ class Projections:
             tables = self._store.tables()
             generation, graph = tables.generation, GraphView.from_tables(tables)
             del tables
-            give_back()
+            give_back(between=True)
             if self._graph is None or self._graph.n == 0:
                 with self._state:
                     self._graph, self._words = graph, None
@@ -575,7 +575,7 @@ class Projections:
             self._temporary = tempfile.TemporaryDirectory(prefix="graphmem-")
             words = WordIndex.build(Path(self._temporary.name), graph.generation, chunks, self._progress)
         del chunks
-        give_back()
+        give_back(between=True)
         self._publish(graph, words)
         with self._state:
             self._unsaved = True

@@ -93,7 +93,7 @@ def build(
     try:
         fill(database, catalog, content, meta, further)
         database.close()
-        give_back()
+        give_back(between=True)
     except BaseException as error:
         database.abandon()
         files.remove(target)

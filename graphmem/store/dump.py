@@ -72,7 +72,7 @@ def write_dump(connection: Connection, catalog: Catalog, folder: Path, meta: Map
             count = _write(folder / f"{name}.00000.arrow", pieces)
             if count:
                 rows[name] = count
-                give_back()
+                give_back(between=True)
         said = {"format": FORMAT, "schema": newest_of(connection), "meta": dict(meta), "rows": rows}
         (folder / META_FILE).write_text(json.dumps(said, indent=1, sort_keys=True), encoding="utf-8")
         for file in sorted(folder.iterdir()):

@@ -331,7 +331,7 @@ class LiveFile:
         with self._gate.exclusive(wait_s), self._reopened({CHECKPOINT: following}):
             pass
         self._say_open()
-        give_back()
+        give_back(between=True)
 
     def _rest(self, unused_s: float) -> bool:
         if self._lost or self._at_rest or time.monotonic() - self._used < unused_s:

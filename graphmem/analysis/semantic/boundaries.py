@@ -1,0 +1,190 @@
+"""Check which files may depend on which, by rules of the project.
+
+A rule limits the files that match its `from`. They may not use the files of `may_not_use`, or may use only those of `may_only_use`.
+A rule with `layers` lists patterns from the highest layer to the lowest; a file may use its own layer and lower ones.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from pathspec import GitIgnoreSpec
+
+from graphmem.errors import BadInputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from graphmem.analysis.semantic.files import I64, FileGraph
+
+Mask = npt.NDArray[np.bool_]
+
+CONFIDENCE: Final = 0.5  # of an edge that counts, unless the rule gives another
+ARROW: Final = " -> "
+_KEYS: Final = frozenset({"name", "because", "from", "may_not_use", "may_only_use", "layers", "except", "min_confidence"})
+
+
+@dataclass(frozen=True)
+class BoundaryRule:
+    """A rule on the dependencies between files.
+
+    Patterns have the syntax of gitignore, relative to the root. Exactly one of `may_not_use`, `may_only_use` and `layers` is not empty.
+    """
+
+    name: str
+    because: str = ""
+    source: tuple[str, ...] = ()  # `from` in the file; not used with `layers`
+    may_not_use: tuple[str, ...] = ()
+    may_only_use: tuple[str, ...] = ()
+    layers: tuple[tuple[str, ...], ...] = ()
+    exceptions: tuple[str, ...] = ()  # `except`: patterns of used files, or `path -> path`
+    min_confidence: float = CONFIDENCE
+
+
+@dataclass(frozen=True)
+class Breach:
+    """A dependency that breaks a rule."""
+
+    rule: BoundaryRule
+    src: str
+    dst: str
+    rows: I64  # rows of its edges in the view
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a rule found."""
+
+    rule: BoundaryRule
+    files: int  # files that it limits
+    links: int  # dependencies of these files
+    breaches: list[Breach]  # by paths
+    unmatched: list[str]  # patterns that match no file
+
+
+def parse(text: str, name: str) -> list[BoundaryRule]:
+    """Read rules from the text of a TOML file.
+
+    Args:
+        text: the TOML, with a table `[[rule]]` for each rule.
+        name: the file's name, for messages.
+
+    Raises:
+        BadInputError: the text is not TOML, or a rule is incomplete or contradictory.
+    """
+    try:
+        table = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _wrong(name, f"is not TOML: {error}", "correct the file") from error
+    rules = table.get("rule")
+    if not isinstance(rules, list) or not rules or table.keys() - {"rule"}:
+        raise _wrong(name, "has other content than `[[rule]]` tables, or none", "write a table [[rule]] for each rule")
+    found = [_rule(name, number, one) for number, one in enumerate(rules, 1)]
+    if len({one.name for one in found}) < len(found):
+        raise _wrong(name, "has two rules of the same name", "give each rule its own name")
+    return found
+
+
+def _rule(file: str, number: int, table: Any) -> BoundaryRule:
+    where = f"{file}, rule {number}"
+    if not isinstance(table, dict):
+        raise _wrong(where, "is not a table", "write [[rule]]")
+    if unknown := sorted(table.keys() - _KEYS):
+        raise _wrong(where, f"has the unknown key {unknown[0]!r}", f"use {', '.join(sorted(_KEYS))}")
+    given = [key for key in ("may_not_use", "may_only_use", "layers") if table.get(key)]
+    if len(given) != 1:
+        raise _wrong(where, f"has {' and '.join(given) or 'no limit'}", "give exactly one of may_not_use, may_only_use and layers")
+    if ("from" in table) == ("layers" in table):
+        raise _wrong(where, "needs `from`, and `layers` must not have it", "add or remove `from`")
+    texts = partial(_patterns, where, table)
+    layers = table.get("layers", [])
+    if not isinstance(layers, list) or len(layers) == 1:
+        raise _wrong(where, "needs two layers or more", 'write layers = ["high/**", "low/**"]')
+    name, because, floor = table.get("name", f"rule-{number}"), table.get("because", ""), table.get("min_confidence", CONFIDENCE)
+    if not isinstance(name, str) or not isinstance(because, str) or not name.strip() or "\n" in name or ": " in name:
+        raise _wrong(where, "has an invalid name or reason", "give each as one line of text; a name has no `: `")
+    if not isinstance(floor, int | float) or not 0 <= floor <= 1:
+        raise _wrong(where, f"has min_confidence = {floor!r}", "give a number from 0 to 1")
+    return BoundaryRule(
+        name.strip(),
+        because.strip(),
+        texts("from"),
+        texts("may_not_use"),
+        texts("may_only_use"),
+        tuple(_patterns(where, {"layers": one}, "layers") for one in layers),
+        texts("except"),
+        float(floor),
+    )
+
+
+def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
+    """The patterns of a key: one text, or a list of texts."""
+    given = table.get(key, [])
+    listed = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):
+        raise _wrong(where, f"has an invalid {key!r}", "give a pattern, or a list of patterns")
+    return tuple(one.strip() for one in listed)
+
+
+def _wrong(where: str, what: str, remedy: str) -> BadInputError:
+    return BadInputError(f"{where} {what}; {remedy}", argument="rules", path=where)
+
+
+def check(files: FileGraph, rule: BoundaryRule) -> Checked:
+    """Find the dependencies that break a rule."""
+    unmatched: list[str] = []
+    matched = partial(_matched, files.paths, unmatched)
+    if rule.layers:
+        level = np.full(len(files), -1, np.int64)
+        for number, patterns in enumerate(rule.layers):
+            level[matched(patterns) & (level < 0)] = number
+        limited = level >= 0
+        forbidden = limited[files.src] & limited[files.dst] & (level[files.dst] < level[files.src])
+    else:
+        limited = matched(rule.source)
+        used = matched(rule.may_not_use or rule.may_only_use)
+        outside = ~used & ~limited if rule.may_only_use else used
+        forbidden = limited[files.src] & outside[files.dst]
+    pairs = {one for one in rule.exceptions if ARROW in one}
+    if targets := tuple(one for one in rule.exceptions if one not in pairs):
+        forbidden &= ~matched(targets)[files.dst]
+    breaches = []
+    for link in np.flatnonzero(forbidden).tolist():
+        src, dst = files.paths[files.src[link]], files.paths[files.dst[link]]
+        rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
+        rows = rows[files.view.confidence[rows] >= rule.min_confidence]
+        if len(rows) and f"{src}{ARROW}{dst}" not in pairs:
+            breaches.append(Breach(rule, src, dst, rows))
+    return Checked(rule, int(limited.sum()), int(limited[files.src].sum()), breaches, unmatched)
+
+
+def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]) -> Mask:
+    """Booleans, shape (f,): files that match one of the patterns.
+
+    Patterns without a file are appended to `unmatched`.
+    """
+    found = np.zeros(len(paths), np.bool_)
+    for pattern in patterns:
+        spec = GitIgnoreSpec.from_lines([pattern])
+        mask = np.fromiter((spec.match_file(path) for path in paths), np.bool_, len(paths))
+        if not mask.any():
+            unmatched.append(pattern)
+        found |= mask
+    return found
+
+
+def baseline_line(breach: Breach) -> str:
+    """The line that accepts a breach in the baseline."""
+    return f"{breach.rule.name}: {breach.src}{ARROW}{breach.dst}"
+
+
+def baseline_lines(text: str) -> Iterator[str]:
+    """The lines of a baseline, without comments and blank lines."""
+    for line in text.splitlines():
+        if (stripped := line.strip()) and not stripped.startswith("#"):
+            yield stripped

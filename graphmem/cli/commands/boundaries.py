@@ -1,0 +1,59 @@
+"""`graphmem check`: the project's own architecture rules."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from graphmem.cli.command import command
+from graphmem.cli.commands.exports import write
+from graphmem.cli.door import Door
+from graphmem.cli.failures import REFUSED
+from graphmem.errors import BadInputError
+
+MOST: Final = 10_000  # dependencies that a baseline may accept
+
+
+@command()
+def check(
+    here: Door,
+    *,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Accept every dependency that breaks a rule now, and forget the resolved ones.")
+    ] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of dependencies to print; 0: all.")] = 20,
+) -> None:
+    """Check the architecture rules of the project.
+
+    The rules are in .graphmem/architecture.toml, and name files that may not use each other.
+
+    It exits with 1 when a dependency breaks a rule and is not in the baseline.
+    """
+    from graphmem.cli.render import boundaries as render
+
+    service = here.service()
+    found = service.check_architecture(limit=MOST)
+    if update_baseline:
+        _write(here, [f"{one.rule}: {one.src} -> {one.dst}" for one in found.broken], found.total)
+        found = service.check_architecture(limit=MOST)
+    new = [one for one in found.broken if not one.accepted]
+    here.output.show(found, lambda: render.check(here.output, found, top), *(f"{one.src} -> {one.dst}" for one in new))
+    if found.new:
+        raise SystemExit(REFUSED)
+
+
+def _write(here: Door, lines: list[str], total: int) -> None:
+    """Write the baseline; a failure leaves the old one."""
+    from graphmem.project.boundaries import BASELINE
+
+    if total > len(lines):
+        raise BadInputError(
+            f"{total:,} dependencies break a rule, and a baseline holds {MOST:,}; make the rules narrower", argument="rules"
+        )
+    root = here.location.root
+    if root is None:
+        raise BadInputError("the index belongs to no directory; run the command in the project", argument="root")
+    text = "# Dependencies that break a rule and are accepted. Written by `graphmem check --update-baseline`.\n"
+    write(root / BASELINE, [text.encode(), *(f"{line}\n".encode("utf-8", "surrogateescape") for line in sorted(lines))])
+    here.output.note(f"{len(lines):,} accepted in {BASELINE}")

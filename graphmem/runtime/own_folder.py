@@ -1,0 +1,32 @@
+"""What git sees of an index directory: only files that people wrote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOR_PEOPLE: Final = ("rules", "architecture.toml", "architecture-baseline.txt")  # people write and may commit them
+IGNORE: Final = "*\n" + "".join(f"!{name}\n" for name in FOR_PEOPLE) + "!rules/**\n"
+_BEFORE: Final = "*\n"  # written by earlier versions
+
+
+def hide_from_git(folder: Path) -> None:
+    """Write the `.gitignore` of an index directory, unless a person wrote one.
+
+    Raises:
+        OSError: the file cannot be read or written.
+    """
+    if not (folder / ".gitignore").exists() or (is_hidden(folder) and _text(folder) != IGNORE):
+        (folder / ".gitignore").write_text(IGNORE, encoding="utf-8")
+
+
+def is_hidden(folder: Path) -> bool:
+    """Whether graphmem wrote the `.gitignore` of a directory."""
+    return _text(folder) in (IGNORE, _BEFORE)
+
+
+def _text(folder: Path) -> str:
+    ignore = folder / ".gitignore"
+    return ignore.read_text(encoding="utf-8", errors="replace") if ignore.is_file() else ""
