@@ -65,6 +65,8 @@ class IndexOptions:
 
 # Parsed files go to the cache in batches, so that a killed run keeps most of its work.
 CACHE_BATCH = 256
+MANY_CHANGES = 64  # files; with fewer, a resolver that continues is always cheap
+ANEW_SHARE = 5  # with more than one changed file in so many, every file is resolved
 BEHIND = 5  # niceness of workers of an open index: requests have priority
 
 
@@ -320,7 +322,11 @@ class Indexer:
         facts = self._facts_of((self._tree.files[path] for path in parsed), parsed, cancelled)
         # Unset until the write succeeds: a failed run leaves the store unchanged and the resolver ahead of it.
         resolver, self._resolver = self._resolver, None
-        if (resolver is None or resolver.layout != layout) and known:
+        if known and _is_most(len(parsed) + len(removed), len(known)):
+            if resolver is not None:
+                resolver.let_go()
+            resolver = None
+        elif (resolver is None or resolver.layout != layout) and known:
             with meter.stage("resolve"):
                 resolver = self._revived(layout, known, cancelled)
         if resolver is not None and resolver.layout == layout:
@@ -507,6 +513,14 @@ def _made_by() -> str:
     """
     keys = (extraction_key(language) for language in (*sorted(languages()), "text"))
     return stable_id(__version__, TEXT_FORMAT, digest("resolution"), digest("indexing"), digest("grammars"), *keys)
+
+
+def _is_most(changed: int, files: int) -> bool:
+    """Whether resolving every file costs less than finding out which to resolve.
+
+    So many changes affect nearly all edges. Finding that out, and forgetting answers one by one, costs half of a full resolution.
+    """
+    return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 
 
 def _layout_key(layout: Layout) -> str:

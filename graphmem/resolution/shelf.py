@@ -26,7 +26,9 @@ ReadFacts = Callable[[str, str, str], FileFacts]
 
 
 class Shelf:
-    """Files whose facts are in memory, those read longest ago first.
+    """Files whose facts are in memory, those used longest ago first.
+
+    A file about which inference found new answers was used, because they are in its memo.
 
     Args:
         read: reads facts that were released; None keeps all facts in memory.
@@ -40,7 +42,7 @@ class Shelf:
         self.reads = 0
         self._read = read
         self._budget = BUDGET_BYTES if budget is None else budget
-        self._awake: dict[FileEntry, int] = {}  # with approximate bytes
+        self._awake: dict[FileEntry, tuple[int, int]] = {}  # with approximate bytes, and the number of answers when it was looked at
         self._bytes = 0
 
     def put(self, entry: FileEntry) -> None:
@@ -49,34 +51,40 @@ class Shelf:
             return
         self.drop(entry)
         if not isinstance(entry, RestingEntry):
-            size = self._awake[entry] = _size(entry.facts)
-            self._bytes += size
+            self._take(entry, _size(entry.facts))
 
     def drop(self, entry: FileEntry) -> None:
         """Forget a file that was removed or replaced."""
-        self._bytes -= self._awake.pop(entry, 0)
+        size, _ = self._awake.pop(entry, (0, 0))
+        self._bytes -= size
 
     def trim(self) -> None:
-        """Release the facts read longest ago, down to the budget.
+        """Release the facts used longest ago, down to the budget.
 
         No question may be open, and no caller may hold parts of facts.
         """
         while self._bytes > self._budget and len(self._awake) > 1:
-            oldest = next(iter(self._awake))
+            oldest, (size, answers) = next(iter(self._awake.items()))
             self.drop(oldest)
-            oldest.rest(self._again)
+            if len(oldest.memo) == answers:
+                oldest.rest(self._again)
+            else:
+                self._take(oldest, size)
 
     def clear(self) -> None:
         """Forget all files."""
         self._awake.clear()
         self._bytes = 0
 
+    def _take(self, entry: FileEntry, size: int) -> None:
+        self._awake[entry] = (size, len(entry.memo))
+        self._bytes += size
+
     def _again(self, entry: FileEntry) -> FileFacts:
         assert self._read is not None  # noqa: S101 - otherwise no file rests
         facts = self._read(entry.path, entry.content_hash, entry.language)
         self.reads += 1
-        size = self._awake[entry] = _size(facts)
-        self._bytes += size
+        self._take(entry, _size(facts))
         return facts
 
 

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from graphmem.errors import DiskFullError
+from graphmem.indexing import pipeline
 from graphmem.indexing.inputs import Inputs
 from graphmem.model import HandlesRow
 from graphmem.resolution import shelf
@@ -141,6 +142,29 @@ def test_a_cache_that_loses_facts_in_between_costs_time_only(starlette_tree, ope
         append(starlette_tree / "starlette" / f"{path}.py", "\n\nclass Added:\n    pass\n")
     memory.parts.runs.indexers._cache._execute_many("DELETE FROM facts WHERE path <> ?", [("",)])
     assert memory.index().mode == "incremental"
+    fresh = open_memory("fresh")
+    fresh.index(starlette_tree)
+    assert lines(memory) == lines(fresh)
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_checkout_of_many_files_resolves_everything_at_once(starlette_tree, open_memory, resolved, monkeypatch, is_open):
+    monkeypatch.setattr(pipeline, "MANY_CHANGES", 2)
+    memory = open_memory()
+    memory.index(starlette_tree)
+    everything = sorted(resolved)
+    for path in ("_utils", "websockets", "concurrency"):  # three of ten
+        append(starlette_tree / "starlette" / f"{path}.py", "\n\ndef added():\n    return 1\n")
+    if not is_open:
+        memory.close()
+        memory = open_memory()
+    resolved.clear()
+    monkeypatch.setattr(Resolver, "_forget", None)  # nothing is forgotten answer by answer
+    assert memory.index().mode == "incremental"
+    assert sorted(resolved) == everything
+    monkeypatch.undo()
+    append(starlette_tree / "starlette" / "types.py", "\n\ndef more():\n    return 1\n")
+    memory.index()  # goes on from there
     fresh = open_memory("fresh")
     fresh.index(starlette_tree)
     assert lines(memory) == lines(fresh)
