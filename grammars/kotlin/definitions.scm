@@ -18,13 +18,13 @@
 (class_declaration
   "class"
   (type_identifier) @name
-  (delegation_specifier)
+  (type_parameters)
   .) @definition.class
 
 (class_declaration
   "class"
   (type_identifier) @name
-  (type_parameters)
+  (delegation_specifier)
   .) @definition.class
 
 ; interface Name : Base {…}
@@ -161,6 +161,19 @@
 
 ; /** Documentation. */
 ((multiline_comment) @doc
+  .
+  [
+    (class_declaration)
+    (object_declaration)
+    (function_declaration)
+    (property_declaration)
+  ] @doc.of)
+
+((import_list
+  (import_header
+    (multiline_comment) @doc
+    .)
+  .)
   .
   [
     (class_declaration)

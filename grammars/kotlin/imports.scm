@@ -9,6 +9,17 @@
     .) @import.module
   .) @import.kind.import
 
+; import name.Name, with the documentation of what follows inside
+(import_header
+  (identifier
+    (simple_identifier) @import.alias
+    .) @import.module
+  .
+  [
+    (line_comment)
+    (multiline_comment)
+  ]) @import.kind.import
+
 ; import name.Name as Alias
 (import_header
   (identifier) @import.module

@@ -37,11 +37,9 @@
   .
   (_) @value) @binding.for
 
-; values.map { name -> … }, values.map { it… }: one of the values
+; values.map { name -> … }, value.let { name -> … }
 (call_expression
-  (navigation_expression
-    .
-    (_) @value)
+  (navigation_expression)
   (call_suffix
     (annotated_lambda
       (lambda_literal
@@ -51,6 +49,14 @@
             (simple_identifier) @target
             .)
           .)) @extent))) @binding.local
+
+; values.map { it… }, value.apply { … }, with(value) { … }
+(call_expression
+  (call_suffix
+    (annotated_lambda
+      (lambda_literal
+        .
+        (statements)) @extent))) @binding.implied
 
 ; enum class Name { MEMBER }: a member is one of its values
 (class_declaration

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 from graphmem.parsing.extract_definitions import Definitions
-from graphmem.parsing.extraction import FUNCTION_LIKE, Captures, OpenDefinition
+from graphmem.parsing.extraction import CLASS_LIKE, FUNCTION_LIKE, Captures, OpenDefinition
 from graphmem.parsing.salvage import Part, parsed, read
 
 _OPERATIONS: Final = {"truth": TRUTH, "format": FORMAT, "text": TEXT, "repr": REPR, "removal": REMOVAL, "spread": ""}
@@ -220,7 +220,11 @@ class _Extraction(Definitions):
         if kind == "call":
             term = builder.term(node)
             if builder.terms[term][0] in (CALL, NEW):
+                around, inner = self.scope, self.stack[-1]
+                if self.grammar.spec.constructor_in_header and inner.kind in CLASS_LIKE:
+                    self.scope = inner.index
                 self.add_reference(kind, term, node)
+                self.scope = around
         elif kind == "type":
             if node.id not in builder.told:
                 around, self.scope = self.scope, self.stack[-1].index  # names in a header or an alias are used by the definition itself

@@ -42,9 +42,13 @@ class Bindings(Extraction):
         value = builder.term(value_node) if value_node is not None else NO_TERM
         end = value_node if value_node is not None and op != "local" else extent
         first = self.line(extent.start_byte)
-        lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op == "local" else first)
+        lines = (first, max(first, self.line(end.end_byte - 1)) if value_node is not None or op in ("local", "implied") else first)
         if "extent.inside" in captures:
             lines = self.lines_inside(captures["extent.inside"][0])
+        if op == "implied":
+            for name, term in self.grammar.helper.implied(builder, node):
+                self.add_binding(builder.add((NAME, name)), "local", term, NO_TERM, lines)
+            return
         if op in ("return", "yield", "yield_from") and self.is_in_nameless_function(node):
             return
         if op in ("return", "yield", "yield_from", "export"):

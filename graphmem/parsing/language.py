@@ -149,6 +149,7 @@ class LanguageSpec:
     relative_dots: bool = False  # leading dots of an import string are levels
     private_prefix: str = ""
     words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver)
+    constructor_in_header: bool = False  # the calls in the header of a class are those of its constructor
     methods_apart: bool = False  # methods may be outside of their type, also in other files
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
     line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it

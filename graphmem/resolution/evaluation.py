@@ -174,6 +174,8 @@ class Evaluation:
             term = entry.terms[index]
             if term[0] == NAME:
                 _, name = term
+                if (scope, "this") in entry.locals:
+                    return False
                 return (scope, index) not in entry.narrows and self.is_steady_name(entry, scope, name)
             if term[0] != ATTR or (scope, index) in entry.narrows:
                 return term[0] == STRING
@@ -181,12 +183,48 @@ class Evaluation:
 
     def _name(self, entry: FileEntry, scope: int, index: int, term: Name, line: int) -> Type:
         _, name = term
+        if (scope, "this") in entry.locals:
+            value = self._of_receivers(entry, scope, name, line)
+            if value:
+                return value
         value = self._named(entry, scope, name, line)
+        if not value and rules_of(entry).this_is_implied:
+            value = self.extending_this(entry, scope, name)
         if (scope, index) in entry.narrows:
             narrowed = self._narrowed(entry, scope, index, line)
             if narrowed is not None:
                 return self._narrow(value, narrowed)
         return value
+
+    def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the extensions of a name that fit the receiver of a scope."""
+        rules = rules_of(entry)
+        if not rules.has_extensions or not self.project.knows_name(name):
+            return EMPTY
+        return self._extended(entry, self.expanded(rules.this(self, entry, scope)), name)
+
+    def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
+        """Return the receivers that blocks imply at a line, innermost first."""
+        bindings = entry.facts.bindings
+        around = [i for i in entry.locals.get((scope, "this"), ()) if bindings[i].line <= line <= bindings[i].end_line]
+        around.sort(key=lambda i: (bindings[i].line, -bindings[i].end_line), reverse=True)
+        return [self.expanded(self.binding(entry, i)) for i in around]
+
+    def _of_receivers(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
+        """Return the member of an implied receiver.
+
+        It is empty if the function has a variable of the name.
+        """
+        if entry.names(scope).get(name) or (scope, name) in entry.locals:
+            return EMPTY
+        for receiver in self.receivers(entry, scope, line):
+            found = self.attribute(receiver, name)
+            if found is not TOP and is_own(found):
+                return found
+            extended = self._extended(entry, receiver, name)
+            if extended:
+                return extended
+        return EMPTY
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
         """Return the type of a term as narrowed by tests; None without a test."""

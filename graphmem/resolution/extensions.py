@@ -69,7 +69,9 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 def _type_names(rules: ScopedRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
     """Return the names of the types of a value, the nearest first."""
     if receiver[0] == INST:
-        return [(base.name,) if isinstance(base, Symbol) else (base[2].rpartition(".")[2],) for base in inference.mro(receiver[1])]
+        return [
+            _endings(base.qualname) if isinstance(base, Symbol) else (base[2].rpartition(".")[2],) for base in inference.mro(receiver[1])
+        ]
     if receiver[0] == EXT or receiver[0] == EXTI:
         _, _, dotted, _ = receiver
         own = rules.string_type if dotted in ("str", "template") else dotted.rpartition(".")[2]
@@ -80,6 +82,12 @@ def _type_names(rules: ScopedRules, inference: Inference, receiver: Atom) -> lis
         kind = "list" if receiver[1] == "tuple" else receiver[1]
         return [rules.containers_of(kind)]
     return []
+
+
+def _endings(qualname: str) -> list[str]:
+    """Return `a.b.c`, `b.c` and `c` for the path `a.b.c`."""
+    parts = qualname.split(".")
+    return [".".join(parts[first:]) for first in range(len(parts))]
 
 
 def _packages_seen(rules: ScopedRules, entry: FileEntry) -> frozenset[str]:

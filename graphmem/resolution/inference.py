@@ -152,6 +152,10 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         """Replace the parameters in a type by the types known for them."""
         ...
 
+    def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
+        """Return the receivers that blocks imply at a line, innermost first."""
+        ...
+
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
         """True when a term has the same type on every line of a scope."""
         ...

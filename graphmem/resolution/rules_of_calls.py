@@ -76,6 +76,9 @@ class CallRules:
     lists_of_arguments: frozenset[str] = frozenset(["list"])
     """Kinds of containers that can be passed for a parameter that collects arguments."""
 
+    has_extensions: bool = False
+    """Whether functions can extend a type from outside."""
+
     string_type: str = ""
     """Type of a string literal in the language's library; "" if it has no name."""
 

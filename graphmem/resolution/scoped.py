@@ -14,11 +14,12 @@ from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.extensions import extensions
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.names import whole
-from graphmem.resolution.packages import PackageRules
+from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import CLASS_KINDS
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
+    BUILTIN,
     CLASS,
     EMPTY,
     EXT,
@@ -30,6 +31,7 @@ from graphmem.resolution.types import (
     ExtInstance,
     Instance,
     Language,
+    Outside,
     Package,
     Receiver,
     Type,
@@ -52,7 +54,7 @@ _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
         *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
-        *("conversions", "extensions", "string", "outer_packages"),
+        *("conversions", "extensions", "string", "outer_packages", "itself", "block", "makes", "maps"),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
 )
@@ -104,7 +106,12 @@ class ScopedRules(PackageRules):
         self.lists_of_arguments = frozenset({"list", "tuple"})
         self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
         self.final_types = frozenset(self._conversions)
+        self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
+        self._maps = frozenset(table.get("maps", ()))
+        self._itself = frozenset(table.get("itself", ()))
+        self._block = frozenset(table.get("block", ()))
         self._extends = str(table.get("extensions", ""))
+        self.has_extensions = self._extends == "owner"
         self.sees_outer_packages = bool(table.get("outer_packages"))
         self.string_type = str(table.get("string", ""))
         self._types = frozenset(table.get("types", ()))
@@ -275,6 +282,8 @@ class ScopedRules(PackageRules):
 
         Calling such a method, for example `new`, creates an object like calling the class.
         """
+        if name in self._itself or name in self._block:
+            return one((BUILTIN, receiver, name))
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 
@@ -298,6 +307,23 @@ class ScopedRules(PackageRules):
             return name in accepted or not accepted.isdisjoint(self._conversions[name])
         return not accepted <= self.final_types or (given[0] == EXTI and ("(" in given[2] or not outside))
 
+    def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
+        """Return the type of a function that is written outside its type."""
+        scope, name = self.definition_slot(entry, position)
+        first, *others = name.split(".")[:-1] or [""]
+        places = inference.lookup(entry, scope, first, 1 << 30) if first else None
+        found = self.unbound(inference, entry, scope, first) if places is None else join_all(inference.slot(place) for place in places)
+        for inner in others:
+            found = inference.attribute(inference.expanded(found), inner)
+        return inference.expanded(found)
+
+    def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
+        """Return whether two methods have the same number of parameters."""
+        if not self.has_overloads:
+            return True
+        first, second = (inference.project.definition(symbol).parameters for symbol in (base, method))
+        return len(first) == len(second)
+
     # extensions
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
@@ -308,7 +334,7 @@ class ScopedRules(PackageRules):
         """Return the name of the type that an extension extends."""
         definition = entry.definitions[position]
         if self._extends != "parameter":
-            return definition.qualname.rpartition(".")[0].rpartition(".")[2]
+            return definition.qualname.rpartition(".")[0]
         annotation = definition.parameters[0].annotation if definition.parameters else -1
         found = entry.terms[annotation] if annotation >= 0 else None
         if found is not None and found[0] == INDEX:
@@ -355,12 +381,31 @@ class ScopedRules(PackageRules):
             return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
         return super().generic(inference, entry, scope, base, key)
 
+    def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
+        """Return the container that a function of the library makes."""
+        if atom[1] != self.builtin_package:
+            return None
+        if atom[2] in self._itself:
+            return self.this(inference, call.entry, call.scope)
+        if atom[2] in self._block:
+            return mapped(inference, call.term(call.args[-1])) if call.args else EMPTY
+        kind = self._makes.get(atom[2])
+        if kind is None:
+            return None
+        return box(kind, call.rest(0)) if kind != "map" else box(kind, EMPTY, EMPTY)
+
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
         """Return the result of a method that returns an element or the container."""
+        if name in self._itself:
+            return frozenset((container,))
+        if name in self._block:
+            return mapped(inference, call.argument(0) or EMPTY)
         if container[0] != BOX:
             return EMPTY
         if name in self._element:
             return container[2][-1]
+        if name in self._maps:
+            return box("list", mapped(inference, call.argument(0) or EMPTY))
         return frozenset((container,)) if name in self._keep else EMPTY
 
 

@@ -137,6 +137,13 @@ class Helper:
         """
         return NO_TERM
 
+    def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return the names that exist inside a node without being written there.
+
+        Each name has its value. The name `this` is a receiver that calls in the node need not name.
+        """
+        return ()
+
     def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
         """Return the types that a condition implies for later lines.
 

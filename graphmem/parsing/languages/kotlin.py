@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import CALL, NAME, NEW, SUPER, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, EITHER, ITER, LAMBDA, LITERAL, NAME, NEW, NO_TERM, SUPER, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ _HEADER: Final = re.compile(rb"\b(?:class|object)\b(?:\s+\w+)?(?=\s*[<(:@]|\s+(?
 _BY: Final = re.compile(rb"\bby\b")
 _STOPS: Final = re.compile(rb"[({<\[}=;\"]|\b(?:fun|val|var|class|object|interface|typealias)\b|/\*|//")
 _CLOSING: Final = {b"(": b")", b"<": b">", b"[": b"]"}
+_GIVES_ITSELF: Final = frozenset({"let", "also", "takeIf", "takeUnless", "use"})
+"""Functions that pass their receiver to a block."""
+
+_RECEIVES: Final = frozenset({"apply", "run", "with"})
+"""Functions whose block has a receiver: their own receiver, or the argument of `with`."""
+
 _TYPES: Final = ("class_declaration", "object_declaration")
 MAX_HEADER: Final = 4000
 """Longest header of a class that is searched for delegation, in bytes."""
@@ -70,7 +76,50 @@ class KotlinHelper(Helper):
             if any(child.type == "this" for child in node.children):
                 return builder.add((NEW, builder.add((NAME, _class_around(builder, node))), arguments, ()))
             return builder.add((CALL, builder.add((SUPER,)), arguments, ()))
+        if what == "reference":  # `Type::class`, `Type::name`, `::name`
+            parts = node.named_children
+            if parts and node.children[-1].type == "class":
+                return builder.add((LITERAL, "KClass"))
+            if len(parts) < 2:
+                return builder.term(parts[0]) if parts else builder.unknown
+            return builder.add((ATTR, builder.term(parts[0]), builder.text(parts[-1])))
+        if what == "last":
+            return builder.term(node.named_children[-1]) if node.named_children else builder.unknown
+        if what == "when":
+            bodies = [entry.named_children[-1] for entry in node.named_children if entry.type == "when_entry"]
+            return builder.add((EITHER, tuple(builder.term(body) for body in bodies)))
+        if what == "lambda":  # its value is that of the last statement
+            block = next((child for child in node.named_children if child.type == "statements"), None)
+            return builder.add((LAMBDA, builder.term(block.named_children[-1]) if block is not None and block.named_children else NO_TERM))
         return super().helper_term(builder, node, what)
+
+    def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
+        """Return the value that a function of the library passes to a block."""
+        receiver, name = _called(builder, node)
+        if receiver is None:
+            return NO_TERM
+        term = builder.term(receiver)
+        return term if name in _GIVES_ITSELF else builder.add((ITER, term))
+
+    def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return `it`, or the receiver of a block."""
+        receiver, name = _called(builder, node)
+        if name == "with" and receiver is None:
+            given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
+            return (("this", builder.term(given.named_children[0])),) if given is not None and given.named_children else ()
+        if receiver is None:
+            return ()
+        if name in _RECEIVES:
+            return (("this", builder.term(receiver)),)
+        return (("it", self.given(builder, node, node)),)
+
+
+def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
+    """Return the receiver and the name that a call names."""
+    callee = node.named_children[0]
+    if callee.type != "navigation_expression":
+        return None, builder.text(callee)
+    return callee.named_children[0], builder.text(callee.named_children[-1]).lstrip("?.")
 
 
 def _body_of(source: bytes, at: int) -> int:

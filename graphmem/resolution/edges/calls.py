@@ -15,6 +15,7 @@ from graphmem.resolution.edges.overloads import Overloads
 from graphmem.resolution.edges.rows import Evidence
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.targets import Targets
+from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
 from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.inference import Inference
@@ -150,7 +151,7 @@ class CallSites:
             found = self.called_on_this(reference, name)
             if found:
                 return found
-        rule = "builtin" if places is None else self.targets.rule_of(places)
+        rule = ("self" if is_own(value) else "builtin") if places is None else self.targets.rule_of(places)
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
         if not found and places is None and rules_of(entry).sees_globals(entry):
             found = self.targets.of_name(reference, name, bound=False)
@@ -163,6 +164,10 @@ class CallSites:
 
         The member belongs to a class around the site, or to one of its bases.
         """
+        for receiver in self.inference.receivers(self.entry, reference.scope, reference.line):
+            found = [target for target in self.method(receiver, name, "receiver_type", self.caller(reference)) if target.symbol is not None]
+            if found:
+                return found
         here = reference.scope
         while here > 0:
             symbol = rules_of(self.entry).implied_class(self.inference, self.entry, here)

@@ -55,13 +55,14 @@ class Overloads:
         """Return the functions of a class or its bases that a call means."""
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
-            best = max((score for score, _ in scored), default=IMPOSSIBLE)
-            scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > best)
+            most = max((score for score, _ in scored), default=IMPOSSIBLE)
+            scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > most)
         elif not scored:
             scored = self._further_up(reference, group[0], ())
-        return _best(scored) or _shared(
-            [target for target in group if self._fits(reference, target.symbol, target.is_extension)] or list(group)
-        )
+        best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)] or list(group)
+        if len(best) > 1:  # a function that passes its arguments on does not call itself
+            best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
+        return _shared(best)
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return those of one class's functions that override what a call means."""
@@ -73,7 +74,7 @@ class Overloads:
                 for target in group
                 if target.symbol is not None and any(rules.overrides(self.inference, symbol, target.symbol) for symbol in chosen)
             ]
-        return _best(self._scored(reference, group))
+        return _shared(_most(self._scored(reference, group)))
 
     def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:
         """Return the functions that accept the arguments of a call, with scores."""
@@ -188,11 +189,11 @@ class Overloads:
 
     def _points_of(self, entry: FileEntry, atom: Atom, classes: set[Symbol], outside: set[tuple[Package, str]], boxes: Type) -> int:
         rules = rules_of(entry)
-        own = {name for _, name in outside}
+        own = {name.rpartition(".")[2] for _, name in outside}
         if atom[0] == EXTI and atom[2] in ("str", "template") and rules.string_type:
             atom = (EXTI, atom[1], rules.string_type, None)
         if atom[0] == INST or atom[0] == EXTI:
-            if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and (atom[1], atom[2]) in outside):
+            if (atom[0] == INST and atom[1] in classes) or (atom[0] == EXTI and atom[2].rpartition(".")[2] in own):
                 return EXACT
             if atom[0] == INST and not classes.isdisjoint(self.inference.project_classes(atom[1])):
                 line = self.inference.mro(atom[1])
@@ -236,10 +237,10 @@ class Overloads:
         return []
 
 
-def _best(scored: Sequence[tuple[int, Target]]) -> list[Target]:
+def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
     """Return the functions with the highest score."""
     most = max((score for score, _ in scored), default=IMPOSSIBLE)
-    return _shared([target for score, target in scored if score == most])
+    return [target for score, target in scored if score == most]
 
 
 def _shared(targets: list[Target]) -> list[Target]:
