@@ -111,6 +111,8 @@ class SessionDetail:
     commands: Annotated[list[SessionCommand], Doc("in the order of their first run"), Size(20)]
     errors: Annotated[list[SessionError], Doc("in the order of their first occurrence"), Size(10)]
     dead_ends: Annotated[list[SessionDeadEnd], Doc("in order of time"), Size(3)]
+    injected_tokens: Annotated[int, Doc("tokens that hooks put in front of the agent")]
+    read_tokens: Annotated[int, Doc("tokens of the files that were read")]
     web_sources: list[str]
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     cut: Annotated[dict[str, int], Doc("Number of omitted entries by list"), Size(5)]
@@ -221,6 +223,8 @@ class GroupMeasures:
     shown: Annotated[int, Doc("number of shown memories, each counted once in a session")]
     corrections: Annotated[float | None, Doc("share of shown memories that are disputed now")]
     boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed since")]
+    injected_tokens: Annotated[float | None, Doc("tokens that hooks injected, for each session")]
+    read_tokens: Annotated[float | None, Doc("tokens of the files that were read, for each session")]
 
 
 @answer

@@ -111,6 +111,19 @@ class Searches:
 
 
 @answer
+class MemoryCost:
+    """Tokens that injected memories cost, and tokens of reads that they saved."""
+
+    sessions: Annotated[int, Doc("sessions whose tokens were counted")]
+    injected_tokens: Annotated[int, Doc("tokens injected into all of them"), Big()]
+    injected_per_session: Annotated[float | None, Doc("none without sessions that were shown memories")]
+    control_sessions: Annotated[int, Doc("sessions of the control group, which is shown nothing")]
+    saved_per_session: Annotated[
+        float | None, Doc("read tokens of a control session, less read and injected tokens of another; none without both")
+    ]
+
+
+@answer
 class Health:
     """The health of an open index, and its missing abilities."""
 
@@ -126,3 +139,4 @@ class Health:
     waste_bytes: Annotated[int, Doc("estimate of the bytes that a compaction would free"), Big()]
     last_backup: Annotated[str, Doc('path of the newest backup; "" when there is none')]
     searches: Searches
+    cost: MemoryCost

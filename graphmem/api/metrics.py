@@ -49,6 +49,12 @@ def _all(door: Door, health: Health, state: IndexState) -> Iterator[str]:
     )
     for name, words, value in gauges:
         yield from sample(name, "gauge", words, value)
+    cost = health.cost
+    yield from sample("graphmem_injected_tokens_total", "counter", "tokens of memories injected into sessions", cost.injected_tokens)
+    yield from sample("graphmem_sessions_counted_total", "counter", "sessions whose tokens were counted", cost.sessions)
+    if cost.saved_per_session is not None:
+        words = "read tokens of a control session, less read and injected tokens of another"
+        yield from sample("graphmem_tokens_saved_per_session", "gauge", words, cost.saved_per_session)
     times = os.times()
     yield from sample("process_cpu_seconds_total", "counter", "user and system time", round(times.user + times.system, 2))
     if health.last_backup:

@@ -21,6 +21,7 @@ from graphmem.injection.ask import MAX_SESSION_NAME, Ask
 from graphmem.injection.deadlines import DEADLINES_S
 from graphmem.injection.edits import Edit
 from graphmem.injection.phase import WorkPhases
+from graphmem.injection.tokens import count_tokens
 from graphmem.observe.tools import call_of
 
 if TYPE_CHECKING:
@@ -72,18 +73,16 @@ class Hooks:
         events = _events(call, self._step(call))
         self._injector.soon(lambda: self._take(events))
         injection = self._inject(call, known, files, search, started)
-        shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
-        if shown:  # what a session was shown must not count as evidence for the same statement
-            told = {
-                "session_id": call.session,
-                "step": self._steps.get(call.session, 0),
-                "kind": "step_complete",
-                "args": {"injected": shown, **({"during": call.phase} if call.phase else {})},
-            }
-            self._injector.soon(lambda: self._take([told]))
         text = injection.text if injection is not None else ""
         if call.event in known.stops and not call.again:
             text = self._injector.at_stop(call.session)
+        if text:  # what a session was shown must not count as evidence for the same statement
+            shown = [one.id for one in injection.items if one.kind == "memory"] if injection is not None else []
+            told = {"session_id": call.session, "step": self._steps.get(call.session, 0), "kind": "step_complete"}
+            during = {"during": call.phase} if call.phase else {}
+            self._injector.soon(
+                lambda: self._take([{**told, "args": {"injected": shown, "injected_tokens": count_tokens(text), **during}}])
+            )
         point = injection.point if injection is not None else ""
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 

@@ -33,7 +33,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 INFO_KEYS: Final = frozenset(
     {
         "agent", "approved", "branch", "commit_sha", "during", "group", "injected", "kind", "methodology", "outcome", "parent", "phase",
-        "planned_steps", "title", "used", "work_unit",
+        "injected_tokens", "planned_steps", "title", "used", "work_unit",
         "spec", "spec_number", "subtask", "subtask_id", "task", "feature", "test", "behaviour", "behavior", "epic", "story",
     }
 )  # fmt: skip
@@ -71,6 +71,7 @@ class Act(NamedTuple):
     wish: str = ""  # text at the head of a prompt that a person asks to be kept
     corrects: bool = False  # the wish says that something was wrong
     doubtful: bool = False  # it is unclear whether the wish is the person's or was pasted
+    claim: str = ""  # statement with which a person corrects the agent
     info: Mapping[str, Any] = _NOTHING
 
 
@@ -304,7 +305,9 @@ class Interpreter:
             heard = heard_in(event.text)
             why = f"prompt: {heard.pasted}" if heard.pasted else ""
             wish = redact(heard.wish)[0]
-            return act._replace(kind="user", web=bool(why), stranger=why, wish=wish, corrects=heard.corrects, doubtful=heard.is_doubtful)
+            claim = redact(heard.claim)[0]
+            told = act._replace(kind="user", web=bool(why), stranger=why, wish=wish, corrects=heard.corrects, doubtful=heard.is_doubtful)
+            return told._replace(claim=claim)
         if role in AGENT_ROLES:
             return act
         return act._replace(web=True, stranger=clean(f"message of {role}", COMMAND_CHARACTERS))

@@ -27,22 +27,25 @@ MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """Signal 9: the agent says that it was wrong, and states the truth."""
+    """Signal 9: the agent, or a person, says that it was wrong."""
 
     signal: ClassVar = "self_correction"
-    wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
+    wants: ClassVar = frozenset({"say", "user", "read", "edit", "test", "run"})
 
     def __init__(self, pad: Scratchpad) -> None:
         self.recent: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=ABOUT_ACTS)
         self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
+        self.persons: set[str] = set()  # sentences that a person said
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect corrections from the agent's words, with recently used files."""
-        if act.kind != "say":
+        """Collect corrections from words, with recently used files."""
+        if act.kind not in ("say", "user"):
             if act.paths:
                 self.recent.append((act.n, act.paths))
             return
-        for claim in claims(act.text) if act.text else ():
+        told = [Claim(act.claim, "", act.claim)] if act.claim else []
+        self.persons.update(claim.sentence for claim in told)
+        for claim in told if act.kind == "user" else claims(act.text) if act.text else ():
             pad.corrections += 1
             key = hashlib.blake2b(fingerprint(claim.right or claim.wrong).encode(), digest_size=6).hexdigest()
             if key in self.found:
@@ -54,8 +57,10 @@ class SelfCorrection(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """One finding for each correction; one session is enough."""
         for key, (claim, files, marks) in self.found.items():
-            facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
-            kind = "gotcha" if claim.wrong or not files else "module_insight"
+            is_persons = claim.sentence in self.persons
+            facts: dict[str, Any] = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
+            facts |= {"person": True} if is_persons else {}
+            kind = "correction" if is_persons else "gotcha" if claim.wrong or not files else "module_insight"
             yield pad.finding(self.signal, key, facts, files, marks, memory_type=kind, early=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.observe.wording import approach_key
 
@@ -17,9 +17,9 @@ def measured(record: SessionRecord) -> dict[str, Any]:
     """Count the events of one session, in a form for JSON.
 
     Returns:
-        Numbers of tool calls, tasks (units of work, at least one), files read, repeated reads, checks (command lines of tests) and checks
-        that never failed. Also the keys of dead ends, the ids of memories that the session was shown, the phase of work in which each was
-        shown, and the ids of memories that the session used.
+        Tokens that were injected, and tokens of the files that were read. Numbers of tool calls, tasks (units of work, at least one), files
+        read, repeated reads, checks (command lines of tests) and checks that never failed. Also the keys of dead ends, the ids of memories
+        that the session was shown, the phase of work in which each was shown, and the ids of memories that the session used.
     """
     in_phases = {one: record.shown_in[one] for one in record.injected[:SHOWN] if one in record.shown_in}
     checks = [one for one in record.commands if one.action == "test"]
@@ -31,10 +31,36 @@ def measured(record: SessionRecord) -> dict[str, Any]:
         "checks": len(checks),
         "clean": sum(not one.failures for one in checks),
         "dead_ends": [approach_key(one.approach) for one in record.dead_ends],
+        "injected_tokens": record.injected_tokens,
+        "read_tokens": sum(one.tokens for one in record.files),
         "shown": list(record.injected[:SHOWN]),
         "in_phases": in_phases,
         "used": [one for one in record.used if one in in_phases],
     }
+
+
+class Cost(NamedTuple):
+    """Tokens that memory cost, and tokens of reads that it saved."""
+
+    sessions: int  # whose tokens were counted
+    injected_tokens: int
+    injected_per_session: float | None
+    control_sessions: int
+    saved_per_session: float | None  # read tokens of a control session, less read and injected tokens of another; None without both
+
+
+def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
+    """The cost of memory, from the counts of sessions with and without it.
+
+    Sessions of an earlier version, whose tokens were not counted, are left out.
+    """
+    control, rest = ([one for one in bodies if "injected_tokens" in one] for bodies in (controlled, others))
+    injected, count = sum(one["injected_tokens"] for one in rest), len(rest)
+    saved = None
+    if control and rest:
+        without = sum(one["read_tokens"] for one in control) / len(control)
+        saved = round(without - (sum(one["read_tokens"] for one in rest) + injected) / count, 1)
+    return Cost(count + len(control), injected, round(injected / count, 1) if rest else None, len(control), saved)
 
 
 def share(part: float, whole: float) -> float | None:

@@ -64,6 +64,7 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
         contaminated=any(one.contaminated for one in ordered),
         last_message=ordered[-1].last_message,
         injected=tuple(dict.fromkeys(each for one in ordered for each in one.injected)),
+        injected_tokens=sum(one.injected_tokens for one in ordered),
         shown_in={each: phase for one in reversed(ordered) for each, phase in one.shown_in.items()},  # the first phase of several
         used=tuple(dict.fromkeys(each for one in ordered for each in one.used)),
         members=tuple(one.info.id for one in ordered),
@@ -146,6 +147,7 @@ def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
         tools=_difference(record.tools, base.tools),
         modules=_difference(record.modules, base.modules),
         searches=_difference(record.searches, base.searches),
+        injected_tokens=max(0, record.injected_tokens - base.injected_tokens),
         shown_in={one: phase for one, phase in record.shown_in.items() if one not in base.shown_in},
         ignored=_difference(record.ignored, base.ignored),
     )

@@ -208,6 +208,7 @@ class SessionRecord(NamedTuple):
     contaminated: bool = False  # the agent read external text
     last_message: str = ""  # the agent's last words, redacted
     injected: tuple[str, ...] = ()  # ids of memories the session was shown, as its events reported
+    injected_tokens: int = 0  # of everything that hooks put in front of the agent
     shown_in: Mapping[str, str] = _NO_ARGS  # id -> phase, one of PHASES, for those shown in a phase of work
     used: tuple[str, ...] = ()  # ids of those it used: opened, cited, followed or agreed with
     members: tuple[str, ...] = ()  # sessions merged into this one

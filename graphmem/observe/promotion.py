@@ -325,6 +325,9 @@ class _Promotion:
             delta = plan.delta._replace(
                 sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]
             )
+            doubtful = {result.id for place, result in zip(places, plan.results, strict=True) if learnt[place][0].facts.get("person")}
+            rows = [row._replace(needs_review=True) if row.id in doubtful else row for row in delta.memories]
+            delta = delta._replace(memories=rows)  # a person said it, but did not ask to keep it
             said = Event("finalize", note=f"session {info.id}: {len(plan.results)} learnt of {len(self.verdicts) + len(learnt)} findings")
             gone = [
                 row._replace(status="deprecated", deprecated_at=self.now, valid_to=self.now, updated_at=self.now)

@@ -217,6 +217,17 @@ _DENIAL: Final = re.compile(
     r"|incorrect|falsch|not (?:right|true|correct)))\b[\s,.:;!–—-]*)+",
     re.IGNORECASE,
 )
+_STATES: Final = re.compile(  # a subject with a name, then a verb of state
+    r"(?!(?:i|you|we|it|that|this|they|there|he|she|please|let)\b)(?:(?:the|our|each|every|all|its|this|these)\s+)?[`\w./()\[\]-]+(?:\s+[`\w./()-]+){0,5}?\s+"
+    r"(?:is|are|was|were|has|have|uses?|needs?|takes?|returns?|raises?|lives?|belongs?|comes?|goes|does(?:n't| not)|do(?:n't| not)|must|can"
+    r"(?:not|'t)?|should|will|won't|isn't|aren't|reads?|writes?|calls?|expects?|requires?|supports?|handles?|throws?|depends|stores?|keeps?"
+    r"|holds?|inherits?|implements?|accepts?|allows?)\b",
+    re.IGNORECASE,
+)
+_MOMENT: Final = re.compile(
+    r"\b(?:now|still|again|today|currently|yet|fine|ok(?:ay)?|broken|failing|fails|failed|done|missing|better|nice|enough|instead|please)\b",
+    re.IGNORECASE,
+)
 _BACK: Final = re.compile(
     r"(?:please |and |so |ok(?:ay)?,? |bitte |por favor )*(?:(?:remember|memori[sz]e|note|save|keep) (?:that|this|it)(?: in mind)?|keep "
     r"(?:that|this|it) in mind|merk(?:e)? dir das|retiens(?:-le| ça)|souviens-t'en|recuérdalo|recuerda esto|ricordalo|lembre-se disso"
@@ -235,6 +246,7 @@ class Heard(NamedTuple):
     corrects: bool = False  # it says that something was wrong
     is_doubtful: bool = False  # it may be part of pasted text
     pasted: str = ""  # the mark that shows pasted text; "" for none
+    claim: str = ""  # statement that corrects the agent, without a request to keep it
 
 
 class _Head(NamedTuple):
@@ -256,7 +268,8 @@ def heard_in(text: str) -> Heard:
     rest = said[head.end :] if head is not None else said
     pasted, first, is_edged = _mark(rest)
     if head is None:
-        return Heard(pasted=pasted or _asks(said))
+        mark = pasted or _asks(said)
+        return Heard(pasted=mark, claim="" if mark else _claim(said))
     own = _mark(said[: head.end], is_head=head.is_named)[0]
     opening = _SENTENCE.search(rest)
     is_told = opening is not None and opening.start() <= first and _FOLLOWS.search(opening.group()) is not None
@@ -302,6 +315,27 @@ def _asks(text: str) -> str:
         ),
         "",
     )
+
+
+def _claim(text: str) -> str:
+    """The statement after a denial at the head of a prompt; "" for none.
+
+    It says how the code is, in general. An order, a question and a report of the moment are no such statement.
+    """
+    place, denied = 0, False
+    for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:
+        if not sentence:
+            continue
+        denial = _DENIAL.match(sentence)
+        denied = denied or denial is not None
+        rest = (sentence[denial.end() :] if denial is not None else sentence).strip()
+        if not denied or place > 1:
+            return ""
+        if rest.strip(" .!"):
+            states = _STATES.match(rest) and not _MOMENT.search(rest) and not rest.endswith(("?", "？"))
+            return rest[:KEPT] if states and len(rest.split()) > FEWEST_WORDS else ""
+        place += 1
+    return ""
 
 
 def _is_order(sentence: str) -> bool:

@@ -281,6 +281,7 @@ class Running:
             contaminated=bool(pad.web_n),
             last_message=pad.last_message[: MESSAGE_CHARACTERS * 4],
             injected=tuple(pad.injected),
+            injected_tokens=pad.injected_tokens,
             shown_in={one: phase for one, phase in pad.injected.items() if phase},
             used=tuple(one for one in pad.used if one in pad.injected),
             ignored=dict(sorted(ignored.items())),

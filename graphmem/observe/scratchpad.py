@@ -24,6 +24,7 @@ _ENOUGH: Final = 0.7  # share of MAX_BYTES that remains after evidence was dropp
 RECENT_TOOLS: Final = 8
 RECENT_EDITS: Final = 200
 UNDONE_WITHIN: Final = 30  # acts: an edit undone later than that was not a slip
+MAX_INJECTED: Final = 1_000_000  # tokens of one event
 MAX_LIST: Final = 500  # decisions, units, dead ends, pages
 LONGEST_GAP_S: Final = 3_600.0  # between two events of one stretch of work
 
@@ -67,6 +68,7 @@ class Scratchpad:
         self.forked_n = 0  # last act of the parent
         self.web_n = 0  # first act with external text; 0: none
         self.web_sources: dict[str, None] = {}
+        self.injected_tokens = 0
         self.injected: dict[str, str] = {}  # shown memories -> the phase of work at that time, or ""
         self.used: dict[str, None] = {}  # memories that were opened, cited, followed or agreed with
         self.last_message = ""
@@ -136,6 +138,9 @@ class Scratchpad:
         """Record the memories that were shown, with the first phase, or used."""
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
+        tokens = info.get("injected_tokens")
+        if isinstance(tokens, int) and not isinstance(tokens, bool) and 0 < tokens <= MAX_INJECTED:
+            self.injected_tokens += tokens
         for one in _listed(info, "injected"):
             if one in self.injected or len(self.injected) < MAX_LIST:
                 self.injected[one] = self.injected.get(one) or phase

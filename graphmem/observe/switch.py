@@ -13,20 +13,23 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from graphmem.answers.vocabulary import LearningChoice
 from graphmem.errors import BadInputError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
 
 FILE: Final = "learning.json"
-ON, OFF, PAUSED = "on", "off", "paused"
-STATES: Final = (ON, OFF, PAUSED)
+ON: Final = "on"
+OFF: Final = "off"
+PAUSED: Final = "paused"
+STATES: Final[dict[str, LearningChoice]] = {ON: ON, OFF: OFF, PAUSED: PAUSED}
 MAX_MINUTES: Final = 60 * 24 * 30
 
 
 class Learning(NamedTuple):
     """The state of learning."""
 
-    state: str = ON  # on | off | paused
+    state: LearningChoice = ON
     until: datetime | None = None  # end of a pause; None: until a person ends it
     by_setting: bool = False  # the project's setting switches it off
 
@@ -72,7 +75,7 @@ class LearningSwitch:
             raise BadInputError(f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only for a pause", argument="minutes", value=minutes)
         if not self._allowed and state != OFF:
             raise BadInputError("the setting `learning` switches it off; remove the setting and restart", argument="state", value=state)
-        chosen = Learning(state, self._time() + timedelta(minutes=minutes) if minutes is not None else None)
+        chosen = Learning(STATES[state], self._time() + timedelta(minutes=minutes) if minutes is not None else None)
         with self._lock:
             _write(self._file, chosen)
             self._now = chosen
@@ -90,7 +93,7 @@ def _read(file: Path) -> Learning:
     try:
         found = read_sealed_json(file.read_bytes())
         until = datetime.fromisoformat(found["until"]) if found["until"] else None
-        return Learning(found["state"] if found["state"] in STATES else PAUSED, until)
+        return Learning(STATES.get(found["state"], PAUSED), until)
     except FileNotFoundError:
         return Learning()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

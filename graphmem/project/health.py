@@ -17,6 +17,9 @@ from graphmem.runtime.heap import resident_bytes
 from graphmem.store.files import size_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphmem.answers.upkeep import MemoryCost
     from graphmem.memory.repository import MemoryRepository
     from graphmem.project.graph_source import IndexStatus
     from graphmem.project.history_source import HistorySource
@@ -43,6 +46,7 @@ class IndexHealth:
     searcher: Searcher
     following: Following
     data_dir: Path
+    cost: Callable[[], MemoryCost]
     _begun: float = field(default_factory=time.monotonic, init=False)
 
     def health(self) -> Health:
@@ -69,6 +73,7 @@ class IndexHealth:
             waste_bytes=local.waste() if local is not None else 0,
             last_backup=str(newest[0]) if newest else "",
             searches=self.searcher.tally.told(),
+            cost=self.cost(),
         )
 
     def _parts(self) -> list[Part]:

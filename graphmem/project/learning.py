@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers import Experiment, GroupMeasures, Receipt, SessionSummary, to_json
 from graphmem.answers.sessions import LearningState
+from graphmem.answers.upkeep import MemoryCost
 from graphmem.errors import BadInputError, GraphMemError, LedgerError, SessionNotFoundError
-from graphmem.injection.experiment import GROUPS, group_of
+from graphmem.injection.experiment import CONTROL, GROUPS, group_of
 from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
 from graphmem.observe.ledger import LEDGER, Ledger
-from graphmem.observe.measures import share, summed
+from graphmem.observe.measures import cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
 from graphmem.observe.promotion import Means, promote, receipt_of
 from graphmem.observe.synthesis import synthesise
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 MAX_SUMMARIES: Final = 100
+COST_S: Final = 60.0  # seconds for which the cost is kept
 ENOUGH: Final = 30  # sessions of a group from which its averages are meaningful
 _TOGETHER: Final = 3  # shared windows before reading two files together counts
 
@@ -52,6 +55,7 @@ class SessionLearning:
     record_co_access: Callable[..., Recorded]  # records files that belonged together
     switch: LearningSwitch
     session_over: Callable[[str, int], object]  # adds a session and the number of memories shown to the project's experience
+    _cost: tuple[float, MemoryCost] | None = field(default=None, init=False)  # and its time
 
     def learn_from(self, record: SessionRecord | Mapping[str, Any], unit: str | None = None) -> Receipt:
         """Learn from an ended session, or from a finished unit of work in it.
@@ -157,11 +161,28 @@ class SessionLearning:
                     shown=len(shown),
                     corrections=share(sum(row.disputed for row in known), len(known)),
                     boosts=share(sum(bool(row.used_count or row.confirmed_count) for row in known), len(known)),
+                    injected_tokens=_per_session(found[group], "injected_tokens"),
+                    read_tokens=_per_session(found[group], "read_tokens"),
                 )
             )
         few = [f"{one.group} has {one.sessions}" for one in groups if one.sessions < ENOUGH]
         notes = [f"with fewer than {ENOUGH} sessions in a group, differences may be chance: {', '.join(few)}"] if few else []
         return Experiment(groups, notes)
+
+    def cost(self) -> MemoryCost:
+        """Tokens that memory cost and saved; at most a minute old."""
+        now = time.monotonic()
+        if self._cost is None or now - self._cost[0] > COST_S:
+            project = self.book.project()
+            try:
+                measures = self.ledger().measures() if (self.data_dir / LEDGER).exists() else {}
+            except LedgerError as error:
+                _log.warning("the cost of memory is unknown: %s", error)
+                measures = {}
+            control = [body for session, body in measures.items() if group_of(session, project) == CONTROL]
+            others = [body for session, body in measures.items() if group_of(session, project) != CONTROL]
+            self._cost = (now, MemoryCost(*cost(control, others)))
+        return self._cost[1]
 
     def learning(self) -> LearningState:
         return _state(self.switch.now())
@@ -244,6 +265,11 @@ class SessionLearning:
         several = f"{len(like)} sessions begin with {wanted!r}: {', '.join(like[:5])}; give more characters of its id"
         none = f"nothing was learnt from a session {wanted[:80]!r}; `graphmem session list` lists sessions"
         raise SessionNotFoundError(several if like else none, id=wanted, candidates=like)
+
+
+def _per_session(bodies: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    counted = [one[name] for one in bodies if name in one]
+    return round(sum(counted) / len(counted), 1) if counted else None
 
 
 def _state(now: Learning) -> LearningState:

@@ -245,7 +245,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     search = SearchQuestions(graph, projections, searcher, injector.packed)
 
     # The index itself.
-    health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir)
+    health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir, learning.cost)
     upkeep = Upkeep(store, book, projections, vectors, data_dir, settings, runs, put_aside, partial(_tables_of, settings))
     backups = Backups(store, book, projections, vectors, data_dir, settings, runs, (history.renew, partial(ledger.renew, Ledger.close)))
 

@@ -65,6 +65,8 @@ def detail(record: SessionRecord) -> SessionDetail:
         "dead_ends": record.dead_ends,
     }
     return SessionDetail(
+        injected_tokens=record.injected_tokens,
+        read_tokens=sum(one.tokens for one in record.files),
         session=row(record, "ended" if record.info.ending else "running"),
         findings=[
             SessionFinding(

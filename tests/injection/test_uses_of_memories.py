@@ -13,9 +13,11 @@ from graphmem.injection.edits import Edit
 from graphmem.injection.experiment import FULL, group_of
 from graphmem.injection.feedback import Feedback
 from graphmem.injection.phase import LOOKS, WorkPhases
+from graphmem.injection.tokens import count_tokens
 from graphmem.injection.uses import Known, UseBook, follows
 from graphmem.mcp_server.tools import TOOLS
 from graphmem.memory.clock import ManualClock
+from graphmem.observe.measures import cost
 from graphmem.security.access import Access, guarded
 from graphmem.settings import Settings
 
@@ -237,3 +239,29 @@ def test_opening_a_memory_over_mcp_counts_once_in_ten_minutes_and_without_the_ri
     for asked, used in ((reader, 0), (service, 1), (service, 1)):
         assert "Opened by an agent." in TOOLS["get"].answer(asked, {"refs": [f"#{memory.short_id}"]}, 500)
         assert service.memory(memory.id).used_count == used
+
+
+# ---- what it costs
+
+
+def test_tokens_of_everything_a_hook_said_are_counted_by_session_and_in_health(service, agent, trap):
+    said = [agent("SessionStart", source="startup"), agent.read()]
+    texts = [json.loads(one)["hookSpecificOutput"]["additionalContext"] for one in said if one]
+    tokens = sum(map(count_tokens, texts))
+    assert tokens > 0
+    assert service.session_detail(agent.session).injected_tokens == tokens
+    agent("SessionEnd")
+    service.parts.learner.wait_for_learning()
+    groups = {one.group: one for one in service.experiment().groups}
+    assert groups[FULL].injected_tokens > 0
+    told = service.health().cost
+    assert told.sessions >= 1
+    assert told.injected_per_session == pytest.approx(told.injected_tokens / (told.sessions - told.control_sessions), abs=0.1)
+
+
+def test_what_memory_saves_is_the_reads_of_the_control_group_less_reads_and_injected_tokens_of_the_others():
+    control = [{"injected_tokens": 0, "read_tokens": 900}, {"injected_tokens": 0, "read_tokens": 1_100}, {"dead_ends": []}]
+    others = [{"injected_tokens": 200, "read_tokens": 500}, {"injected_tokens": 100, "read_tokens": 300}]
+    assert cost(control, others) == (4, 300, 150.0, 2, 1_000 - (800 + 300) / 2)
+    assert cost([], others) == (2, 300, 150.0, 0, None)
+    assert cost(control, []) == (2, 0, None, 2, None)

@@ -111,3 +111,42 @@ def test_one_error_told_in_two_ways_is_found_once(gm, outputs):
     )
     receipt = gm.end_session("s", "validated").receipt
     assert len([one for one in receipt.verdicts if one.signal == "error_retry"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("No, that's wrong: the client uses anyio, not trio.", "the client uses anyio, not trio."),
+        ("Wrong. Timeouts are seconds here, not milliseconds. Change it.", "Timeouts are seconds here, not milliseconds."),
+        ("Actually, `parse_date` returns an aware datetime.", "`parse_date` returns an aware datetime."),
+        ("No, use the other file.", ""),  # an order for now
+        ("No, the test is still failing.", ""),  # the moment
+        ("No, I meant the second one.", ""),
+        ("No, why is the client in that file?", ""),
+        ("The client uses anyio, not trio.", ""),  # corrects nobody
+        ("No.", ""),
+        ("No, that's wrong: the client uses anyio.\n\n> From: a reviewer\n> the server uses trio", ""),  # may be pasted
+        ("Remember: the client uses anyio, not trio.", ""),  # a request
+    ],
+)
+def test_a_correction_without_a_request_is_heard_as_a_claim(text, claim):
+    assert heard_in(text).claim == claim
+
+
+def test_what_a_person_corrects_waits_for_review_and_is_learnt_once(gm):
+    events = [
+        {"kind": "tool_call", "tool": "Read", "args": {"path": "/client.py"}, "step": 1},
+        {
+            "kind": "message",
+            "text": "No, that's wrong: the client uses anyio for its locks, not trio.",
+            "args": {"role": "user"},
+            "step": 2,
+        },
+    ]
+    for session in ("one", "two"):
+        gm.observe([{**event, "session_id": session} for event in events])
+        gm.end_session(session)
+    [memory] = gm.memories().memories
+    assert (memory.content, memory.type) == ("The client uses anyio for its locks, not trio.", "correction")
+    assert (memory.status, memory.needs_review, memory.user_verified) == ("candidate", True, False)
+    assert [one.memory.id for one in gm.review_queue().items] == [memory.id]

@@ -109,6 +109,8 @@ def experiment(output: Output, found: Experiment) -> None:
             ["reads that were re-reads", *(told(one.rereads) for one in groups)],
             ["checks that never failed", *(told(one.first_pass) for one in groups)],
             ["dead ends that were known", *(told(one.dead_end_reentry) for one in groups)],
+            ["tokens injected a session", *(told(one.injected_tokens, percent=False) for one in groups)],
+            ["tokens of files read a session", *(told(one.read_tokens, percent=False) for one in groups)],
             ["memories shown", *(str(one.shown) for one in groups)],
             ["of them disputed", *(told(one.corrections) for one in groups)],
             ["of them used or agreed with", *(told(one.boosts) for one in groups)],
@@ -160,6 +162,8 @@ def detail(output: Output, found: SessionDetail) -> None:
     output.line((one.id, common.NAME), f"   {one.kind}", f"   {one.agent}" if one.agent else "", (f"   {state}", common.DIM))
     counts = (plural(one.events, "event"), plural(one.steps, "step"), f"{one.tokens:,} tokens", f"{one.duration_s / 60:.0f} min")
     output.line((", ".join(counts), common.DIM))
+    if found.injected_tokens:
+        output.line((f"{found.injected_tokens:,} tokens injected by memory; {found.read_tokens:,} tokens of files read", common.DIM))
     if one.contaminated:
         output.line((f"read from the web: {', '.join(found.web_sources[:5])}", common.UNSURE))
     _list(output, "findings", found.findings, lambda row: [row.key[:100], (_marks(row), common.DIM)])
