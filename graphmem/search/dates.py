@@ -1,4 +1,4 @@
-"""Dates in a query: days, months and years, compared with when memories were created.
+"""Compare dates in a query with the times memories were created.
 
 "What did Ana paint in June?" is answered by what was learnt in June or just after, whether or not the text says so. A date without a year
 means every year of the memories. Words like "yesterday" count from now.

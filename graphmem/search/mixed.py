@@ -1,6 +1,6 @@
-"""Answers of code and memories together: what history may displace, and room for both kinds.
+"""Rules for answers of code and memories together.
 
-Lessons of commits are drafts from the project's history that nobody has confirmed. They share the words of fixes with many questions, so
+Lessons of commits are unconfirmed drafts from the project's history. They share the words of fixes with many questions, so
 without these rules a question about code is answered by five commits. Search for memories alone is not affected.
 """
 
@@ -27,7 +27,7 @@ _KNOWN: Final = re.compile(
 
 
 def is_history(row: MemoryRow) -> bool:
-    """Whether a memory is a commit's lesson that nobody has confirmed."""
+    """Whether a memory is an unconfirmed lesson of a commit."""
     return row.source == _HISTORY and row.status == _DRAFT
 
 
