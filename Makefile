@@ -88,6 +88,11 @@ build: $(VENV)/.stamp-dev page  ## build the wheel and the source distribution i
 	rm -rf dist
 	$(BIN)/python -m build
 
+.PHONY: vscode
+vscode:  ## pack the extension for VS Code with npm into web/vscode/dist/graphmem.vsix
+	@npm --prefix web/vscode ci --silent --no-audit --no-fund
+	@npm --prefix web/vscode run --silent pack
+
 .PHONY: pins
 pins: $(VENV)/.stamp-dev  ## write requirements/constraints.txt from what is installed
 	@$(BIN)/python requirements/pins.py > $(PINS).new && mv $(PINS).new $(PINS) && echo "$(PINS) written"

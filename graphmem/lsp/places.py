@@ -5,6 +5,7 @@ Answers are about saved files. Lines are mapped to the text in the editor, and c
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -47,6 +48,7 @@ class Position(NamedTuple):
     column: int  # in characters
 
 
+@functools.lru_cache(maxsize=10_000)  # an answer asks it for every open document
 def path_of(root: Path, uri: str) -> str:
     """The path of a document from the root; its full path outside of it."""
     path = Path(uris.to_fs_path(uri) or "")

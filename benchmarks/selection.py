@@ -1,0 +1,319 @@
+"""Which share of the failing tests does a review select, and which share of the suite does it run?
+
+    python benchmarks/selection.py ROOT [ROOT …] [--mutants 200] [--seed 1] [--path src] [--tests tests] [--library DIR]
+
+ROOT is a Python project whose tests pass; it is copied. Each mutant changes one operator, constant, condition or returned value inside a
+function that a test runs. The truth is which tests fail with the mutant: all tests that run the changed line are run, as coverage with a
+context for each test says, and for every tenth mutant the whole suite is, which counts failures outside of that set.
+Then the tree is indexed and reviewed against the revision without the mutant, once with edges from text alone, once with a recorded run
+of the suite. Beside it: tests that share words with the name of the changed file, and test files that history relates to it.
+
+A test is a function: its cases fail or are selected together, and it weighs as many tests as it has cases.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import report
+
+HOME = Path(__file__).resolve().parents[1]
+WHOLE_EVERY = 10  # mutants between two whole runs
+TIMEOUT_S = 120  # of a run with a mutant, which may not end
+_PLUGIN = """
+import json, os
+seen = {}
+def pytest_runtest_logreport(report):
+    if report.failed or report.when == "call" or report.skipped:
+        bad = report.failed
+        seen[report.nodeid] = seen.get(report.nodeid, False) or bad
+def pytest_collectreport(report):
+    if report.failed:
+        seen[report.nodeid] = True
+def pytest_sessionfinish(session):
+    with open(os.environ["OUTCOMES"], "w") as file:
+        json.dump(seen, file)
+"""
+_SWAPS = {
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Lt: ("<", ">="),
+    ast.Gt: (">", "<="),
+    ast.LtE: ("<=", ">"),
+    ast.GtE: (">=", "<"),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: ("is not", "is"),
+    ast.In: ("in", "not in"),
+    ast.NotIn: ("not in", "in"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "+"),
+}
+
+
+class Mutant(NamedTuple):
+    """One change of a file."""
+
+    path: str
+    line: int
+    start: int  # in bytes of the file
+    end: int
+    text: bytes
+
+
+class Suite:
+    """The tests of a copied project."""
+
+    def __init__(self, root: Path, options: Any, scratch: Path) -> None:
+        self.root = root
+        self._tests = options.tests
+        self._scratch = scratch
+        (scratch / "outcomes_plugin.py").write_text(_PLUGIN, encoding="utf-8")
+        path = [str(root / options.path), *map(str, options.library), str(scratch), str(HOME)]
+        self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run(self, chosen: list[str] | None = None, *more: str) -> dict[str, bool]:
+        """Whether each test failed, by its id; nothing if the run had to be ended."""
+        said = self._scratch / "outcomes.json"
+        said.unlink(missing_ok=True)
+        plugins = ("no:cacheprovider", "no:xdist", "outcomes_plugin")
+        command = [sys.executable, "-m", "pytest", "-q", *(f"-p{one}" for one in plugins)]
+        names = self._scratch / "names.txt"
+        names.write_text("\n".join(chosen if chosen is not None else [self._tests]), encoding="utf-8")
+        environ = {**self._environ, "OUTCOMES": str(said)}
+        process = subprocess.Popen(
+            [*command, *more, f"@{names}"], cwd=self.root, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            process.wait(TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        return json.loads(said.read_text()) if said.is_file() else {}
+
+
+def function_of(case: str) -> str:
+    """The id of a test without the parameters of its case."""
+    path, _, name = case.partition("::")
+    return f"{path}::{name.partition('[')[0]}"
+
+
+def mutants_of(path: str, data: bytes, lines: set[int]) -> Iterator[Mutant]:
+    """Yield the mutants of a file in functions, on lines that a test runs."""
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def place(node: Any, text: str) -> Mutant:
+        return Mutant(
+            path,
+            node.lineno,
+            starts[node.lineno - 1] + node.col_offset,
+            starts[node.end_lineno - 1] + node.end_col_offset,
+            text.encode(),
+        )
+
+    def between(left: Any, right: Any, operator: Any) -> Mutant | None:
+        old, new = _SWAPS.get(type(operator), ("", ""))
+        start, end = starts[left.end_lineno - 1] + left.end_col_offset, starts[right.lineno - 1] + right.col_offset
+        gap = data[start:end]
+        if not old or gap.count(old.encode()) != 1 or b"#" in gap:
+            return None
+        at = start + gap.index(old.encode())
+        return Mutant(path, left.end_lineno, at, at + len(old), new.encode())
+
+    tree = ast.parse(data)
+    inside = [node for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) for node in one.body]
+    seen: set[int] = set()
+    for body in inside:
+        for node in ast.walk(body):
+            if id(node) in seen or getattr(node, "lineno", 0) not in lines:
+                continue
+            seen.add(id(node))
+            if isinstance(node, ast.Compare) and len(node.ops) == 1:
+                made = between(node.left, node.comparators[0], node.ops[0])
+            elif isinstance(node, ast.BoolOp):
+                made = between(node.values[0], node.values[1], node.op)
+            elif isinstance(node, ast.BinOp):
+                made = between(node.left, node.right, node.op)
+            elif isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
+                made = place(node.value, "None")
+            elif isinstance(node, ast.If):
+                made = place(node.test, f"not ({ast.unparse(node.test)})")
+            elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+                made = place(node, str(not node.value))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, int):
+                made = place(node, str(node.value + 1))
+            else:
+                made = None
+            if made is not None:
+                yield made
+
+
+def contexts(root: Path, package: str, data_file: Path) -> dict[str, dict[int, set[str]]]:
+    """Tests that run each line, by path."""
+    from coverage import CoverageData
+
+    data = CoverageData(str(data_file))
+    data.read()
+    found = {}
+    for file in data.measured_files():
+        path = Path(file).resolve().relative_to(root).as_posix()
+        if path.startswith(package):
+            rows = data.contexts_by_lineno(file)
+            found[path] = {line: {one.partition("|")[0] for one in names if one} for line, names in rows.items()}
+    return found
+
+
+def git(root: Path, *command: str) -> None:
+    subprocess.run(["git", "-c", "user.name=b", "-c", "user.email=b@b", *command], cwd=root, check=True, capture_output=True)
+
+
+def by_name(path: str, tests: list[str]) -> set[str]:
+    """Tests with a word of the changed file's name in their own id."""
+    words = [one for one in Path(path).stem.strip("_").split("_") if len(one) > 2]
+    return {one for one in tests if any(word in one for word in words)}
+
+
+def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
+    from graphmem import GraphMem
+    from graphmem.evidence import inbox
+    from graphmem.evidence.trace import SUFFIX
+    from graphmem.settings import Settings
+
+    root = scratch / source.name
+    shutil.copytree(source, root, ignore=shutil.ignore_patterns(".git", ".graphmem", "__pycache__"))
+    git(root, "init", "-q")
+    (root / ".git" / "info" / "exclude").write_text("__pycache__\n.graphmem\n.coverage*\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "base")
+    data_file = scratch / "coverage"
+    os.environ["COVERAGE_FILE"] = str(data_file)
+    suite = Suite(root, options, scratch)
+    base = suite.run(None, f"--cov={options.path}", "--cov-context=test", "--cov-report=")
+    if not base:
+        raise SystemExit(f"the tests of {source} do not run; see `pytest {options.tests}` there")
+    broken = {function_of(case) for case, failed in base.items() if failed}
+    weights = Counter(function_of(case) for case in base)
+    good = [one for one in weights if one not in broken]
+    whole = sum(weights[one] for one in good)
+    ran = contexts(root, options.path, data_file)
+    chance = random.Random(options.seed)
+    every = [
+        one
+        for path, lines in sorted(ran.items())
+        for one in mutants_of(path, (root / path).read_bytes(), {line for line, names in lines.items() if names})
+    ]
+    chosen = chance.sample(every, min(options.mutants, len(every)))
+    print(f"{source.name}: {len(good):,} tests with {whole:,} cases; {len(chosen):,} of {len(every):,} mutants", flush=True)
+
+    settings = Settings(embedder="none")
+    opened = {name: GraphMem.open(scratch / f"{source.name}-{name}", repo=root, settings=settings) for name in ("text", "recorded")}
+    rows: list[dict[str, Any]] = []
+    missed_by_lines = checked = 0
+    try:
+        opened["text"].index(root)
+        opened["recorded"].index(root)
+        trace = scratch / "recorded.trace"
+        suite.run(None, "--graphmem", f"--graphmem-root={root}", f"--graphmem-trace={trace}")
+        inbox.put(trace, SUFFIX, scratch / f"{source.name}-recorded")
+        opened["recorded"].index(root)
+        for number, one in enumerate(chosen):
+            path = root / one.path
+            before = path.read_bytes()
+            path.write_bytes(before[: one.start] + one.text + before[one.end :])
+            try:
+                ast.parse(path.read_bytes())
+                able = sorted({function_of(case) for case in ran[one.path].get(one.line, ())} - broken)
+                outcomes = suite.run(able)
+                failing = {function_of(case) for case, failed in outcomes.items() if failed} & set(good) if outcomes else set(able)
+                if number % WHOLE_EVERY == 0 and (all_outcomes := suite.run()):
+                    checked += 1
+                    others = {function_of(case) for case, failed in all_outcomes.items() if failed} & set(good)
+                    missed_by_lines += len(others - failing)
+                    failing |= others
+                if not failing:
+                    continue
+                row: dict[str, Any] = {"path": one.path, "line": one.line, "failing": sum(weights[test] for test in failing)}
+                for name, memory in opened.items():
+                    memory.index(root)
+                    found = {function_of(test.id) for test in memory.review(base="HEAD", tests=100_000).tests}
+                    row[name] = score(found, failing, good, weights, whole)
+                row["names"] = score(by_name(one.path, good), failing, good, weights, whole)
+                rows.append(row)
+            except SyntaxError:
+                continue
+            finally:
+                path.write_bytes(before)
+    finally:
+        for memory in opened.values():
+            memory.close()
+    summary = {name: summed(rows, name) for name in ("text", "recorded", "names")}
+    return {
+        "repository": source.name,
+        "tests": whole,
+        "mutants": len(chosen),
+        "killed": len(rows),
+        "whole_runs": checked,
+        "failures_outside_of_the_line": missed_by_lines,
+        **summary,
+        "rows": rows,
+    }
+
+
+def score(found: set[str], failing: set[str], good: list[str], weights: Counter[str], whole: int) -> dict[str, float]:
+    hit = sum(weights[one] for one in failing & _covered(found, failing))
+    selected = _covered(found, set(good))
+    return {"found": hit / sum(weights[one] for one in failing), "ran": sum(weights[one] for one in selected) / whole}
+
+
+def _covered(found: set[str], tests: set[str]) -> set[str]:
+    """Tests that a selection runs: named by themselves, by their class or by their file."""
+    return {one for one in tests if one in found or one.rpartition("::")[0] in found or f"{one.partition('::')[0]}::" in found}
+
+
+def summed(rows: list[dict[str, Any]], name: str) -> dict[str, float]:
+    failing = sum(row["failing"] for row in rows)
+    return {
+        "failing_found": round(sum(row[name]["found"] * row["failing"] for row in rows) / max(1, failing), 4),
+        "found_mean": round(sum(row[name]["found"] for row in rows) / max(1, len(rows)), 4),
+        "mutants_found_whole": round(sum(row[name]["found"] == 1 for row in rows) / max(1, len(rows)), 4),
+        "mutants_found_by_one": round(sum(row[name]["found"] > 0 for row in rows) / max(1, len(rows)), 4),
+        "suite_ran": round(sum(row[name]["ran"] for row in rows) / max(1, len(rows)), 4),
+    }
+
+
+def main() -> None:
+    parser = report.parser(__doc__)
+    parser.add_argument("roots", type=Path, nargs="+", metavar="ROOT")
+    parser.add_argument("--mutants", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--path", default="src", help="folder of the code, from ROOT")
+    parser.add_argument("--tests", default="tests", help="folder of the tests, from ROOT")
+    parser.add_argument("--library", type=Path, action="append", default=[], help="folder of packages that the tests need (repeatable)")
+    options = parser.parse_args()
+    results = []
+    for source in options.roots:
+        with tempfile.TemporaryDirectory() as scratch:
+            results.append(replay(source.resolve(), options, Path(scratch)))
+    head = ["repository", "selection", "failing found", "mean of mutants", "mutants found whole", "by one test", "suite run"]
+    kinds = ("recorded", "text", "names")
+    report.table(head, [[one["repository"], kind, *one[kind].values()] for one in results for kind in kinds])
+    report.publish("selection", {"repositories": results}, options.out)
+
+
+if __name__ == "__main__":
+    main()
