@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "modules": "semantic:modules",
     "describe": "semantic:describe",
     "drift": "semantic:drift",
+    "check": "boundaries:check",
     "mcp": "mcp:mcp",
     "lsp": "lsp:lsp",
     "remember": "memory:remember",
@@ -76,7 +77,7 @@ FAMILIES: Final = {
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences path modules flows entry-points central describe report export cypher",
-    "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift",
+    "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift check",
     "Memory": "remember recall forget pin memory rules sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",

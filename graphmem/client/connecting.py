@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from graphmem.client.remote import RemoteGraphMem
 from graphmem.errors import BadInputError, NotIndexedError, StoreBusyError
+from graphmem.runtime.own_folder import FOR_PEOPLE, is_hidden
 from graphmem.server import owner
 from graphmem.server.starting import find_or_start
 
@@ -115,9 +116,7 @@ def expect_index(location: Location, *, create: bool) -> None:
     if not create:
         where = f"{location.root} has no index yet" if location.root is not None else f"{directory} contains no index"
         raise NotIndexedError(f"{where}; create one with `graphmem index`", path=str(directory))
-    ignore = directory / ".gitignore"
-    ours = ignore.is_file() and ignore.read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip() == "*"
-    if directory.is_dir() and not ours and any(one.name != "rules" for one in directory.iterdir()):
+    if directory.is_dir() and not is_hidden(directory) and any(one.name not in FOR_PEOPLE for one in directory.iterdir()):
         raise BadInputError(
             f"{directory} holds other files; give a new or empty directory for the index", argument="db", path=str(directory)
         )

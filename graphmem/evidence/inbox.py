@@ -16,6 +16,7 @@ from graphmem.errors import EvidenceError
 from graphmem.evidence import coverage, reports, scip, trace
 from graphmem.model import Diagnostic, stable_id
 from graphmem.runtime.faults import CODE, fault
+from graphmem.runtime.own_folder import hide_from_git
 
 if TYPE_CHECKING:
     from graphmem.evidence.observations import Reading
@@ -103,9 +104,7 @@ def prepared(folder: Path) -> Path:
     """
     inbox = folder / FOLDER
     inbox.mkdir(parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    hide_from_git(folder)
     return inbox
 
 

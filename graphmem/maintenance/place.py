@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from graphmem.errors import BadInputError, GitError
+from graphmem.runtime.own_folder import FOR_PEOPLE, hide_from_git
 from graphmem.runtime.sqlite_file import PRIVATE
 from graphmem.settings import DATABASE
 
 NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
-FOR_PEOPLE: Final = "rules"  # Markdown for everybody who reads the project; git may track it
 # Prefixes of graphmem's own files. A directory with other files also serves other purposes.
 _OURS: Final = (
     *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
@@ -32,11 +32,10 @@ _OURS: Final = (
         "memory-md.json",
     ),
     *("phases.json", ".phases-"),
-    *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", FOR_PEOPLE, ".gitignore"),
+    *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
+    *FOR_PEOPLE,
 )
 
-_ALL: Final = "*\n"  # the content in earlier versions, which hid the rules too
-IGNORED: Final = f"*\n!{FOR_PEOPLE}/\n!{FOR_PEOPLE}/**\n"  # rules can be committed; nothing else
 _log = logging.getLogger(__name__)
 
 
@@ -50,9 +49,7 @@ def prepare_data_dir(data_dir: Path) -> None:
     """
     try:
         data_dir.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        ignore = data_dir / ".gitignore"
-        if not ignore.exists() or ignore.read_text(encoding="utf-8", errors="replace") == _ALL:
-            ignore.write_text(IGNORED, encoding="utf-8")
+        hide_from_git(data_dir)
     except OSError as error:
         if not os.access(data_dir, os.W_OK) and os.access(data_dir / DATABASE, os.R_OK):
             return  # it still answers questions
@@ -65,7 +62,7 @@ def close_to_others(data_dir: Path) -> None:
     """Remove access of other accounts to an index and its files.
 
     This does not depend on the umask, because memories may be private. A directory that also has other content keeps its permissions, and
-    so do the directories in it. Rules keep their permissions, because people share them.
+    so do the directories in it. Files that people wrote keep their permissions, because people share them.
     """
     try:
         entries = sorted(data_dir.iterdir())
@@ -73,7 +70,7 @@ def close_to_others(data_dir: Path) -> None:
         if alone:
             _restrict(data_dir)
         for entry in entries:
-            if entry.name.startswith(_OURS) and entry.name != FOR_PEOPLE:
+            if entry.name.startswith(_OURS) and entry.name not in FOR_PEOPLE:
                 if entry.is_file():
                     _restrict(entry)
                 elif alone:
@@ -123,7 +120,7 @@ def refuse_a_strangers(data_dir: Path) -> None:
     """Refuse an index that came with a repository.
 
     Otherwise its memories would be treated as the user's own, and its files as graphmem's. graphmem hides its own index from git, so git
-    tracks no file of it. Only rules may be tracked, because people share them.
+    tracks no file of it. Only files that people wrote may be tracked.
 
     Raises:
         BadInputError: git tracks the index, or a directory above it is not accessible.
@@ -145,8 +142,8 @@ def refuse_a_strangers(data_dir: Path) -> None:
     except GitError:  # no git, no repository, or one that git does not trust: this user cloned nothing here
         return
     name = place.name.encode("utf-8", "surrogateescape")
-    allowed = (name + b"/rules/", name + b"/.gitignore")
-    strange = [one for one in tracked.split(b"\0") if one and not one.startswith(allowed)]
+    allowed = {name + b"/" + one.encode() for one in (*FOR_PEOPLE, ".gitignore")}
+    strange = [one for one in tracked.split(b"\0") if one and b"/".join(one.split(b"/")[:2]) not in allowed]
     if strange:
         raise BadInputError(
             f"git tracks {strange[0].decode('utf-8', 'replace')}, so {data_dir} may be another person's index; delete the directory and "

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from graphmem.answers import Picture
+from graphmem.answers.boundaries import ArchitectureCheck
 from graphmem.answers.marks import Doc
 from graphmem.answers.semantic import (
     CentralPage,
@@ -61,6 +62,16 @@ class SemanticOperations:
 
         Args:
             level: cycles of files, by their imports, or of modules.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("broken",)})
+    def check_architecture(self, rules: str | None = None, limit: Limit = 1000) -> ArchitectureCheck:
+        """Find the dependencies that break the project's architecture rules.
+
+        The rules are in `.graphmem/architecture.toml`. Dependencies in `.graphmem/architecture-baseline.txt` are accepted.
+
+        Args:
+            rules: other rules, in the same format, to try them.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("entryPoints",)}, command="entry-points")

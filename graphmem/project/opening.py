@@ -34,6 +34,7 @@ from graphmem.observe.ledger import LEDGER, Ledger
 from graphmem.observe.observer import Observer
 from graphmem.observe.switch import LearningSwitch
 from graphmem.project.backing_up import Backups
+from graphmem.project.boundaries import Boundaries
 from graphmem.project.changes import ChangeQuestions
 from graphmem.project.context import AgentContext
 from graphmem.project.cypher import CypherQueries
@@ -284,6 +285,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             Pictures(graph, semantics),
             system,
             changes,
+            Boundaries(graph),
             LanguageQuestions(search.search, semantics, paragraphs, described, model, settings),
             Documents(store, graph, status.project, system, impact.impact),
             co_access,

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOR_PEOPLE: Final = ("rules", "architecture.toml", "architecture-baseline.txt")  # people write and may commit them
-IGNORE: Final = "*\n" + "".join(f"!{name}\n" for name in FOR_PEOPLE) + "!rules/**\n"
-_BEFORE: Final = "*\n"  # written by earlier versions
+IGNORE: Final = "*\n" + "".join(f"!{name}\n" for name in (*FOR_PEOPLE, "rules/**"))
+_BEFORE: Final = ("*\n", "*\n!rules/\n!rules/**\n")  # written by earlier versions
 
 
 def hide_from_git(folder: Path) -> None:
@@ -24,7 +24,7 @@ def hide_from_git(folder: Path) -> None:
 
 def is_hidden(folder: Path) -> bool:
     """Whether graphmem wrote the `.gitignore` of a directory."""
-    return _text(folder) in (IGNORE, _BEFORE)
+    return _text(folder) in (IGNORE, *_BEFORE)
 
 
 def _text(folder: Path) -> str:

@@ -43,6 +43,7 @@ class Case(NamedTuple):
 
 
 EVENT = {"session_id": "s1", "step": 1, "at": "2026-01-03T10:00:00Z", "kind": "tool", "tool": "Read", "args": {"path": PRICE}, "ok": True}
+RULES = '[[rule]]\nname = "low"\nfrom = "shop/price.py"\nmay_not_use = ["shop/cart.py"]\n'
 HOOK = json.dumps({"session_id": "s2", "hook_event_name": "SessionStart", "source": "startup", "cwd": "."})
 
 # In this order, after the commands and tools: an operation may use what those above it made.
@@ -73,6 +74,7 @@ CASES: dict[str, Case] = {
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
+    "check_architecture": Case({"rules": RULES}, {"rules": "[["}),
     "cycles": Case({"level": "files"}, {"level": "towns"}),
     "entry_points": Case({"kinds": ["test"]}),
     "flows": Case({"limit": 3}, {"limit": 0}),

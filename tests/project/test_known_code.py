@@ -135,4 +135,4 @@ def test_forgotten_and_held_memories_are_not_shown(memory, taught):
     memory.verify(held.memory.id)
     (one,) = memory.symbol("Price.total").known.memories
     assert one.contaminated
-    assert "strangers" in one.doubt
+    assert "from outside" in one.doubt

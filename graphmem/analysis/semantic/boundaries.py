@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 
 CONFIDENCE: Final = 0.5  # of an edge that counts, unless the rule gives another
+BY_VALUE: Final = frozenset({"receiver_type"})  # a call on an object that was handed over does not name the file of its class
 ARROW: Final = " -> "
 _KEYS: Final = frozenset({"name", "because", "from", "may_not_use", "may_only_use", "layers", "except", "min_confidence"})
 
@@ -153,12 +154,13 @@ def check(files: FileGraph, rule: BoundaryRule) -> Checked:
     pairs = {one for one in rule.exceptions if ARROW in one}
     if targets := tuple(one for one in rule.exceptions if one not in pairs):
         forbidden &= ~matched(targets)[files.dst]
+    by_value = np.array([one in BY_VALUE for one in files.view.rules], np.bool_)
     breaches = []
     for link in np.flatnonzero(forbidden).tolist():
         src, dst = files.paths[files.src[link]], files.paths[files.dst[link]]
         rows = files.rows[files.ptr[link] : files.ptr[link + 1]]
         rows = rows[files.view.confidence[rows] >= rule.min_confidence]
-        if len(rows) and f"{src}{ARROW}{dst}" not in pairs:
+        if not by_value[files.view.edge_rule[rows]].all() and f"{src}{ARROW}{dst}" not in pairs:
             breaches.append(Breach(rule, src, dst, rows))
     return Checked(rule, int(limited.sum()), int(limited[files.src].sum()), breaches, unmatched)
 
