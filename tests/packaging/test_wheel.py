@@ -87,7 +87,7 @@ def test_the_installed_command_works_from_an_empty_directory(installed: Path, tm
     (project / "a.py").write_text("def low():\n    return 1\n\n\ndef high():\n    return low()\n", encoding="utf-8")
     run = _runner(installed, here)
 
-    assert str(ROOT) not in run("python", "-c", "import graphmem; print(graphmem.__file__)")
+    assert f"{ROOT}/" not in run("python", "-c", "import graphmem; print(graphmem.__file__)")
     assert run("graphmem", "version").startswith("graphmem ")
     run("graphmem", "index", str(project), "--quiet")
     assert "a.py:high" in run("graphmem", "impact", "low", "-C", str(project), "--quiet")
