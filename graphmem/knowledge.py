@@ -63,7 +63,7 @@ class MemoryRow(NamedTuple):
     importance: float  # 0..1
     strength: int  # number of independent confirmations
     source: str  # key of memory.types.SOURCES
-    scope: str  # global | module | work_unit | session
+    scope: str  # user | global | module | work_unit | session
     visibility: str  # personal | project | team | organization
     status: str  # candidate | confirmed | pinned | superseded | deprecated
     needs_review: bool

@@ -365,9 +365,14 @@ def find_project(start: Path) -> Path:
     line = [start, *start.parents]
     for mark in (".graphmem", ".git"):
         for directory in line:
-            if (directory / mark).exists():
+            if (directory / mark).exists() and (mark != ".graphmem" or not _is_persons(directory)):
                 return directory
     return start
+
+
+def _is_persons(directory: Path) -> bool:
+    """Whether a directory's `.graphmem` is a person's own, without an index."""
+    return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 
 
 def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Location:

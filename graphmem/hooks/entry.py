@@ -121,7 +121,9 @@ def _data_dirs(folder: str) -> list[str]:
         if above == at:
             break
         at = above
-    root = next((one for mark in (".graphmem", ".git") for one in line if os.path.exists(os.path.join(one, mark))), line[0])
+    home = os.path.realpath(os.path.expanduser("~"))  # its .graphmem holds rules and memories of the person, unless it has an index
+    marks = [(one, ".graphmem/graph.db" if one == home else ".graphmem") for one in line] + [(one, ".git") for one in line]
+    root = next((one for one, mark in marks if os.path.exists(os.path.join(one, mark))), line[0])
     if _has_settings(root):
         from pathlib import Path
 

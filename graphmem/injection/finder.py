@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graphmem.vectors.filler import VectorFiller
 
 STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start, whatever their scope
-STANDING_SCOPES: Final = frozenset({"global", "module"})
+STANDING_SCOPES: Final = frozenset({"user", "global", "module"})
 PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 STANDING: Final = 48  # memories that apply to every session, before packing
 MAX_STANDING: Final = 12  # memories about open files, before packing

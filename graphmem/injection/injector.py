@@ -71,6 +71,7 @@ class Injector:
         relevance: checks prepared candidates in the background; None without a language model.
         advise: returns the consequences of edits; None if they are unknown.
         unit_of: returns the unit of work of a session; "" for none.
+        refresh: takes over changes of the user's own memories.
     """
 
     def __init__(
@@ -90,7 +91,9 @@ class Injector:
         relevance: Check | None = None,
         advise: Advise = lambda edits: None,
         unit_of: Callable[[str], str] = lambda session: "",
+        refresh: Callable[[], None] = lambda: None,
     ) -> None:
+        self._refresh = refresh
         self._book = book
         self._state = state
         self._rules = rules
@@ -314,6 +317,7 @@ class Injector:
 
         The recipes are those of workflows. The memories are pinned, global and module memories, which apply to every session.
         """
+        self._refresh()
         rules, notes = self._rules(None)
         mine = {one.name for one in self._rules(ask.files).rules} if ask.files else set[str]()
         there = self._finder.endings() if any(one.scope for one in rules) else frozenset[str]()

@@ -19,6 +19,7 @@ from graphmem.memory.records import Event, plain
 from graphmem.memory.redact import redact_all
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash
 from graphmem.memory.types import RELATIONS, ROLES, STATUSES
+from graphmem.memory.user_book import USER
 from graphmem.memory.validate import ID_CHARACTERS, Draft, checked, choice, moment, number, refuse, text
 from graphmem.memory.write import Taken
 from graphmem.model import file_id
@@ -63,7 +64,7 @@ _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_
 
 
 def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
-    """Return all memories as a document, with or without personal ones.
+    """Return a project's memories as a document, maybe without personal ones.
 
     It includes links, relations, sessions and aliases. Lists are sorted by id.
     """
@@ -72,7 +73,7 @@ def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str
     names: dict[str, str] = {}
     sessions: dict[str, SessionRow] = {}
     memories = []
-    rows = [row for row in index.all_rows() if personal or row.visibility != "personal"]
+    rows = [row for row in index.all_rows() if row.scope != USER and (personal or row.visibility != "personal")]
     kept = {row.id for row in rows}
     for row in sorted(rows, key=lambda one: one.id):
         about = index.about(row.id)

@@ -204,7 +204,7 @@ SOURCES: Final[dict[str, Source]] = {
 ORIGINS: Final = ("user", "repository", "agent", "tool", "web")
 CONTAMINATING: Final = frozenset({"web"})  # outside text: fenced when shown, never promoted without a person
 
-SCOPES: Final = ("global", "module", "work_unit", "session")
+SCOPES: Final = ("user", "global", "module", "work_unit", "session")
 VISIBILITIES: Final = ("personal", "project", "team", "organization")
 STATUSES: Final = ("candidate", "confirmed", "pinned", "superseded", "deprecated")
 LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those that search shows

@@ -320,7 +320,7 @@ def _asks(text: str) -> str:
 def _claim(text: str) -> str:
     """The statement after a denial at the head of a prompt; "" for none.
 
-    It says how the code is, in general. An order, a question and a report of the moment are no such statement.
+    It says how the code is, in general. Orders, questions and reports of the moment do not count.
     """
     place, denied = 0, False
     for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:

@@ -44,7 +44,7 @@ class RememberExtras(TypedDict, total=False):
     title: Annotated[str | None, Doc("title; default: the first sentence")]
     source: Annotated[str | None, Doc("how the memory was made; default: agent_explicit")]
     origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: by the source")]
-    scope: Annotated[str | None, Doc("global, module, work_unit or session")]
+    scope: Annotated[str | None, Doc("user (every project of this person), global (this project), module, work_unit or session")]
     visibility: Annotated[str | None, Doc("personal, project, team or organization")]
     tags: Annotated[Sequence[str] | None, Doc("labels for filters, at most 64")]
     files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown paths are linked when they appear")]

@@ -11,6 +11,7 @@ from graphmem.memory import changes as changing
 from graphmem.memory import outside, read, retention
 from graphmem.memory.drafts import listed
 from graphmem.memory.update import update
+from graphmem.memory.user_book import USER
 from graphmem.observe.promotion import WISH_TAGS
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from graphmem.operations.memory import MemoryChanges, MemoryFilter, RememberExtras
     from graphmem.project.progress import Feed, Hub
     from graphmem.project.session_memories import SessionMemories
+    from graphmem.project.user_memories import UserMemories
 
 SOURCE: Final = "agent_explicit"  # source of a memory whose caller names none
 MAX_REASON: Final = 200  # characters of an agent's sentence that doubts a memory
@@ -58,6 +60,7 @@ class Memories:
     news: Hub[MemoryChange]  # reports changes of memories
     sessions: SessionMemories
     forget_sessions: Callable[[], None]  # deletes sessions from the history
+    user: UserMemories  # of this person, in every project
 
     # ---- writing
 
@@ -86,9 +89,13 @@ class Memories:
         """
         said = {name: value for name, value in given.items() if value is not None}
         source = str(said.get("source", SOURCE))
+        if said.get("scope") == USER:
+            said["visibility"] = "personal"
         item, brought = self._as_brought({**said, "source": source, "content": content, "type": type}, source)
         if not brought:
-            return self.book.remember(item, actor=actor)
+            kept = self.book.remember(item, actor=actor)
+            self.user.keep(kept.memory)
+            return kept
         now = self.book.clock.now()
         answer = self.book.remember(item, actor=actor, finish=lambda plan: outside.with_sources(plan, {0: brought}, now))
         note = "; ".join(filter(None, (answer.result.note, outside.said(brought))))
@@ -160,10 +167,19 @@ class Memories:
         Raises:
             MemoryNotFoundError, BadInputError, SecretError.
         """
-        return update(self.book, id, dict(changes), actor=actor)
+        before = self.book.row(id)
+        changed = update(self.book, id, dict(changes), actor=actor)
+        if before.scope == USER and (changed.id != before.id or changed.scope != USER):
+            self.user.drop([before.id])
+        self.user.keep(changed)
+        return changed
 
     def forget(self, id: str, hard: bool = False, actor: str = "") -> Forgotten:  # noqa: A002
-        return changing.forget(self.book, id, hard=hard, actor=actor)
+        row = self.book.row(id)
+        done = changing.forget(self.book, row.id, hard=hard, actor=actor)
+        if row.scope == USER:
+            self.user.drop([row.id])
+        return done
 
     def pin(self, id: str, on: bool = True, actor: str = "") -> MemoryInfo:  # noqa: A002
         return (changing.pin if on else changing.unpin)(self.book, id, actor=actor)

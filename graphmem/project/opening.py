@@ -29,6 +29,7 @@ from graphmem.maintenance.place import close_to_others, prepare_data_dir, refuse
 from graphmem.maintenance.proving import put_aside_damaged
 from graphmem.maintenance.recovery import open_or_mend
 from graphmem.memory.repository import MemoryRepository
+from graphmem.memory.user_book import UserBook
 from graphmem.model import IndexProgress
 from graphmem.observe.ledger import LEDGER, Ledger
 from graphmem.observe.observer import Observer
@@ -72,6 +73,7 @@ from graphmem.project.sessions import Sessions
 from graphmem.project.stale import StaleFiles
 from graphmem.project.upkeep import Upkeep
 from graphmem.project.usages import UsageQuestions
+from graphmem.project.user_memories import UserMemories
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
 from graphmem.search.phases import PhaseBook
@@ -200,6 +202,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     changes = ChangeQuestions(graph, semantics, history, data_dir, partial(_view_of, settings))
 
     # Memories, and context for agents.
+    user = UserMemories(book, UserBook(Path.home() / ".graphmem"))
     people = PeopleFiles(book, graph.root_or_none, data_dir, settings)
     switch = LearningSwitch(data_dir, settings.learning, lambda: book.clock.now())
     learning = SessionLearning(
@@ -228,6 +231,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         moving=lambda places, wait: co_access.moving(places, wait, injector.soon),
         relevance=_relevance(model, settings, book, projections),
         advise=lambda edits: advice.consequences(edits),
+        refresh=user.refresh,
         unit_of=lambda session: observer().unit_of(session),
     )
     advice = EditAdvice(graph, projections, evidence, co_access, known, injector.soon)
@@ -239,9 +243,9 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         used=lambda session, ids: memories.use_of_session(session, ids),
         doubted=lambda session, doubt: memories.doubt_of_session(session, doubt),
     )
-    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard, switch)
+    sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard, switch, user)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
-    memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions)
+    memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, user)
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)
     search = SearchQuestions(graph, projections, searcher, injector.packed)
 

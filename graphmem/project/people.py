@@ -16,6 +16,7 @@ from graphmem.memory.obeyed import obeyed
 from graphmem.memory.rules import rules as read_rules
 from graphmem.memory.sync import listed, sync
 from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.user_book import USER
 from graphmem.memory.write import FILE
 from graphmem.runtime.inside import inside
 from graphmem.runtime.limits import unless_refused
@@ -64,7 +65,7 @@ class PeopleFiles:
             live = [
                 row
                 for row in self.book.index().all_rows()
-                if row.status in LIVE_STATUSES and not is_held(row) and (personal or row.visibility != "personal")
+                if row.status in LIVE_STATUSES and row.scope != USER and not is_held(row) and (personal or row.visibility != "personal")
             ]
             return inert_lines(markdown.markdown([describer.info(row) for row in live], self.book.project()))
         if format == "claude":

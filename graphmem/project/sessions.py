@@ -13,12 +13,14 @@ from graphmem.answers.sessions import ObserveAnswer, SessionDetail, SessionEnded
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.knowledge import is_held
 from graphmem.memory import changes as changing
+from graphmem.memory.user_book import USER
 from graphmem.observe.events import MAX_BATCH
 from graphmem.observe.gates import UNITS
 from graphmem.observe.model import SESSION_KINDS
 from graphmem.observe.promotion import WISH_TAGS
 from graphmem.observe.switch import OFF
 from graphmem.project.session_answers import detail, row
+from graphmem.project.user_memories import EVERYWHERE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from graphmem.observe.switch import LearningSwitch
     from graphmem.project.lazy import Lazy
     from graphmem.project.session_learner import SessionLearner
+    from graphmem.project.user_memories import UserMemories
 
 MAX_PAGE: Final = 500
 WISHER: Final = "person"  # actor in the audit for a request at the beginning of a prompt
@@ -75,6 +78,7 @@ class Sessions:
     learn_from: Callable[[SessionRecord], Receipt]  # learns in the calling thread
     hear: Callable[[Sequence[Mapping[str, Any]], str], object]  # reads events for uses of memories
     switch: LearningSwitch
+    user: UserMemories
 
     def start_session(
         self,
@@ -226,6 +230,7 @@ class Sessions:
         item = {
             "content": wish.statement,
             "type": wish.memory_type,
+            **({"scope": USER, "visibility": "personal"} if EVERYWHERE.search(wish.statement) else {}),
             "source": "agent_explicit",
             "tags": list(WISH_TAGS),
             "session": wish.session,
@@ -235,5 +240,6 @@ class Sessions:
             kept = self.book.remember(item, actor=WISHER).memory
             if is_held(kept) or kept.status == "candidate":  # known before, but not from a trusted source
                 changing.verify(self.book, kept.id, actor=WISHER)
+            self.user.keep(kept)
         except (GraphMemError, OSError) as error:
             log.warning("a request of session %s to remember was not kept: %s", wish.session, error)

@@ -48,7 +48,8 @@ def remember(
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag to find it by (repeatable).")] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", min=0.0, max=1.0, help="The probability that it is true.")] = None,
     importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Its importance.")] = None,
-    scope: Annotated[str, typer.Option("--scope", help="global, module, work_unit or session.")] = "global",
+    scope: Annotated[str, typer.Option("--scope", help="user, global, module, work_unit or session.")] = "global",
+    user: Annotated[bool, typer.Option("--user", help="For all your projects: the same as --scope user.")] = False,
     visibility: Annotated[str, typer.Option("--visibility", help="personal, project, team or organization.")] = "project",
 ) -> None:
     """Store a memory and link it to the code it is about."""
@@ -61,7 +62,7 @@ def remember(
         kind,
         title=title,
         source="user_taught" if _is_persons(service) else "agent_explicit",
-        scope=scope,
+        scope="user" if user else scope,
         visibility=visibility,
         tags=tags or (),
         files=files or (),

@@ -1,0 +1,80 @@
+"""Copies of a person's own memories in a project."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from graphmem.errors import GraphMemError
+from graphmem.memory.changes import forget_many
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.user_book import USER, Own, UserBook
+
+if TYPE_CHECKING:
+    from graphmem.answers import MemoryInfo
+    from graphmem.memory.repository import MemoryRepository
+
+ACTOR: Final = "user"
+# A request whose words say that it holds beyond this project.
+EVERYWHERE: Final = re.compile(
+    r"\b(?:in (?:all|every|any|each)(?: of)?(?: my| our)? ?(?:projects?|repos?\b|repositor(?:y|ies))|everywhere|wherever i work"
+    r"|i (?:always |never |really |generally )?(?:prefer|like|dislike|hate|want)|my (?:preference|preferred|style))\b",
+    re.IGNORECASE,
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class UserMemories:
+    """Keeps the copies of a project equal to the person's file."""
+
+    book: MemoryRepository
+    own: UserBook
+    _seen: tuple[int, int] | None = field(default=None, init=False)  # state of the file at the last comparison
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def refresh(self) -> None:
+        """Take over changes of the person's file; cheap without one."""
+        now = self.own.state()
+        if now == self._seen:
+            return
+        with self._lock:
+            try:
+                self._take(self.own.all())
+            except GraphMemError as error:  # the next session tries again
+                _log.warning("the memories of the user were not taken over: %s", error)
+                return
+            self._seen = now
+
+    def keep(self, info: MemoryInfo) -> None:
+        """Store a memory of scope `user` in the person's file.
+
+        A memory with external text stays in the project.
+        """
+        if info.scope == USER and not info.contaminated and info.status in LIVE_STATUSES:
+            self.own.put(Own(info.id, info.content, info.type, tuple(info.tags)))
+
+    def drop(self, ids: list[str]) -> None:
+        """Remove memories from the person's file, and so from all projects."""
+        for one in ids:
+            self.own.remove(one)
+
+    def _take(self, entries: dict[str, Own]) -> None:
+        with self.book.writing():
+            index = self.book.index()
+            copies = {row.id: row for row in index.all_rows() if row.scope == USER and row.status in LIVE_STATUSES}
+            gone = sorted(set(copies) - set(entries))
+            if gone:
+                forget_many(self.book, gone, hard=True, actor=ACTOR, op="remove", note="no longer in the user's file")
+            fresh = [one for one in entries.values() if one.id not in copies]
+        items = [
+            {"id": one.id, "content": one.content, "type": one.type, "tags": list(one.tags), "scope": USER, "visibility": "personal"}
+            for one in fresh
+        ]
+        if items:
+            answer = self.book.remember_many(items, source="user_taught", skip_invalid=True, actor=ACTOR)
+            for refused in answer.refused:
+                _log.warning("a memory of the user was not taken over: %s", refused.message)
