@@ -3,7 +3,8 @@
     python benchmarks/languages.py --data DIR --trees DIR [--only NAME …]
 
 DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
-`LANGUAGE-NAME`. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
+`LANGUAGE-NAME`. Both take several directories; the scorer of the first is used. A language with several trees has the mean of their
+shares. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
 `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
 that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`, without --only.
 """
@@ -32,21 +33,21 @@ HEAD = """\
 
 def main() -> int:
     options = report.parser(__doc__)
-    options.add_argument("--data", type=Path, required=True)
-    options.add_argument("--trees", type=Path, required=True)
+    options.add_argument("--data", type=Path, nargs="+", required=True)
+    options.add_argument("--trees", type=Path, nargs="+", required=True)
     options.add_argument("--only", nargs="*", default=[])
     arguments = options.parse_args()
-    found: dict[str, dict[str, Any]] = {}
+    shares: dict[str, dict[str, dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for truth in sorted((arguments.data / "truth").glob("*.jsonl.gz")):
+        truths = (file for folder in arguments.data for file in (folder / "truth").glob("*.jsonl.gz"))
+        for truth in sorted(truths, key=lambda file: file.name):
             name = truth.name.partition(".")[0]
             language, _, tree = name.partition("-")
-            if (arguments.trees / name).is_dir() and (not arguments.only or name in arguments.only):
-                found[language] = {
-                    "tree": tree,
-                    **_scored(arguments.data / "score.py", truth, arguments.trees / name, Path(scratch) / name),
-                }
-                print(name, found[language], flush=True)
+            clone = next((folder / name for folder in arguments.trees if (folder / name).is_dir()), None)
+            if clone is not None and (not arguments.only or name in arguments.only):
+                said = shares.setdefault(language, {})[tree] = _scored(arguments.data[0] / "score.py", truth, clone, Path(scratch) / name)
+                print(name, said, flush=True)
+    found = {language: _mean(trees) for language, trees in shares.items()}
     if not arguments.only:
         ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
         executed = ran["means"]["graphmem_cli"]
@@ -69,6 +70,14 @@ def main() -> int:
     measured = json.loads(before.read_text("utf-8"))["languages"] if before.exists() else {}
     report.publish("languages", {"languages": measured | found}, arguments.out)
     return 0
+
+
+def _mean(trees: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Mean shares of one language, with those of each tree if there are several."""
+    row: dict[str, Any] = {"tree": ", ".join(trees)}
+    for share in ("recall", "precision"):
+        row[share] = round(sum(shares[share] for shares in trees.values()) / len(trees), 4)
+    return row | ({"trees": trees} if len(trees) > 1 else {})
 
 
 def _scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:

@@ -5,6 +5,28 @@
   name: (type_identifier) @name
   body: (field_declaration_list) @body) @definition.class
 
+; class Outer::Name {…}, struct Outer::Name {…}
+([
+  (class_specifier
+    name: (qualified_identifier
+      name: [
+        (type_identifier) @name
+        (template_type
+          name: (type_identifier) @name)
+        (qualified_identifier
+          name: (type_identifier) @name)
+      ]) @owner
+    body: (field_declaration_list) @body)
+  (struct_specifier
+    name: (qualified_identifier
+      name: [
+        (type_identifier) @name
+        (qualified_identifier
+          name: (type_identifier) @name)
+      ]) @owner
+    body: (field_declaration_list) @body)
+] @definition.class)
+
 ; class Name : public Base, struct Name : Base
 (base_class_clause
   [
@@ -31,6 +53,10 @@
     (pointer_declarator
       declarator: (function_declarator
         declarator: (field_identifier) @name))
+    (pointer_declarator
+      declarator: (pointer_declarator
+        declarator: (function_declarator
+          declarator: (field_identifier) @name)))
   ]
   body: (compound_statement) @body) @definition.method
 
@@ -51,6 +77,10 @@
     (pointer_declarator
       declarator: (function_declarator
         declarator: (field_identifier) @name))
+    (pointer_declarator
+      declarator: (pointer_declarator
+        declarator: (function_declarator
+          declarator: (field_identifier) @name)))
     (reference_declarator
       (function_declarator
         declarator: (field_identifier) @name))
@@ -136,6 +166,20 @@
                 ] @name))) @owner
         ]))
   ]
+  body: (compound_statement) @body) @definition.method
+
+; type **Name::name(…) {…}
+(function_definition
+  type: (_) @returns
+  declarator: (pointer_declarator
+    declarator: (pointer_declarator
+      declarator: (function_declarator
+        declarator: (qualified_identifier
+          name: [
+            (identifier) @name
+            (qualified_identifier
+              name: (identifier) @name)
+          ]) @owner)))
   body: (compound_statement) @body) @definition.method
 
 ; Name::Name(…) {…}, Name::~Name() {…}
@@ -224,3 +268,15 @@
 (alias_declaration
   name: (type_identifier) @name
   type: (_) @value) @definition.type
+
+; typedef space::type name, typedef type<…> name;
+(type_definition
+  type: [
+    (qualified_identifier)
+    (template_type)
+  ] @value
+  declarator: [
+    (type_identifier) @name
+    (pointer_declarator
+      declarator: (type_identifier) @name)
+  ]) @definition.type

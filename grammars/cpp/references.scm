@@ -20,6 +20,9 @@
     "*"
     "/"
     "%"
+    "&"
+    "|"
+    "^"
     "<<"
     ">>"
   ]) @reference.implicit
@@ -39,7 +42,11 @@
 ; Name name(other), which looks like a declaration of a function
 (compound_statement
   (declaration
-    type: (type_identifier)
+    type: [
+      (type_identifier)
+      (qualified_identifier)
+      (template_type)
+    ]
     declarator: (function_declarator
       declarator: (identifier)
       parameters: (parameter_list

@@ -3,7 +3,11 @@
 ; type name(other); in a function, which looks like a declaration of one
 (compound_statement
   (declaration
-    type: (type_identifier) @annotation
+    type: [
+      (type_identifier)
+      (qualified_identifier)
+      (template_type)
+    ] @annotation
     declarator: (function_declarator
       declarator: (identifier) @target
       parameters: (parameter_list

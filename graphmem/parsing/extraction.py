@@ -197,7 +197,7 @@ class Extraction:
                 inside = (found for found in reversed(self.definitions) if found.name == owner and found.parent == parent.index)
                 holder = next(inside, None)
             if holder is None and apart:
-                return self.open_apart(name, node, name_node, owner)
+                return self.open_apart(kind, name, node, name_node, owner)
             parent = holder or parent
         if kind == "function" and parent.kind in CLASS_LIKE:
             kind = "method"
@@ -219,11 +219,11 @@ class Extraction:
                 break
         return found
 
-    def open_apart(self, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Open a method whose class is further down, or in another file."""
+    def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
+        """Open a method or class whose owner is further down or in another file."""
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
-        found = self.registered("method", name, f"{outer}.{name}", parent, node, name_node)
+        found = self.registered(kind if kind in CLASS_LIKE else "method", name, f"{outer}.{name}", parent, node, name_node)
         self.apart.append((found, owner))
         return found
 

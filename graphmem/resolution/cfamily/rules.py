@@ -15,7 +15,7 @@ from graphmem.resolution.file_entry import Place
 from graphmem.resolution.names import whole
 from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, INST, MODULE, ExtInstance, Instance, Type, join, one
+from graphmem.resolution.types import CLASS, EMPTY, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference, Term
@@ -31,6 +31,8 @@ ELSEWHERE: Final = "windows"
 class CFamilyRules(ScopedRules):
     """Rules for C and C++: includes, and methods defined outside their class."""
 
+    functions_take_types = True
+
     # names
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
@@ -39,6 +41,10 @@ class CFamilyRules(ScopedRules):
         Definitions in included files come first, including static functions. If several other files define the name, the file whose
         header is included counts.
         """
+        found: list[Place] | None = inference.project.solver.ask(entry.memo, ("shared", name), self._shared, inference, entry, name)
+        return found
+
+    def _shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
         places = self.package_places(inference, self._group, name, entry)
         places = [place for place in places if self.visible_apart(entry, place)]
         if not places:
@@ -157,10 +163,13 @@ class CFamilyRules(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which a definition is found.
 
-        For a method outside its class, the name contains only the last part of the written prefix, such as `Class` of
+        For a method or class outside its class, the name contains only the last part of the written prefix, such as `Class` of
         `a::b::Class::method`. The other parts may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
+        definition = entry.definitions[position]
+        if definition.kind in CLASS_KINDS and definition.parent == 0 and "." in definition.qualname:
+            slot = definition.qualname
         return scope, ".".join(slot.split(".")[-2:])
 
     def members_elsewhere(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Place]:
@@ -175,6 +184,19 @@ class CFamilyRules(ScopedRules):
             inference.project.touch_top(place.entry, place.entry.top_name(place.slot.index))
             if self._is_of(inference, owner, _written_owner(place)):
                 found.append(place)
+        return found
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the class of a name that its outer class only declares.
+
+        `class Outer { class Name; };` may be defined as `class Outer::Name {…};` in any file.
+        """
+        found = super().unbound(inference, entry, scope, name)
+        while scope > 0 and not found and any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(name)):
+            around = self.implied_class(inference, entry, scope)
+            places = self.members_elsewhere(inference, around, name) if around is not None else ()
+            found = join_all(inference.slot(place) for place in places if is_class(place))
+            scope = entry.definitions[scope].parent
         return found
 
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:

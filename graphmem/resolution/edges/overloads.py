@@ -16,7 +16,7 @@ from graphmem.resolution.names import is_type_parameter
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
-from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type
+from graphmem.resolution.types import BOX, EMPTY, EXTI, INST, LAM, Atom, Package, Type, is_open
 
 COLLECTED: Final = 1 << 20
 """Points by which a function that does not collect arguments in a list comes first, where the language says so."""
@@ -53,6 +53,8 @@ class Overloads:
 
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
         """Return the functions of a class or its bases that a call means."""
+        if len(group) == 1 and self._has_no_alternative(group[0].symbol):
+            return list(group)
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
             most = max((score for score, _ in scored), default=IMPOSSIBLE)
@@ -63,6 +65,14 @@ class Overloads:
         if len(best) > 1:  # a function that passes its arguments on does not call itself
             best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
         return _shared(best)
+
+    def _has_no_alternative(self, symbol: Symbol | None) -> bool:
+        """Whether a function is not a method of a class with bases."""
+        if symbol is None:
+            return True
+        entry = self.project.entry(symbol)
+        owner = entry.symbols[entry.definitions[symbol.index].parent]
+        return owner.kind not in CLASS_KINDS or not any(isinstance(base, Symbol) for base in self.inference.mro(owner)[1:])
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
         """Return those of one class's functions that override what a call means."""
@@ -139,7 +149,8 @@ class Overloads:
     def _given(self, reference: Reference, argument: int) -> Type:
         """Return the type of an argument.
 
-        It is empty for a parameter of the caller that has a type parameter as its type. Calls of the caller pass different types for it.
+        It is empty for a parameter of the caller whose type is a type parameter without a bound. Calls of the caller pass different types
+        for it.
         """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
@@ -147,7 +158,8 @@ class Overloads:
             if slot.kind == "parameter":
                 annotation = entry.definitions[scope].parameters[slot.index].annotation
                 if annotation >= 0 and is_type_parameter(entry, scope, annotation):
-                    return EMPTY
+                    bound = self.inference.declared(entry, entry.definitions[scope].parent, annotation)
+                    return EMPTY if is_open(bound) else bound
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
