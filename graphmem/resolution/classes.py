@@ -9,6 +9,7 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import whole
+from graphmem.resolution.outside import attribute_name
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.types import (
     BOX,
@@ -166,7 +167,7 @@ class Classes:
             return self.inference.module_member(atom, name)
         if atom[0] == EXT or atom[0] == EXTI:
             _, package, dotted, given = atom
-            outside = one((EXT, package, f"{dotted}.{name}" if dotted else name, given))
+            outside = one((EXT, package, attribute_name(dotted, name), given))
             back = handed_back(atom)
             return outside if back is None else join(outside, self._member((INST, back, False), back, name, None))
         if atom[0] == SUPEROBJ:

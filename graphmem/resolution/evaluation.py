@@ -14,10 +14,11 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.classes import Classes
 from graphmem.resolution.extensions import is_own
 from graphmem.resolution.file_entry import FileEntry
-from graphmem.resolution.functions import Functions, result_name
+from graphmem.resolution.functions import Functions
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import Names
 from graphmem.resolution.operators import ASSIGNING
+from graphmem.resolution.outside import result_name
 from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
+from graphmem.resolution.outside import result_name
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
@@ -325,14 +326,6 @@ class Functions:
 def _objects_of(passed: Type) -> Type:
     """Drop functions and classes from a type that many callers pass."""
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
-
-
-def result_name(dotted: str, suffix: str) -> str:
-    """Return the name of the result of an external call or subscript.
-
-    The suffix, such as `()`, is added at most three times, so that recursive calls give finitely many names.
-    """
-    return dotted + suffix if dotted.count("(") + dotted.count("[") < 3 else dotted
 
 
 def _mentions(atom: Atom, symbol: Symbol) -> bool:

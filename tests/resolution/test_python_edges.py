@@ -201,3 +201,13 @@ def test_a_wrapper_calls_each_of_many_functions_it_decorates(resolve):
     found = resolve(files(a=head + "".join(f"@wrap\ndef f{number}(): ...\n" for number in range(50))))
     called = {target for source, target in found.edges("CALLS") if source == "a.py:wrap.wrapper"}
     assert called == {f"a.py:f{number}" for number in range(50)}
+
+
+def test_a_parameter_keeps_its_classes_beside_endless_library_values(resolve):
+    found = resolve(
+        files(
+            a="import lib\nclass Graph:\n    def nodes(self): ...\ndef walk(graph):\n    graph.nodes()\n"
+            "    walk(graph.left)\n    walk(graph.right)\n    walk(graph.parent)\nwalk(lib.load())\nwalk(Graph())\n"
+        )
+    )
+    assert ("a.py:walk", "a.py:Graph.nodes") in found.edges("CALLS")
