@@ -101,6 +101,13 @@ class Settings:
     paragraphs: bool = _setting(True, "let the language model write a paragraph about each module and flow, in the background")
     relevance: bool = _setting(True, "let the language model drop trivial items from prepared context")
     extraction: bool = _setting(True, "let the language model extract facts when a plan is approved or work is done")
+    memory_limit: int = _setting(
+        3_000, "memories in search, above which `graphmem memory prune` retires the least important", low=10, high=1_000_000
+    )
+    memory_mb: int = _setting(
+        0, "size of memories in search, MiB; pruning retires the least important above it; 0: unlimited", low=0, high=10_000
+    )
+    memory_remove: bool = _setting(False, "delete retired memories after 30 days, instead of only hiding them from search")
     learning: bool = _setting(True, "observe agents' sessions and learn from them; `graphmem memory auto` switches it at once")
     promotion: str = _setting(
         "balanced", "how easily findings of sessions become memories", choices=("conservative", "balanced", "aggressive")

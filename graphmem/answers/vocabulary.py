@@ -63,7 +63,7 @@ ViewFormat: TypeAlias = Annotated[
     Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The format of a drawn view.")
 ]
 MemorySort: TypeAlias = Annotated[
-    Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used"],
+    Literal["newest", "oldest", "updated", "importance", "confidence", "strength", "used", "worth"],
     Vocabulary("MemorySort", "Order of a list of memories."),
 ]
 MemoryUse: TypeAlias = Annotated[Literal["injected", "used", "confirmed"], Vocabulary("MemoryUse", "How a memory was used.")]

@@ -60,6 +60,10 @@ COMMANDS: Final = {
     "memory list": "memory:list_",
     "memory verify": "memory:verify",
     "memory alias": "memory:alias",
+    "memory status": "memory:status",
+    "memory search": "memory:recall",
+    "memory edit": "memory:edit",
+    "memory onboard": "memory:onboard",
     "memory auto": "memory:auto",
     "memory prune": "memory:prune",
     "memory scan": "memory:scan",
@@ -84,7 +88,8 @@ PANELS: Final = {
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),
-    "memory": "list show timeline review verify dispute resolve alias auto audit prune retract scan rebuild phases",
+    "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto "
+    "audit prune retract scan rebuild phases",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

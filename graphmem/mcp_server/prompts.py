@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
 DIFF_TOKENS: Final = 3_000
+TO_KNOW: Final = 10  # memories for a newcomer
 Given = Mapping[str, str]
 
 
@@ -48,7 +49,10 @@ def _onboard(service: Service, given: Given) -> str:
     known = service.context("prompt", text=area, files=(area,), format="markdown") if area else service.context("start", format="markdown")
     about = f" around {area}" if area else ""
     head = f"I am new to this project{about}. Explain what I have to know to work here, with the places to read first. Check what you say."
-    return "\n\n".join(filter(None, (head, known.text)))
+    told = {one.id for one in known.items}
+    page = service.memories({"statuses": ["pinned", "confirmed"], "contaminated": False, "disputed": False}, sort="worth", limit=TO_KNOW)
+    rest = [f"- #{one.short_id} {text.line_of(one)}" for one in page.memories if one.id not in told]
+    return "\n\n".join(filter(None, (head, known.text, "\n".join(["Known and used here most:", *rest]) if rest else "")))
 
 
 def _plan(service: Service, given: Given) -> str:

@@ -282,7 +282,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 def timeline(answer: Timeline, budget: int) -> str:
     """A memory between those learnt before and after it, one line each."""
     rows = [
-        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {_line_of(one)}"
+        f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
     ]
     return fitted((), rows, budget, "ask for fewer with `n`")
@@ -317,7 +317,8 @@ def _known(found: NearbyMemories, budget: int) -> str:
     return fitted(["known about this code (`get` reads one):"], rows, budget, "raise `budget`") if rows else ""
 
 
-def _line_of(info: MemoryInfo) -> str:
+def line_of(info: MemoryInfo) -> str:
+    """A memory in one line: its title, and doubts about it."""
     return "(waits for a person's review)" if is_held(info) else f"{info.title}{_doubt(info)}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
@@ -81,6 +82,11 @@ class MemoryQuery:
         )
 
 
+def worth(row: MemoryRow) -> float:
+    """What a memory is worth to a newcomer: trust × confidence × use."""
+    return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
+
+
 # Name -> (key, largest first); ties by id.
 SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
     "newest": (lambda row: row.created_at, True),
@@ -90,6 +96,7 @@ SORTS: Final[dict[str, tuple[Callable[[MemoryRow], Any], bool]]] = {
     "confidence": (lambda row: row.confidence, True),
     "strength": (lambda row: row.strength, True),
     "used": (lambda row: row.used_count, True),
+    "worth": (lambda row: (row.status == "pinned", worth(row)), True),
 }
 
 

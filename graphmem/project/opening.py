@@ -28,6 +28,7 @@ from graphmem.language_model import configured
 from graphmem.maintenance.place import close_to_others, prepare_data_dir, refuse_a_strangers, root_of_copy
 from graphmem.maintenance.proving import put_aside_damaged
 from graphmem.maintenance.recovery import open_or_mend
+from graphmem.memory.lifecycle import Policy
 from graphmem.memory.repository import MemoryRepository
 from graphmem.memory.user_book import UserBook
 from graphmem.model import IndexProgress
@@ -180,6 +181,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         embedder=vectors.query_embedder,
         on_change=memories_changed,
         commit_at=partial(_commit_at, data_dir),
+        policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
     vectors.follow(book)
     history = HistorySource(store, projections, settings, book, Lazy(lambda: HistoryLog(data_dir / LOG)))

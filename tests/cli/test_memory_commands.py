@@ -256,3 +256,21 @@ def test_recall_asks_by_type_phase_and_time(graphmem, known: Path) -> None:
     refused = graphmem(*asked, "--phase", "dreaming")
     assert refused.code in {1, 2}
     assert "define" in refused.err
+
+
+def test_memories_are_counted_searched_edited_and_told_to_a_newcomer(graphmem, known: Path) -> None:
+    assert "1 confirmed" in graphmem("memory", "status", "-C", known).out
+    assert json.loads(graphmem("memory", "status", "-C", known, "--json").out)["learning"]["state"] == "on"
+    (short,) = _ids(graphmem, known)
+    assert short in graphmem("memory", "search", "who rounds the price", "-C", known).out
+    assert graphmem("memory", "edit", short, "-C", known).code == 2
+    assert graphmem("memory", "edit", short, "Price.total rounds before multiplying.", "--tag", "prices", "-C", known).code == 0
+    (changed,) = _ids(graphmem, known)
+    said = graphmem("memory", "show", changed, "-C", known).out
+    assert "before multiplying" in said
+    assert "prices" in said
+    graphmem("remember", "The shop closes at noon.", "--type", "fact", "--confidence", "0.4", "-C", known)
+    graphmem("pin", graphmem("remember", "Never deploy on Fridays.", "-q", "-C", known).out.strip(), "-C", known)
+    listed = graphmem("memory", "onboard", "-C", known, "--limit", 2).out
+    assert listed.index("Never deploy") < listed.index("before multiplying")
+    assert "noon" not in listed

@@ -366,3 +366,10 @@ def test_a_function_that_is_gone_is_shown_by_the_name_it_had(indexed, repository
     indexed.index(repository)
     links = {(link.name, link.anchor) for link in indexed.memory(one.id).about if link.label == "Symbol"}
     assert links == {("shop/orders.py:place_order", "orphaned")}
+
+
+def test_limits_of_pruning_are_settings(tmp_path):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none", memory_limit=10)) as memory:
+        for number in range(12):
+            memory.remember(f"Fact number {number} of the warehouse, unlike any other: {'x' * number}.", "fact", importance=number / 20)
+        assert [one.rule for one in memory.prune(dry_run=True).pruned] == ["limit"] * 3

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from graphmem.answers import to_json
 from graphmem.cli import options
 from graphmem.cli.command import Variant, command
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError, ForbiddenError
+from graphmem.operations.memory import MemoryFilter
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service
 
 ACTOR = "cli"
+STATUSES = ("pinned", "confirmed", "candidate", "superseded", "deprecated")
+ONBOARDING: Final = MemoryFilter(statuses=["pinned", "confirmed"], contaminated=False, disputed=False)
 AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "GEMINI_CLI", "CURSOR_AGENT", "OPENCODE")
 """Set by agents for the commands they run."""
 MOST_SESSIONS = 200  # the maximum that a server returns at once
@@ -171,6 +175,52 @@ def alias(
     service = here.service()
     found = service.aliases() if term is None else [service.set_alias(term, means or [], actor=ACTOR)]
     here.output.show(found, lambda: render.aliases(here.output, found), *(one.term for one in found))
+
+
+@command()
+def status(here: Door) -> None:
+    """Count memories, and show learning and the trust level."""
+    service = here.service()
+    counts = {one: service.memories(MemoryFilter(statuses=[one]), limit=1).total for one in STATUSES}
+    learning, trust = service.learning(), service.trust()
+    review = service.review_queue(limit=1).total
+    found = {"counts": counts, "review": review, "learning": to_json(learning), "trust": to_json(trust)}
+
+    def told() -> None:
+        here.output.line(", ".join(f"{count:,} {one}" for one, count in counts.items() if count) or "no memories")
+        here.output.line(f"{review:,} to review; see `graphmem memory review`" if review else "nothing to review")
+        here.output.line(f"learning from sessions is {learning.state}; trust level {trust.level}, {trust.sessions:,} sessions")
+
+    here.output.show(found, told, *(f"{one} {count}" for one, count in counts.items()))
+
+
+@command()
+def onboard(here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Number of memories.")] = 10) -> None:
+    """List what a newcomer must know, by trust and use."""
+    from graphmem.cli.render import memory as render
+
+    page = here.service().memories(ONBOARDING, sort="worth", limit=limit)
+    here.output.show(page, lambda: render.memories(here.output, page), *(f"#{one.short_id}" for one in page.memories))
+
+
+@command()
+def edit(
+    here: Door,
+    id: Id,  # noqa: A002
+    text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="The new text; - reads stdin.")] = None,
+    *,
+    kind: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="The new type.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="The new title.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags (repeatable).")] = None,
+) -> None:
+    """Change a memory. A new text makes a new version; the old one stays."""
+    service = _vouched(here, id)
+    changes: dict[str, Any] = {name: value for name, value in (("type", kind), ("title", title), ("tags", tags)) if value}
+    if text:
+        changes["content"] = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
+    elif not changes:
+        raise BadInputError("nothing to change; give a text, - to read it from stdin, or an option", argument="TEXT")
+    show(here.output, service.update_memory(_id(id), actor=ACTOR, **changes), rendering_of("memory"))
 
 
 @command()
