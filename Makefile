@@ -27,7 +27,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(PIP) install -qq --no-compile
 PINS := requirements/constraints.txt
-QUICK := $(addprefix tests/,analysis answers docs embedding operations parsing projection reports resolution runtime search)
+QUICK := $(addprefix tests/,analysis answers parsing projection reports resolution runtime search) --ignore tests/analysis/semantic \
+	$(addprefix tests/docs/,test_architecture.py test_circles.py test_english.py test_paths.py test_traps.py)
 PAGE := graphmem/api/static/graphiql/index.html
 PAGE_SOURCES := $(wildcard web/package.json web/package-lock.json web/*.mjs web/src/*)
 

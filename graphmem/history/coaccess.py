@@ -12,7 +12,7 @@ logarithms. Its terms are the parts of every answer:
 Several given files add two terms:
 
           + 0.6 if the file is in the folder of one of them
-          - 0.2 * log(1 + changes since it last changed with the one it changed with the longest ago)
+          - 0.2 * log(1 + changes since its last common change with a given file, for the file where that is oldest)
 
 The form and the numbers were chosen on the histories of two projects and confirmed on four others. `benchmarks/coaccess.py` prints the
 table of variants. Neighbouring values perform equally, so a second digit does not matter.
@@ -191,7 +191,7 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 
 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
-    """For each file, the oldest of its last common changes with given files.
+    """Return for each file the oldest of its last common changes.
 
     A file has one last common change with each given file; -1 if it has none with one of them.
     """

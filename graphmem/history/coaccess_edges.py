@@ -1,4 +1,4 @@
-"""Files that code edges join with given files.
+"""Find the files that code edges connect with given files.
 
 Answers use them to say which co-changes the code edges do not explain.
 """

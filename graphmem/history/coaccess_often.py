@@ -1,4 +1,4 @@
-"""Files to read before work: most changes of some places touched them."""
+"""Files to read before work: most changes of given places changed them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that most changes of the places touched."""
+    """A file that more than half of the changes of given places also changed."""
 
     path: str
     share: float  # of those changes, in (LEAST_SHARE, 1]
@@ -23,7 +23,7 @@ class Often(NamedTuple):
 
 
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
-    """Existing files in more than half of the changes of some places.
+    """Return existing files in more than half of the changes of given places.
 
     The most frequent come first, ties by path. Sessions and commits count alike. Changes that are too large to relate two files do not
     count.

@@ -97,7 +97,7 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Key of how the history is read; a changed key reads all commits again.
+        """Return a key of the reading method; if it changes, all commits are read.
 
         `missing` is an object that the repository lacks.
         """

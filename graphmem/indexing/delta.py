@@ -127,7 +127,7 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """Number of edges to each of these ids that is an external symbol."""
+    """Return the number of edges to each external symbol among these ids."""
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
         {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}

@@ -39,7 +39,7 @@ class Sides(NamedTuple):
 
 
 def moves(sides: Sides) -> list[tuple[str, str]]:
-    """(Old id, new id) of moved rows, ascending; each id once."""
+    """Return (old id, new id) of moved rows, ascending; each id once."""
     files = _file_moves(sides)
     found = _SymbolMoves(sides, files)
     found.with_their_files()

@@ -388,7 +388,7 @@ class Indexer:
         self._handles = {}
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Update the store's framework keys if those of the files have changed."""
+        """Update the stored framework keys if the keys in the files have changed."""
         rows = self._inputs.handles()
         if rows is None:
             return
@@ -516,9 +516,9 @@ def _made_by() -> str:
 
 
 def _is_most(changed: int, files: int) -> bool:
-    """Whether resolving every file costs less than finding out which to resolve.
+    """Whether it is cheaper to resolve every file than to select the files.
 
-    So many changes affect nearly all edges. Finding that out, and forgetting answers one by one, costs half of a full resolution.
+    That many changes affect nearly all edges. To select the files, and to forget answers one by one, costs half of a full resolution.
     """
     return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 

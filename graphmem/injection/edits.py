@@ -1,7 +1,7 @@
 """Advice about an edit: what breaks, which tests run it, what is known.
 
-The project computes the `Consequences` of an edit. `EditBook` records what each session was told and which files it opened since. So advice
-is given once. After an edit, dependents that were not opened are named. When the agent stops, forgotten files are named.
+The project computes the `Consequences` of an edit. `EditBook` records which advice each session got and which files it opened since. So
+advice is given once. After an edit, dependents that were not opened are named. When the agent stops, forgotten files are named.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Count uses of memories from the events of sessions, and report doubts.
 
-Every interface reports the same events, so the feedback does not depend on the agent. A session that has read external text gives none,
-because that text may have caused its words.
+Every interface reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no
+feedback, because that text may have caused its words.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Feedback:
         self._uses = UseBook(self._known)
 
     def heard(self, events: Sequence[Any], session: str = "") -> None:
-        """Read events before the observer takes them.
+        """Find uses of memories in events, before the observer accepts the events.
 
         Args:
             events: as for `Sessions.observe`; invalid ones are ignored.

@@ -171,7 +171,7 @@ class Finder:
             return Elsewhere({}, 0)
 
     def of_types(self, text: str, ask: Ask, k: int, types: Sequence[str]) -> list[tuple[MemoryInfo, float]]:
-        """Memories of some types that fit a text.
+        """Return memories of given types that fit a text.
 
         Trust levels do not apply, because an agent requested them.
         """
@@ -192,7 +192,7 @@ class Finder:
         """Active traps about a file or its code, as (id, confidence).
 
         Pinned traps come first, then the most confident ones; ties are ordered by id. Time alone does not lower this confidence: a trap
-        that nobody met yet is shown to the one who opens its file, until it expires.
+        is shown to an agent that opens its file until the trap expires.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()

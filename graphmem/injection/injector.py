@@ -146,7 +146,7 @@ class Injector:
             return first
 
     def memories_changed(self, delta: KnowledgeDelta) -> None:
-        """Offer new memories to their session, and count memories flagged wrong."""
+        """Offer new memories to their sessions, and count memories flagged wrong."""
         self._finder.memories_changed(delta)
         for link in delta.learnt:
             self.steps.learnt(link.session_id, [link.memory_id])
@@ -167,7 +167,7 @@ class Injector:
         return self.agent.update(session, Context("\n".join(messages), tuple(files), phase, session))
 
     def settle(self, timeout_s: float) -> bool:
-        """Wait until all background work is done; False if the agent times out."""
+        """Wait until all background work is done; False on a timeout."""
         deadline = time.monotonic() + timeout_s
         if not self.agent.settle(timeout_s):
             return False
@@ -351,7 +351,7 @@ class Injector:
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
 
     def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
-        """Rules with a scope that these files are the first to meet."""
+        """Return rules whose scope covers one of these files for the first time."""
         scoped = [one for one in self._rules(files).rules if one.scope] if files else []
         return [one for one in of_rules(scoped) if one.id not in shown]
 

@@ -1,4 +1,4 @@
-"""The phase of work of a session, as its tools show it.
+"""Infer the phase of work of a session from the tools it uses.
 
 Reading and searching is `explore`. An edit begins `implement`, and a test after an edit `validate`. Many reads in a row after that are
 `explore` again. Before the first tool the phase is unknown.
@@ -47,7 +47,7 @@ class WorkPhases:
                 state.phase, state.looks = "validate" if state.edited else state.phase or "explore", 0
 
     def of(self, session: str) -> str:
-        """The phase; "" before the first tool."""
+        """Return the phase of a session; "" before its first tool."""
         with self._lock:
             state = self._sessions.get(session)
             return state.phase if state is not None else ""

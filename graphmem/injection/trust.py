@@ -1,8 +1,8 @@
 """Trust levels: confidence a memory needs to be shown without a request.
 
-The more sessions of a project went well, the less confidence is needed. The level is cautious for the first 3 sessions, then standard. It
-is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person sets autonomous.
-After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
+The more sessions of a project ended without corrections, the less confidence is needed. The level is cautious for the first 3 sessions,
+then standard. It is confident from the 16th, after 10 sessions in a row with corrections below 5 % of the memories shown. Only a person
+sets autonomous. After three memories flagged wrong in one session, graphmem offers a lower level, which a person may accept.
 """
 
 from __future__ import annotations

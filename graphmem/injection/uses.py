@@ -1,4 +1,4 @@
-"""Which of the shown memories an agent used, and which it found wrong.
+"""Detect which shown memories an agent used, and which it called wrong.
 
 A session counts as one use of a memory, however often it repeats. These acts are a use:
 
@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 class Known(NamedTuple):
-    """What the book needs to know of a memory."""
+    """The properties of a memory that `UseBook` needs."""
 
     id: str
     short_id: str
@@ -57,7 +57,7 @@ class Doubt(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What words say about memories."""
+    """The memories that an agent's words cite or call wrong."""
 
     used: list[str]
     doubts: list[Doubt]
@@ -152,7 +152,7 @@ class UseBook:
         return Said(cited, doubts)
 
     def tested(self, session: str, ok: bool | None) -> list[str]:
-        """Record the outcome of a test run; return the memories that it bears out."""
+        """Record the outcome of a test run; return the memories that it confirms."""
         with self._lock:
             state = self._sessions.get(session)
             if state is None or ok is None:

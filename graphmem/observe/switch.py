@@ -74,7 +74,9 @@ class LearningSwitch:
         if minutes is not None and (state != PAUSED or not 1 <= minutes <= MAX_MINUTES):
             raise BadInputError(f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only for a pause", argument="minutes", value=minutes)
         if not self._allowed and state != OFF:
-            raise BadInputError("the setting `learning` switches it off; remove the setting and restart", argument="state", value=state)
+            raise BadInputError(
+                "the setting `learning` switches learning off; remove the setting and restart", argument="state", value=state
+            )
         chosen = Learning(STATES[state], self._time() + timedelta(minutes=minutes) if minutes is not None else None)
         with self._lock:
             _write(self._file, chosen)

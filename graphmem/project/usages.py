@@ -1,4 +1,4 @@
-"""Every place where the name of a symbol stands, in all files."""
+"""Find every place in all files where the name of a symbol is written."""
 
 from __future__ import annotations
 

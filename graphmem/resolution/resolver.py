@@ -41,7 +41,7 @@ FEW_GROUPS: Final = 100_000
 
 
 class Dependencies(NamedTuple):
-    """What the edges of files were made from."""
+    """The inputs from which the edges of each file were made."""
 
     keys: list[Key]  # inputs; the number of an input is its position
     groups: list[Members | None]  # groups of inputs and groups (see `solver.Groups`); the first one is NOTHING

@@ -1,7 +1,7 @@
 """Compare dates in a query with the times memories were created.
 
-"What did Ana paint in June?" is answered by what was learnt in June or just after, whether or not the text says so. A date without a year
-means every year of the memories. Words like "yesterday" count from now.
+For "What did Ana paint in June?", memories that were created in June or just after rank higher, even without a date in the text. A date
+without a year means every year of the memories. Words like "yesterday" count from now.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Memory candidates: by words and vectors, then neighbours of the best.
 
 Lists of neighbours take part in the fusion. Two memories are neighbours if one was learnt just before or after the other, if both are
-about the same code, or if somebody related them. The memory right after a question counts most: it may be the answer. A hit gives its
-neighbours a share that falls with the fourth power of its score, so that the top of the list decides. The share is divided among all
+about the same code, or if a link joins them. The memory right after a question counts most: it may be the answer. A hit gives its
+neighbours a share proportional to the fourth power of its score, so that the top of the list decides. The share is divided among all
 memories of the same node, so that memories of a hub receive little.
 Measured, with controls without the graph: docs/decisions/0006-fusion.md.
 """

@@ -1,7 +1,7 @@
 """Rules for answers of code and memories together.
 
 Lessons of commits are unconfirmed drafts from the project's history. They share the words of fixes with many questions, so
-without these rules a question about code is answered by five commits. Search for memories alone is not affected.
+without these rules five commits would be the answer to a question about code. Search for memories alone is not affected.
 """
 
 from __future__ import annotations

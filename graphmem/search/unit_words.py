@@ -141,7 +141,7 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the rarity of the terms that occur in a part of the query."""
+    """Return the rarities of the terms that occur in a part of the query."""
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 

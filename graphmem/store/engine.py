@@ -347,7 +347,7 @@ class Connection:
             if isinstance(result, list):  # several statements: the catalog refuses them
                 for one in result:
                     one.close()
-                raise RuntimeError("several statements in one call")
+                raise RuntimeError("a call contains several statements; run them one by one")
         try:
             with self._translated(text):
                 yield result

@@ -202,5 +202,5 @@ def test_packed_occurrences_are_read_back_whole():
     assert packed(rows, WRITTEN_KINDS) == data
     assert unpacked(packed([], WRITTEN_KINDS), WRITTEN_KINDS) == []
     cut = zlib.compress(zlib.decompress(data)[:-1])
-    with pytest.raises(ValueError, match="cut short"):
+    with pytest.raises(ValueError, match="incomplete"):
         unpacked(cut, WRITTEN_KINDS)

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def lsp(
     here: Door,
     port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65_535, help="Answer one editor at this port of the machine; 0: standard streams.")
+        int,
+        typer.Option(
+            "--port", "-p", min=0, max=65_535, help="Serve one editor on this TCP port of the machine; 0: use standard input and output."
+        ),
     ] = 0,
 ) -> None:
     """Answer an editor over standard input and output, or over a socket.

@@ -102,7 +102,7 @@ class KotlinHelper(Helper):
         return term if name in _GIVES_ITSELF else builder.add((ITER, term))
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return `it`, or the receiver of a block."""
+        """Return the type of `it`, or of the receiver, in a lambda."""
         receiver, name = _called(builder, node)
         if name == "with" and receiver is None:
             given = next((child for child in node.named_children[-1].named_children if child.type == "value_arguments"), None)
