@@ -109,6 +109,15 @@ class StoreBusyError(GraphMemError):
     code = "CONFLICT"
 
 
+class GenerationChangedError(GraphMemError):
+    """The index has another generation than the client expects.
+
+    Facts: `expected`, `found`.
+    """
+
+    code = "CONFLICT"
+
+
 class StoreClosedError(GraphMemError):
     """The store was closed before this call."""
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar
 
 import strawberry
@@ -15,7 +16,7 @@ from graphmem.api.limits import ServerLimits
 from graphmem.api.loaders import Loaders
 from graphmem.api.progress import Fan
 from graphmem.api.runner import OperationRunner
-from graphmem.errors import UnauthenticatedError
+from graphmem.errors import GenerationChangedError, UnauthenticatedError
 from graphmem.operations.registry import Operations as Service
 from graphmem.security.access import Access, guarded
 
@@ -93,9 +94,14 @@ class Operation:
     """State of one GraphQL operation.
 
     Its service allows only what the client's access permits.
+
+    Args:
+        connection: state of the request or WebSocket.
+        generation: the generation of the index that the client expects; None for any.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, generation: int | None = None) -> None:
+        self._generation = generation
         door, access = connection.door, connection.access or NOTHING
         self.service = guarded(door.service, access)
 
@@ -115,9 +121,27 @@ class Operation:
 
         Raises:
             DeadlineError, LimitError: see `OperationRunner.run`.
+            GenerationChangedError: the answer is of another generation than the client expects.
             GraphMemError: the function raised it.
         """
-        return await self._runner.run(self.deadline, operation, *args, **kwargs)
+        if self._generation is None:
+            return await self._runner.run(self.deadline, operation, *args, **kwargs)
+        return await self._runner.run(self.deadline, self._as_expected, partial(operation, *args, **kwargs))
+
+    def _as_expected(self, operation: Callable[[], T]) -> T:
+        """Run a function whose answer must be of the expected generation.
+
+        Generations only grow, so it is enough to compare after the answer.
+        """
+        answer = operation()
+        found = self.service.state().generation
+        if found != self._generation:
+            raise GenerationChangedError(
+                f"the index has generation {found}, not {self._generation}; ask again for what depends on it",
+                expected=self._generation,
+                found=found,
+            )
+        return answer
 
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that may take minutes.

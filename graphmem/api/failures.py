@@ -38,7 +38,7 @@ PUBLIC_FACTS: Final[dict[str, tuple[str, ...]]] = {
     "AMBIGUOUS": ("ref", "candidates", "total", "id"),
     "LIMIT": ("limit", "allowed", "found", "retry_after"),
     "TIMEOUT": ("seconds",),
-    "CONFLICT": ("owner", "retry_after"),
+    "CONFLICT": ("owner", "retry_after", "expected", "found"),
     "FORBIDDEN": ("needs",),
 }
 """Facts of an error that clients receive, by code. Other facts remain in the process."""

@@ -6,7 +6,7 @@ It handles the document, the limits, the context, and the form of errors.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError
 from strawberry.extensions import SchemaExtension
@@ -14,6 +14,9 @@ from strawberry.extensions import SchemaExtension
 from graphmem.api.context import Connection, Operation
 from graphmem.api.documents import Documents, Prepared
 from graphmem.api.failures import shape
+
+EXPECTED: Final = "expectedGeneration"
+"""Key in the `extensions` of a request: the generation of the index that the client expects."""
 
 
 class Guard(SchemaExtension):
@@ -29,7 +32,8 @@ class Guard(SchemaExtension):
         A WebSocket connection runs many operations.
         """
         connection: Connection = self.execution_context.context
-        self.execution_context.context = Operation(connection)
+        expected = (self.execution_context.operation_extensions or {}).get(EXPECTED)
+        self.execution_context.context = Operation(connection, expected if isinstance(expected, int) else None)
         yield
 
     def on_parse(self) -> Iterator[None]:
