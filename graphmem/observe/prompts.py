@@ -320,11 +320,7 @@ def _asks(text: str) -> str:
 def _claim(text: str) -> str:
     """Return the statement after a denial at the start of a prompt, or "".
 
-    <<<<<<< Updated upstream
-        It says how the code is, in general. Orders, questions and reports of the moment do not count.
-    =======
-        The statement says how the code is in general. Orders, questions and reports of the current state do not count.
-    >>>>>>> Stashed changes
+    The statement says how the code is in general. Orders, questions and reports of the current state do not count.
     """
     place, denied = 0, False
     for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:
