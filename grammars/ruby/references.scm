@@ -4,18 +4,15 @@
 ; Space::Name
 (scope_resolution) @reference.read
 
-; A name in a place where its value goes somewhere else; a line of its own is a call without arguments.
+; name: a call without arguments, if it is no local variable
+(identifier) @reference.call
+
+; super
+(super) @reference.call
+
+; A name in a place where its value goes somewhere else
 (argument_list
-  [
-    (identifier)
-    (constant)
-  ] @reference.read)
+  (constant) @reference.read)
 
 (assignment
-  right: [
-    (identifier)
-    (constant)
-  ] @reference.read)
-
-(body_statement
-  (identifier) @reference.read)
+  right: (constant) @reference.read)

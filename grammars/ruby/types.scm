@@ -61,3 +61,40 @@
   body: (body_statement
     (_) @value @binding.return
     .))
+
+(method
+  body: (body_statement
+    (_) @value @binding.return
+    .
+    [
+      (ensure)
+      (rescue)
+    ]))
+
+(singleton_method
+  body: (body_statement
+    (_) @value @binding.return
+    .))
+
+(singleton_method
+  body: (body_statement
+    (_) @value @binding.return
+    .
+    [
+      (ensure)
+      (rescue)
+    ]))
+
+; def name = value
+(method
+  "="
+  body: (_) @value @binding.return)
+
+(singleton_method
+  "="
+  body: (_) @value @binding.return)
+
+; alias name other
+(alias
+  name: (identifier) @target
+  alias: (identifier) @value) @binding.assign

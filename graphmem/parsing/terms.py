@@ -70,6 +70,7 @@ class TermBuilder:
         self.spots: dict[int, int] = {}  # first byte of the name of an attribute or a call, by id of its node
         self.declared: list[tuple[TermIndex, int]] = []  # names in declared types with their first byte; extraction takes them
         self.consumed: set[int] = set()  # ids of nodes that are not sites of their own: callees, targets, annotations
+        self.notes: dict[int, bool] = {}  # what the helper of a language found out about nodes, by their ids
         self.unknown = self.add((UNKNOWN,))
         for word, meaning in () if shared else syntax.spec.words.items():
             # Every later use of that name gets the other term instead.

@@ -188,6 +188,12 @@ class Classes:
             if receiver[0] == INST and self.answers_for_missing(symbol, name):
                 return self.method_result(receiver, rules_of(self.project.entry(symbol)).fallback_method)
             rules = rules_of(self.project.entry(symbol))
+            field = rules.field_name(name)
+            if field and isinstance(self.owner(symbol, field, after), Symbol):
+                return self._member(receiver, symbol, field, after)
+            siblings = rules.sibling_owners(self.inference, symbol, name) if receiver[0] == INST and after is None else ()
+            if siblings:
+                return join_all(self._member(receiver, sibling, name, None) for sibling in siblings)
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
         entry = self.project.entry(owner)
         value = self.ask(entry.memo, ("M", owner.index, name), self._class_attribute, owner, name)

@@ -300,6 +300,8 @@ class Evaluation:
             value = self.called(callee, call)
         else:  # a class passed as a parameter can be any class, not only the known ones
             value = join(self.called(_without_parameters(written), call), self._made_by_parameters(written, call))
+        if rules_of(entry).fields_are_called:
+            value = join(value, frozenset(atom for atom in callee if atom[0] in (INST, BOX, TUP)))
         if operator == NEW:
             value = join(value, join_all(rules_of(entry).constructed(self, atom[1]) for atom in callee if atom[0] == FUNC))
         return value

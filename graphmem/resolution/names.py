@@ -124,13 +124,19 @@ class Names:
         For a method written outside its class, the members of that class are returned.
         """
         symbol = rules_of(entry).implied_class(self.inference, entry, scope)
-        owner = self.inference.owner(symbol, name) if symbol is not None else None
-        if not isinstance(owner, Symbol):
+        if symbol is None:
             return []
-        other = self.project.entry(owner)
-        slots = () if owner is entry.symbols[scope] else whole(other, other.names(owner.index).get(name, ()))  # already searched
-        places = [Place(other, owner.index, slot) for slot in slots]
-        return [*places, *rules_of(other).members_elsewhere(self.inference, owner, name)]
+        owner = self.inference.owner(symbol, name)
+        owners = (owner,) if isinstance(owner, Symbol) else rules_of(entry).sibling_owners(self.inference, symbol, name)
+        found: list[Place] = []
+        for one_owner in owners:
+            other = self.project.entry(one_owner)
+            slots = (
+                () if one_owner is entry.symbols[scope] else whole(other, other.names(one_owner.index).get(name, ()))
+            )  # already searched
+            found += (Place(other, one_owner.index, slot) for slot in slots)
+            found += rules_of(other).members_elsewhere(self.inference, one_owner, name)
+        return found
 
     def _from_elsewhere(self, entry: FileEntry, name: str) -> list[Place] | None:
         """Resolve a name that the file itself does not bind.

@@ -94,6 +94,20 @@ class ClassRules:
         """Return the type of a member that neither a class nor its bases define."""
         return EMPTY
 
+    fields_are_called: bool = False
+    """Whether reading an attribute looks like a call without arguments."""
+
+    def field_name(self, name: str) -> str:
+        """Return the name of the variable that an attribute reads; "" for none."""
+        return ""
+
+    def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes that give a mixin a member, where it is used.
+
+        The mixin itself and its bases do not define the member.
+        """
+        return ()
+
     def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
         """Return the type of a member that the first external base may define."""
         return one((EXT, base[1], f"{base[2]}.{name}" if base[2] else name, None))

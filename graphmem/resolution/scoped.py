@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import INDEX, NAME
+from graphmem.parsing.facts import ATTR, INDEX, NAME
 from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.extensions import extensions
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules, mapped
-from graphmem.resolution.symbol import CLASS_KINDS
+from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself, last_name
 from graphmem.resolution.types import (
     BOX,
@@ -48,17 +48,19 @@ if TYPE_CHECKING:
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
     from graphmem.resolution.layout import Layout
-    from graphmem.resolution.symbol import Symbol
 
 _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
         *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
-        *("conversions", "extensions", "string", "outer_packages", "itself", "block", "makes", "maps"),
+        *("conversions", "extensions", "string", "outer_packages", "itself", "block", "makes", "maps", "mixins", "fields"),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
 )
 CONSTRUCTOR: Final = "<init>"
+MAX_SIBLINGS: Final = 3
+"""Most classes from which a mixin may get a member."""
+
 MAX_SUFFIX: Final = 8
 """Most parts of a path by which an import may name it."""
 
@@ -108,6 +110,9 @@ class ScopedRules(PackageRules):
         self.final_types = frozenset(self._conversions)
         self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
         self._maps = frozenset(table.get("maps", ()))
+        self._mixins = bool(table.get("mixins"))
+        self._fields = str(table.get("fields", ""))
+        self.fields_are_called = bool(self._fields)
         self._itself = frozenset(table.get("itself", ()))
         self._block = frozenset(table.get("block", ()))
         self._extends = str(table.get("extensions", ""))
@@ -202,6 +207,11 @@ class ScopedRules(PackageRules):
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the package or the language's own name that a name refers to."""
         known = self.builtin(name)
+        field = self.field_name(name)
+        if field and not known:
+            value = inference.attribute(self.this(inference, entry, scope), field)
+            if value:
+                return value
         for package in () if known or self._by_path else self.names_of(entry.facts):
             parts = package.split(".")
             for count in range(len(parts), 0, -1):
@@ -276,6 +286,34 @@ class ScopedRules(PackageRules):
                     if other.symbols[position] is not owner:
                         found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
         return found
+
+    def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
+        """Return the type of a base, which a class may also define itself."""
+        first = entry.terms[term]
+        while first[0] in (ATTR, INDEX):
+            first = entry.terms[first[1]]
+        inside = self._mixins and first[0] == NAME and first[1] in entry.names(symbol.index)
+        return self.objects(inference, entry, symbol.index, term) if inside else super().base(inference, entry, symbol, term)
+
+    def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes and mixins from which a mixin gets a member.
+
+        Classes of tests count only if other classes do not exist.
+        """
+        if not self._mixins:
+            return ()
+        if self._fields and not name.startswith(self._fields):
+            own = inference.owner(symbol, f"{self._fields}{name}")
+            if isinstance(own, Symbol):
+                return ()
+        owners = {inference.owner(below, name) for below in inference.below(symbol)}
+        found = sorted((owner for owner in owners if isinstance(owner, Symbol)), key=lambda owner: owner.place)
+        found = [owner for owner in found if not inference.project.files[owner.path].in_tests] or found
+        return found if len(found) <= MAX_SIBLINGS else ()
+
+    def field_name(self, name: str) -> str:
+        """Return the name of the variable that an attribute reads; "" for none."""
+        return f"{self._fields}{name}" if self._fields and not name.startswith(self._fields) else ""
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the class itself for its method that creates objects.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
     ATTR,
@@ -20,16 +20,47 @@ if TYPE_CHECKING:
     from graphmem.parsing.terms import TermBuilder
 
 
-class RubyHelper(Helper):
-    """Helper for `super` and instance variables.
+_SCOPES: Final = frozenset({"method", "singleton_method", "class", "module", "program"})
+"""Nodes around which local variables are not visible."""
 
-    `super` calls the method of the same name. Instance variables are attributes.
+_ASSIGNED: Final = frozenset({"assignment", "operator_assignment"})
+_BINDING: Final = frozenset(
+    {
+        *("block_parameter", "block_parameters", "destructured_parameter", "hash_splat_parameter", "keyword_parameter"),
+        *("lambda_parameters", "method_parameters", "optional_parameter", "splat_parameter", "exception_variable"),
+        *("destructured_left_assignment", "left_assignment_list", "rest_assignment"),
+        *("array_pattern", "as_pattern", "find_pattern", "hash_pattern", "in_clause", "keyword_pattern", "alternative_pattern"),
+    }
+)
+"""Nodes whose identifiers are local variables."""
+
+_NAMING: Final = frozenset({"alias", "undef", "method", "singleton_method", "setter"})
+"""Nodes whose identifiers name methods."""
+
+
+class RubyHelper(Helper):
+    """Rules for `super`, instance variables and calls without arguments.
+
+    `super` calls the method of the same name. Instance variables are attributes. Other identifiers than local variables are calls.
     """
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Return the term of a node that depends on the code around it."""
+        if what == "instance" and not _in_class(node):  # of the blocks of a test
+            return builder.add((NAME, builder.text(node)))
         if what == "instance":
             return builder.add((ATTR, builder.add((SELF,)), builder.text(node)))
+        if what == "name":
+            name = builder.add((NAME, builder.text(node)))
+            return builder.add((CALL, name, (), ())) if _is_call(builder, node) else name
+        if what == "last":
+            plain = [child for child in node.named_children if not child.is_extra and child.type not in ("rescue", "ensure", "else")]
+            return builder.term(plain[-1]) if plain else builder.unknown
+        if what == "super":
+            around = node.parent
+            if around is not None and around.type == "call" and around.child_by_field_name("method") == node:
+                return builder.add((SUPER,))
+            return builder.add((CALL, builder.add((ATTR, builder.add((SUPER,)), _method_around(builder, node))), (), ()))
         if what == "call":
             method, receiver = node.child_by_field_name("method"), node.child_by_field_name("receiver")
             given = node.child_by_field_name("arguments")
@@ -53,6 +84,52 @@ def _method_around(builder: TermBuilder, node: Node) -> str:
         around = around.parent
     name = around.child_by_field_name("name") if around is not None else None
     return builder.text(name) if name is not None else ""
+
+
+def _in_class(node: Node) -> bool:
+    around = node.parent
+    while around is not None and around.type not in ("class", "module"):
+        around = around.parent
+    return around is not None
+
+
+def _is_call(builder: TermBuilder, node: Node) -> bool:
+    """Whether an identifier calls a method and is not a local variable."""
+    if node.id not in builder.notes:
+        root = node
+        while root.parent is not None:
+            root = root.parent
+        builder.notes.update(_calls(builder, root))
+    return builder.notes.get(node.id, False)
+
+
+def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
+    """Tell of each identifier in a tree whether it is a call."""
+    names: list[set[str]] = [set()]  # local variables of each scope
+    used: list[tuple[int, str, int]] = []  # id, name and scope of each identifier that may be a call
+    found: dict[int, bool] = {}
+    pending: list[tuple[Node, int]] = [(root, 0)]
+    while pending:
+        node, scope = pending.pop()
+        kind = node.type
+        if kind in _SCOPES:
+            names.append(set())
+            scope = len(names) - 1
+        method = node.child_by_field_name("method") if kind == "call" else None
+        target = node.child_by_field_name("left" if kind in _ASSIGNED else "pattern") if kind in _ASSIGNED or kind == "for" else None
+        body = node.child_by_field_name("body") if kind in _NAMING else None
+        for child in node.named_children:
+            if child.type != "identifier":
+                pending.append((child, scope))
+            elif kind in _BINDING or child == target:
+                names[scope].add(builder.text(child))
+                found[child.id] = False
+            elif child == method or (kind in _NAMING and child != body):
+                found[child.id] = False
+            else:
+                used.append((child.id, builder.text(child), scope))
+    found.update((identity, name not in names[scope]) for identity, name, scope in used)
+    return found
 
 
 HELPER = RubyHelper()

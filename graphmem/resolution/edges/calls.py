@@ -172,7 +172,10 @@ class CallSites:
         while here > 0:
             symbol = rules_of(self.entry).implied_class(self.inference, self.entry, here)
             owner = self.inference.owner(symbol, name) if symbol is not None else None
-            if symbol is not None and isinstance(owner, Symbol) and self.inference.functions(owner, name):
+            owners: Sequence[Symbol] = (owner,) if isinstance(owner, Symbol) else ()
+            if symbol is not None and not owners:
+                owners = rules_of(self.entry).sibling_owners(self.inference, symbol, name)
+            if symbol is not None and any(self.inference.functions(one_owner, name) for one_owner in owners):
                 return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
             here = self.entry.definitions[here].parent
         return []
