@@ -52,7 +52,7 @@ test: $(VENV)/.stamp-dev page  ## run the tests, one process a processor; ARGS="
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: quick
-quick: $(VENV)/.stamp-dev  ## run the tests of the rooms that need no server
+quick: $(VENV)/.stamp-dev  ## run the tests of the rooms without a database or a server
 	@$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow" $(QUICK) $(ARGS)
 
 .PHONY: affected

@@ -7,21 +7,41 @@ type's base classes. A file sees the extensions of its package and of the packag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from graphmem.resolution.symbol import Symbol
 from graphmem.resolution.types import BOX, EXT, EXTI, FUNC, INST, TUP, Atom, Type
 
 if TYPE_CHECKING:
+    from graphmem.parsing.facts import FileFacts
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
-    from graphmem.resolution.scoped import ScopedRules
 
 ANYTHING: Final = frozenset({"Any", "Object", "object"})
 """Names of the type that every value has."""
 
 
-def extensions(rules: ScopedRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
+class ExtensionRules(Protocol):
+    """Rules that `extensions` needs; `scoped.ScopedRules` implements them."""
+
+    separator: str
+    string_type: str
+    sees_outer_packages: bool
+
+    def names_of(self, facts: FileFacts) -> Sequence[str]:
+        """Return the packages of a file."""
+
+    def extended_type(self, entry: FileEntry, position: int) -> str:
+        """Return the name of the type that a definition extends."""
+
+    def converted_to(self, name: str) -> Sequence[str]:
+        """Return the names of the types to which a type is converted."""
+
+    def containers_of(self, kind: str) -> Sequence[str]:
+        """Return the names of the types of a kind of container."""
+
+
+def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
     """Return the extensions of a name that fit a receiver best."""
     if not inference.project.knows_name(name):
         return []
@@ -66,7 +86,7 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
     return -1
 
 
-def _type_names(rules: ScopedRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
+def _type_names(rules: ExtensionRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
     """Return the names of the types of a value, the nearest first."""
     if receiver[0] == INST:
         return [
@@ -90,7 +110,7 @@ def _endings(qualname: str) -> list[str]:
     return [".".join(parts[first:]) for first in range(len(parts))]
 
 
-def _packages_seen(rules: ScopedRules, entry: FileEntry) -> frozenset[str]:
+def _packages_seen(rules: ExtensionRules, entry: FileEntry) -> frozenset[str]:
     kept: frozenset[str] | None = entry.kept.get("packages seen")
     if kept is None:
         found = set(rules.names_of(entry.facts))
