@@ -7,31 +7,23 @@ decides how to use an answer. Redirects are never followed, so texts and the key
 
 from __future__ import annotations
 
-import http.client
 import json
 import logging
-import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from graphmem.errors import LanguageModelError, SettingsError
+from graphmem.runtime.outbound import Outbound, OutboundError
 
 if TYPE_CHECKING:
     from graphmem.settings import Settings
 
 MAX_REQUEST: Final = 131_072  # bytes of one request
 MAX_ANSWER: Final = 262_144  # bytes of one response, with its text
-ATTEMPTS: Final = 2  # in total, within the time limit of one request
-PAUSE_S: Final = 0.2  # seconds between attempts
 FAILURES: Final = 3  # consecutive failures before a pause
 REST_S: Final = 60.0  # seconds of that pause
-_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # retried statuses
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_READ: Final = 65_536
 
 _log = logging.getLogger(__name__)
 
@@ -51,33 +43,21 @@ class LanguageModel:
     """
 
     def __init__(self, url: str, name: str, key: str = "", *, timeout_s: float = 20.0, clock: Callable[[], float] = time.monotonic) -> None:
-        parts = urlsplit(url)
-        try:
-            port = parts.port
-        except ValueError:
-            port = -1
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
-            raise SettingsError(
-                "model_url must be an address like https://host/v1, without user, password or query", setting="model_url", value=url
-            )
-        if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-            raise SettingsError(
-                f"the key of the model would be sent to {parts.hostname} unencrypted; use https, or no key", setting="model_url", value=url
-            )
+        self._outbound = Outbound(url, "/chat/completions", key, setting="model_url", timeout_s=timeout_s, most=MAX_ANSWER, clock=clock)
         if not name:
             raise SettingsError("model_url is set but model_name is not; set model_name", setting="model_name", value="")
         self.name = name
-        self.host = parts.hostname
+        self.host = self._outbound.host
         self.timeout_s = timeout_s
-        self._secure = parts.scheme == "https"
-        self._port = port
-        self._path = parts.path.rstrip("/") + "/chat/completions"
-        self._key = key
         self._clock = clock
         self._lock = threading.Lock()
         self._failed = 0
         self._rests_until = float("-inf")
-        self.calls = 0  # number of sent requests
+
+    @property
+    def calls(self) -> int:
+        """Number of sent requests."""
+        return self._outbound.calls
 
     def text(self, instructions: str, data: str, *, max_tokens: int = 800, timeout_s: float | None = None) -> str:
         """The text that the model answers.
@@ -143,68 +123,10 @@ class LanguageModel:
     # ---- one request
 
     def _ask(self, body: bytes, until: float) -> str:
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                status, raw = self._send(body, until)
-            except LanguageModelError as error:
-                if attempt == ATTEMPTS or error.reason != "unreachable" or until - self._clock() <= PAUSE_S:
-                    raise
-            else:
-                if status == 200:
-                    return self._content(raw)
-                if 300 <= status < 400:
-                    raise self._error("redirected", f"it answers {status} with a redirect, which is not followed")
-                if status not in _AGAIN or attempt == ATTEMPTS or until - self._clock() <= PAUSE_S:
-                    raise self._error("refused", f"it answers {status}")
-            time.sleep(PAUSE_S)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
-        """Status and body of one response.
-
-        A timer closes the connection at the time limit, even while bytes arrive slowly.
-        """
-        left = until - self._clock()
-        if left <= 0:
-            raise self._error("timeout", f"it did not answer in {self.timeout_s:g} s")
-        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = kind(self.host, self._port, timeout=left)
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "graphmem"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        late = threading.Event()
         try:
-            connection.connect()
-            sock = connection.sock  # kept, because a closing connection passes it to the response
-
-            def cut() -> None:
-                late.set()
-                with suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
-
-            watch = threading.Timer(max(0.0, until - self._clock()), cut)
-            watch.daemon = True
-            watch.start()
-            try:
-                self.calls += 1
-                connection.request("POST", self._path, body, headers)
-                with connection.getresponse() as answer:
-                    raw = bytearray()
-                    while part := answer.read1(_READ):
-                        raw += part
-                        if len(raw) > MAX_ANSWER:
-                            raise self._error("too_large", f"its answer is larger than {MAX_ANSWER:,} bytes")
-                    if late.is_set():
-                        raise TimeoutError
-                    return answer.status, bytes(raw)
-            finally:
-                watch.cancel()
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            if late.is_set() or isinstance(error, TimeoutError):
-                raise self._error("timeout", f"it did not answer in {self.timeout_s:g} s") from error
-            raise self._error("unreachable", f"it cannot be reached ({type(error).__name__})") from error
-        finally:
-            connection.close()
+            return self._content(self._outbound.post(body, until))
+        except OutboundError as error:
+            raise self._error(error.reason, error.what) from error
 
     def _content(self, raw: bytes) -> str:
         try:

@@ -30,6 +30,8 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "token": "would be committed",
         "model_key": "would be committed",
         "model_url": "would let a repository choose who reads your texts",
+        "embedder_key": "would be committed",
+        "embedder_url": "would let a repository choose who reads your texts",
         "model": "would let a repository choose what is loaded into the server",
         "reranker": "would let a repository choose what is loaded into the server",
         "host": "would let a repository open your machine to the network",
@@ -42,7 +44,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "model_key"})
+_SECRET: Final = frozenset({"token", "model_key", "embedder_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -90,9 +92,18 @@ class Settings:
     git_history: bool = _setting(True, "read the commits of the project: files that change together, how often, and by how many people")
     git_lessons: bool = _setting(True, "store explanations from commit messages of fixes as candidate memories, a few at most")
     embedder: str = _setting(
-        "auto", "embedder, which converts text to vectors", choices=("auto", "sentence-transformers", "hashed", "none")
+        "auto",
+        "embedder, which converts text to vectors; openai and ollama send the texts to embedder_url",
+        choices=("auto", "sentence-transformers", "hashed", "openai", "ollama", "none"),
     )
     model: str = _setting("", "name or path of a sentence-transformers model; empty: the packaged one")
+    embedder_url: str = _setting("", "address of an embedding server, like https://host/v1, or http://127.0.0.1:11434 for Ollama")
+    embedder_model: str = _setting("", "name of the model on the embedding server")
+    embedder_key: str = _setting("", "API key of the embedding server")
+    embedder_prefix: int = _setting(
+        0, "leading values of a vector to use, if the model is trained for shorter vectors; 0: all", low=0, high=8_192
+    )
+    embedder_seconds: int = _setting(20, "time limit of one request to the embedding server, seconds", low=1, high=600)
     reranker: str = _setting("", "name or path of a cross-encoder that ranks the best hits again; empty: none")
     model_url: str = _setting("", "OpenAI-compatible address of a language model, like https://host/v1; empty: none")
     model_name: str = _setting("", "name of the language model")

@@ -15,10 +15,25 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.packaged import FULL, MODEL
 from graphmem.embedding.quantised import QuantisedEmbedder, missing_for
 from graphmem.embedding.sentence import SentenceEmbedder
+from graphmem.embedding.served import PROTOCOLS, ServedEmbedder
 from graphmem.errors import SettingsError
 
 _HASHED: Final = re.compile(r"hashed-words-(\d+)")
-SETTINGS = ("auto", "sentence-transformers", "hashed", "none")
+SETTINGS = ("auto", "sentence-transformers", "hashed", *PROTOCOLS, "none")
+_SERVED: Final = re.compile(rf"(?P<protocol>{'|'.join(PROTOCOLS)}):(?P<host>[^/]+)/(?P<model>.+)@(?P<prefix>\d+)")
+
+
+class Server(NamedTuple):
+    """An embedding server and its model, as configured."""
+
+    url: str = ""
+    model: str = ""
+    key: str = ""
+    prefix: int = 0
+    seconds: float = 20.0
+
+
+NO_SERVER: Final = Server()
 
 
 class Choice(NamedTuple):
@@ -28,20 +43,21 @@ class Choice(NamedTuple):
     reason: str  # one sentence for `doctor` and for the answers of a search
 
 
-def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1) -> Choice:
+def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
     """Choose the embedder.
 
     With "auto" the first available one of these is chosen: the named model; the packaged model as a prepared int8 graph; the packaged model
     with sentence-transformers; hashed features.
 
     Args:
-        setting: auto, sentence-transformers, hashed or none.
+        setting: auto, sentence-transformers, hashed, openai, ollama or none.
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
         folder: folder of prepared graphs; without it, no prepared graph is used.
         threads: number of processor threads that one call may use.
+        server: the server of "openai" and "ollama".
 
     Raises:
-        SettingsError: the setting is unknown, or names a package that is not installed.
+        SettingsError: the setting is unknown, the server is not configured, or names a package that is not installed.
     """
     if setting not in SETTINGS:
         raise SettingsError(f"embedder must be one of {', '.join(SETTINGS)}, not {setting!r}", setting="embedder", value=setting)
@@ -49,6 +65,9 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
         return Choice(None, "embedding is switched off")
     if setting == "hashed":
         return Choice(HashedEmbedder(), "hashed features, as configured: no model")
+    if setting in PROTOCOLS:
+        served = ServedEmbedder(setting, *server[:3], prefix=server.prefix, timeout_s=server.seconds)
+        return Choice(served, f"{server.model} of the server at {served.host}, as configured")
     if setting == "auto" and not model and folder is not None and not missing_for(folder):
         return Choice(QuantisedEmbedder(folder, threads=threads), f"{MODEL} in int8, prepared from an installed package")
     library = importlib.util.find_spec("sentence_transformers") is not None
@@ -64,7 +83,9 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
     return Choice(HashedEmbedder(), f"hashed features, because {wanted} is not installed")
 
 
-def for_model(model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1) -> Embedder | None:
+def for_model(
+    model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER
+) -> Embedder | None:
     """Embedder for vectors stored under an id, without loading its model.
 
     Returns None if a package that the embedder needs is not installed.
@@ -74,7 +95,15 @@ def for_model(model_id: str, model: str = "", *, folder: Path | None = None, thr
         model: folder or cached name of the model, if known.
         folder: folder of prepared graphs.
         threads: number of processor threads that one call may use.
+        server: the configured server; one at another host is not asked.
     """
+    if served := _SERVED.fullmatch(model_id):
+        if not server.url:
+            return None
+        made = ServedEmbedder(
+            served["protocol"], server.url, served["model"], server.key, prefix=int(served["prefix"]), timeout_s=server.seconds
+        )
+        return made if made.model_id == model_id else None
     if found := _HASHED.fullmatch(model_id):
         return HashedEmbedder(int(found[1]))
     _, _, read = model_id.rpartition("@")

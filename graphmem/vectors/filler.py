@@ -11,7 +11,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from graphmem.embedding.choose import choose, for_model
+from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, fill
 from graphmem.model import IndexProgress
 from graphmem.runtime.faults import unraised
@@ -57,7 +57,14 @@ class VectorFiller:
         self._projections = projections
         self._publish = publish
         self._named, self._models = settings.model, models
-        self._embedder, self._reason = choose(settings.embedder, settings.model, folder=models)
+        self._server = Server(
+            settings.embedder_url,
+            settings.embedder_model,
+            settings.embedder_key,
+            settings.embedder_prefix,
+            float(settings.embedder_seconds),
+        )
+        self._embedder, self._reason = choose(settings.embedder, settings.model, folder=models, server=self._server)
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -215,7 +222,7 @@ class VectorFiller:
         most = max(former, key=lambda one: (former[one], one), default="")
         if most and former[most] > stored.get(wanted.model_id, 0):
             named = self._store.meta().get(_NAMED + most, "")
-            old = for_model(most, named, folder=self._models)
+            old = for_model(most, named, folder=self._models, server=self._server)
             if old is not None:
                 serving, self._switch = old, ModelSwitch(self._store, self._projections, book, old, wanted)
             else:

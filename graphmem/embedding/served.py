@@ -1,0 +1,163 @@
+"""Embedding by a server: OpenAI-compatible, or Ollama.
+
+Texts are sent to the configured host, and nowhere else. Vectors are stored under the model's name and host, so that those of another
+server are never compared with them.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.embedding.base import F32
+from graphmem.errors import EmbedderError, SettingsError
+from graphmem.runtime.outbound import Outbound, OutboundError
+
+MAX_ANSWER: Final = 33_554_432  # bytes of one response
+MAX_TEXT: Final = 8_000  # characters of one text; servers refuse longer ones
+FAILURES: Final = 3  # consecutive failures before a pause
+REST_S: Final = 60.0  # seconds of that pause
+_PROBE: Final = "length of a vector"
+
+
+class Protocol(NamedTuple):
+    """How a server is asked for vectors."""
+
+    path: str
+    name: str  # of the models, in ids of vectors
+    vectors: Callable[[Any], list[Any]]  # those in an answer, in the order of the texts
+
+
+def _ordered(answer: Any) -> list[Any]:
+    return [row["embedding"] for row in sorted(answer["data"], key=lambda row: int(row["index"]))]
+
+
+PROTOCOLS: Final = {
+    "openai": Protocol("/embeddings", "openai", _ordered),
+    "ollama": Protocol("/api/embed", "ollama", lambda answer: list(answer["embeddings"])),
+}
+
+
+class ServedEmbedder:
+    """A model on a server. Thread-safe.
+
+    Args:
+        protocol: a key of PROTOCOLS.
+        url: base address of the service: `https://host/v1`, or `http://127.0.0.1:11434` for Ollama.
+        model: name of the model on the server.
+        key: sent as a bearer token; "" for none.
+        prefix: number of leading values of a vector that are used, for models that are trained for it; 0 for all.
+        timeout_s: time limit of one request.
+        clock: monotonic clock in seconds; for tests.
+
+    Raises:
+        SettingsError: the address or the model's name is missing or invalid.
+    """
+
+    def __init__(
+        self,
+        protocol: str,
+        url: str,
+        model: str,
+        key: str = "",
+        *,
+        prefix: int = 0,
+        timeout_s: float = 20.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        for setting, value in (("embedder_url", url), ("embedder_model", model)):
+            if not value:
+                raise SettingsError(f"embedder is {protocol} but {setting} is not set; set {setting}", setting=setting, value="")
+        self._protocol = PROTOCOLS[protocol]
+        self._outbound = Outbound(url, self._protocol.path, key, setting="embedder_url", timeout_s=timeout_s, most=MAX_ANSWER, clock=clock)
+        self._model = model
+        self._prefix = prefix
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._dim = 0
+        self._failed = 0
+        self._rests_until = float("-inf")
+
+    @property
+    def host(self) -> str:
+        """Host of the server."""
+        return self._outbound.host
+
+    @property
+    def model_id(self) -> str:
+        """Protocol, host, model and used length of a vector."""
+        return f"{self._protocol.name}:{self._outbound.host}/{self._model}@{self._prefix}"
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector; asks the server once."""
+        if not self._dim:
+            self.encode([_PROBE])
+        return self._dim
+
+    @property
+    def normalised(self) -> bool:
+        """Always: vectors are scaled to unit length."""
+        return True
+
+    @property
+    def max_tokens(self) -> int:
+        """About the number of tokens that are sent; the server may read fewer."""
+        return MAX_TEXT // 4
+
+    def encode(self, texts: Sequence[str]) -> F32:
+        """Unit vectors of shape (len(texts), dim), from one request.
+
+        Raises:
+            EmbedderError: the server gives no usable answer, or it is left alone for a minute after three failures.
+        """
+        if not texts:
+            return np.zeros((0, self.dim), np.float32)
+        with self._lock:
+            if self._clock() < self._rests_until:
+                raise self._error(f"it failed {self._failed} times in a row and is paused for a minute")
+        try:
+            vectors = self._asked(texts)
+        except EmbedderError:
+            with self._lock:
+                self._failed += 1
+                if self._failed >= FAILURES:
+                    self._rests_until = self._clock() + REST_S
+            raise
+        with self._lock:
+            self._failed = 0
+            self._dim = self._dim or vectors.shape[1]
+        if vectors.shape[1] != self._dim:
+            raise self._error(f"its vectors have {vectors.shape[1]} values now, and had {self._dim}")
+        return vectors
+
+    def _asked(self, texts: Sequence[str]) -> F32:
+        body = json.dumps({"model": self._model, "input": [text[:MAX_TEXT] or " " for text in texts]}).encode()
+        try:
+            raw = self._outbound.post(body, self._clock() + self._outbound.timeout_s)
+        except OutboundError as error:
+            raise self._error(error.what) from error
+        try:
+            vectors = np.asarray(self._protocol.vectors(json.loads(raw)), np.float32)
+        except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
+            raise self._error("its answer does not follow the protocol") from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
+            raise self._error(f"its answer has the shape {vectors.shape} for {len(texts)} texts")
+        if self._prefix > vectors.shape[1]:
+            raise self._error(f"its vectors have {vectors.shape[1]} values, and embedder_prefix is {self._prefix}")
+        used = vectors[:, : self._prefix] if self._prefix else vectors
+        length = np.linalg.norm(used, axis=1, keepdims=True)
+        if not np.isfinite(used).all() or not (length > 0).all():
+            raise self._error("its vectors have values that are not finite, or are zero")
+        return np.asarray(used / length, np.float32)
+
+    def _error(self, what: str) -> EmbedderError:
+        return EmbedderError(
+            f"the embedding server at {self._outbound.host}: {what}; search uses words meanwhile, see `embedder_url` in `graphmem config`",
+            model=self.model_id,
+        )

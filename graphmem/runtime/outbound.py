@@ -1,0 +1,157 @@
+"""POST requests with JSON to one configured host.
+
+The client limits sizes, times and attempts. It never follows redirects, so texts and keys are sent only to the configured host.
+Answers are untrusted data.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+from graphmem.errors import SettingsError
+
+ATTEMPTS: Final = 2  # in total, within the time limit of one request
+PAUSE_S: Final = 0.2  # seconds between attempts
+_AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})  # retried statuses
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_READ: Final = 65_536
+
+
+class OutboundError(Exception):
+    """A request without a usable answer.
+
+    Attributes:
+        reason: too_large, unreachable, timeout, refused or redirected.
+        what: what happened, as the predicate of a sentence.
+    """
+
+    def __init__(self, reason: str, what: str) -> None:
+        super().__init__(what)
+        self.reason, self.what = reason, what
+
+
+class Outbound:
+    """A client of one host. Thread-safe.
+
+    Args:
+        url: base address of the service, as in its documentation: `https://host/v1`.
+        path: path of the requests below that address.
+        key: sent as a bearer token; "" for none.
+        setting: the setting with the address, for messages.
+        timeout_s: time limit of one request with all its attempts.
+        most: bytes of one response.
+        clock: monotonic clock in seconds; for tests.
+
+    Raises:
+        SettingsError: the address is invalid or contains a password, or the key would be sent unencrypted.
+    """
+
+    def __init__(
+        self, url: str, path: str, key: str, *, setting: str, timeout_s: float, most: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        parts = urlsplit(url)
+        try:
+            port = parts.port
+        except ValueError:
+            port = -1
+        if parts.scheme not in ("http", "https") or not parts.hostname or port == -1 or parts.username is not None or parts.query:
+            raise SettingsError(
+                f"{setting} must be an address like https://host/v1, without user, password or query", setting=setting, value=url
+            )
+        if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+            raise SettingsError(
+                f"the key of the model would be sent to {parts.hostname} unencrypted; use https, or no key", setting=setting, value=url
+            )
+        self.host = parts.hostname
+        self.timeout_s = timeout_s
+        self.calls = 0  # number of sent requests
+        self._secure = parts.scheme == "https"
+        self._port = port
+        self._path = parts.path.rstrip("/") + path
+        self._key = key
+        self._most = most
+        self._clock = clock
+
+    def post(self, body: bytes, until: float) -> bytes:
+        """Send a body and return that of the answer.
+
+        Args:
+            body: JSON.
+            until: time of the clock at which the request is given up.
+
+        Raises:
+            OutboundError: no attempt had a usable answer.
+        """
+        for attempt in range(1, ATTEMPTS + 1):
+            last = attempt == ATTEMPTS
+            try:
+                status, raw = self._send(body, until)
+            except OutboundError as error:
+                if last or error.reason != "unreachable" or until - self._clock() <= PAUSE_S:
+                    raise
+            else:
+                if status == 200:
+                    return raw
+                if 300 <= status < 400:
+                    raise OutboundError("redirected", f"it answers {status} with a redirect, which is not followed")
+                if status not in _AGAIN or last or until - self._clock() <= PAUSE_S:
+                    raise OutboundError("refused", f"it answers {status}")
+            time.sleep(PAUSE_S)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
+        """Return status and body of one response.
+
+        A timer closes the connection at the time limit, even while bytes arrive slowly.
+        """
+        left = until - self._clock()
+        if left <= 0:
+            raise self._late()
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        connection = kind(self.host, self._port, timeout=left)
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "graphmem"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        late = threading.Event()
+        try:
+            connection.connect()
+            sock = connection.sock  # kept, because a closing connection passes it to the response
+
+            def cut() -> None:
+                late.set()
+                with suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+
+            watch = threading.Timer(max(0.0, until - self._clock()), cut)
+            watch.daemon = True
+            watch.start()
+            try:
+                self.calls += 1
+                connection.request("POST", self._path, body, headers)
+                with connection.getresponse() as answer:
+                    raw = bytearray()
+                    while part := answer.read1(_READ):
+                        raw += part
+                        if len(raw) > self._most:
+                            raise OutboundError("too_large", f"its answer is larger than {self._most:,} bytes")
+                    if late.is_set():
+                        raise TimeoutError
+                    return answer.status, bytes(raw)
+            finally:
+                watch.cancel()
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            if late.is_set() or isinstance(error, TimeoutError):
+                raise self._late() from error
+            raise OutboundError("unreachable", f"it cannot be reached ({type(error).__name__})") from error
+        finally:
+            connection.close()
+
+    def _late(self) -> OutboundError:
+        return OutboundError("timeout", f"it did not answer in {self.timeout_s:g} s")
