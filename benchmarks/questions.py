@@ -34,11 +34,13 @@ from search_quality import PlainBM25, existing, indexed, interval
 from graphmem.embedding.choose import choose
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.pipeline import Request, Tuning, Weights, search
+from graphmem.search.query_type import QUESTION
 from graphmem.settings import Settings
 
 HERE = Path(__file__).parent / "question_set"
 CODE = frozenset({"code"})
 DEPTH = 50
+TRIES = 5
 POOL = 2_000  # functions of CoSQA, of which 500 queries have their answer
 COSQA = ("Jun-jie-Huang+CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
 REFERENCE, WORDS = "graphmem", "graphmem, before any vector"
@@ -163,18 +165,25 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
     default = Tuning()
 
     def changed(**weights: float) -> Tuning:
-        return default._replace(weights={kind: one._replace(**weights) for kind, one in default.weights.items()})
+        return default._replace(weights={**default.weights, QUESTION: default.weights[QUESTION]._replace(**weights)})
 
-    dense = next(iter(default.weights.values())).dense
-    named = {f"dense {times:g} times": (changed(dense=times * dense), True) for times in (0.5, 1.5, 2, 2.5, 3)}
+    named = {f"questions, dense {weight:g}": (changed(dense=weight), True) for weight in (0.4, 0.8, 1.2, 1.6, 2.4)}
     named["pipeline, default"] = default, True
     named["words of symbols alone"] = default._replace(weights=dict.fromkeys(default.weights, Weights(1, 0, 0, 0, 0)), exact_alone=0), False
     return named
 
 
 def asked(memory: Any, queries: Sequence[str]) -> list[Hits]:
-    """Ask the public API."""
-    return [shown(memory.search(query, limit=DEPTH, kinds=CODE).hits) for query in queries]
+    """Ask the public API; again if a path was late, because a busy machine says nothing about the order."""
+
+    def answer(query: str) -> Any:
+        for _ in range(TRIES):
+            found = memory.search(query, limit=DEPTH, kinds=CODE)
+            if "deadline" not in found.missing.values():
+                break
+        return found
+
+    return [shown(answer(query).hits) for query in queries]
 
 
 def results_of(
@@ -185,9 +194,7 @@ def results_of(
     memory, shot = indexed(work, group, embedder) if embedder is not None else words_only(work, group)
     try:
         there, state = existing(shot.graph), memory.state()
-        for case in cases:
-            for lost in sorted(case.functions - there):
-                raise SystemExit(f"{group}: {lost} is not in the index; correct the answer of {case.query!r}")
+        cases = [case._replace(functions=frozenset(placed(answer, there, group) for answer in case.functions)) for case in cases]
         found = {"BM25 of chunks": list(map(PlainBM25(shot), queries))}
         if embedder is not None:
             found["cosine of chunks"] = list(map(Cosine(shot, embedder), queries))
@@ -204,6 +211,18 @@ def results_of(
             memory.wait_until_ready()
             found[REFERENCE] = asked(memory, queries)
     return {name: [score(case, hits) for case, hits in zip(cases, answers, strict=True)] for name, answers in found.items()}
+
+
+def placed(answer: str, there: frozenset[str], group: str) -> str:
+    """Return an answer under the name that the index has: what a definition is in may be told better or worse than when it was judged."""
+    if answer in there:
+        return answer
+    path, _, qualname = answer.partition("::")
+    name = qualname.rpartition(".")[2]
+    same = [one for one in there if one.startswith(f"{path}::") and re.split(r"::|\.", one)[-1] == name]
+    if len(same) != 1:
+        raise SystemExit(f"{group}: {answer} is not in the index; correct the answer")
+    return same[0]
 
 
 def words_only(work: Path, group: str) -> tuple[GraphMem, Any]:

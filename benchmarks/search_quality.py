@@ -43,7 +43,7 @@ from graphmem.embedding.fill import fill
 from graphmem.project.graphmem import GraphMem
 from graphmem.search.fusion import MINMAX, RRF, ZSCORE
 from graphmem.search.pipeline import Request, Tuning, Weights, search
-from graphmem.search.query_type import IDENTIFIER, SEMANTIC
+from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC
 from graphmem.search.request import Fields
 from graphmem.settings import Settings
 
@@ -269,6 +269,11 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
         named[look] = default._replace(weights={**default.weights, **weights}, inner=inner, around=1, others=1), True
     named["default, text alone"] = default._replace(fields=default.fields._replace(name=0, outer=0, path=0)), True
     named["default, length counts in full"] = default._replace(fields=default.fields._replace(b=0.75)), True
+    same = dict.fromkeys((QUESTION, ERROR), default.weights[SEMANTIC])
+    named["default, questions like descriptions"] = default._replace(weights={**default.weights, **same}), True
+    for dense in (0.6, 0.8, 1.0, 1.4):
+        question = default.weights[QUESTION]._replace(dense=dense)
+        named[f"default, questions with dense {dense}"] = default._replace(weights={**default.weights, QUESTION: question}), True
     named["default without names"] = changed(exact=0)._replace(exact_alone=0), True
     named["default, chunks not divided"] = default._replace(divide=False), True
     for weight in (0.05, 0.1, 0.2):
@@ -293,8 +298,10 @@ def main() -> int:
     options.add_argument("--models", type=Path, help="where prepared models are kept; without it, the reference embedder is used")
     options.add_argument("--only", default="", help="names of repositories, with commas between; all in DATA by default")
     options.add_argument("--ways", default="", help="regular expression: only the ways whose name it finds, and the default")
+    options.add_argument("--kinds", default="", help="regular expression: only questions of the kinds it finds")
     arguments = options.parse_args()
     cases = list(changes(arguments.changes, arguments.mirrors, arguments.work)) if arguments.changes else []
+    cases = [case for case in cases if re.search(arguments.kinds, case.kind)]
     if arguments.only:
         cases = [case for case in cases if case.group in arguments.only.split(",")]
     cases += list(docstrings(arguments.docstrings, arguments.work)) if arguments.docstrings else []

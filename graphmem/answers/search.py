@@ -75,7 +75,7 @@ class SearchAnswer:
     """
 
     query: str
-    query_type: Annotated[str, Doc("identifier, semantic or structural")]
+    query_type: Annotated[str, Doc("identifier, question, error, semantic (a description) or structural")]
     hits: list[SearchHit]
     answered: Annotated[list[str], Doc("search paths that returned a result")]
     missing: Annotated[dict[str, str], Doc("Search paths without a result, and why"), Size(3)]

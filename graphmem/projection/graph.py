@@ -327,6 +327,16 @@ class GraphView:
         return str(self.arrays.nodes.modifiers[i].as_py()).split()
 
     @cached_property
+    def main_language(self) -> str:
+        """The language of at least half of all lines; "" for none."""
+        lines: dict[str, int] = {}
+        for language, count in zip(self.arrays.paths.language.to_pylist(), self.arrays.paths.lines.tolist(), strict=True):
+            if language:
+                lines[language] = lines.get(language, 0) + max(0, count)
+        best = max(lines, key=lambda language: (lines[language], language), default="")
+        return best if best and 2 * lines[best] >= sum(lines.values()) else ""
+
+    @cached_property
     def entry_points(self) -> Any:
         """Kind of entry point of each node, "" for none.
 

@@ -32,7 +32,7 @@ from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
 from graphmem.search.frames import framed
 from graphmem.search.mixed import with_room, without_strangers
-from graphmem.search.query_type import classify, mentions
+from graphmem.search.query_type import QUESTION, classify, mentions, without_language
 from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
 from graphmem.search.snippet import snippet
@@ -107,6 +107,9 @@ class _Run:
         weights = tuning.weights[self.kind]
         self.weights = weights._replace(exact=tuning.exact_alone) if len(request.query.split()) == 1 else weights
         self.text, self.notes = expand(request.query, aids.aliases)
+        self.code_text = without_language(self.text, shot.graph.main_language)
+        if self.kind == QUESTION and self.code_text != self.text:
+            self.weights = self.weights._replace(dense=self.weights.dense * tuning.outside)
         self.missing: dict[str, str] = {}
         self.answered: list[str] = []
 
@@ -158,7 +161,7 @@ class _Run:
             return _Path("words", None, self.shot.words_note)
 
         def answer(index: WordIndex) -> WordAnswer:
-            return index.search(self.text, self.tuning.chunks, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
+            return index.search(self.code_text, self.tuning.chunks, kinds=filters.chunk_kinds, paths=filters.paths, deadline=self.deadline)
 
         return _Path("words", _pool("words").submit(answer, words), "")
 

@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from graphmem.projection.text import query_words
+
 IDENTIFIER: Final = "identifier"  # names code
-SEMANTIC: Final = "semantic"  # describes code
+QUESTION: Final = "question"  # asks about behaviour, or names it in a few words
+ERROR: Final = "error"  # is the text of an error
+SEMANTIC: Final = "semantic"  # describes a change
 STRUCTURAL: Final = "structural"  # asks for related code
 
 _STRUCTURAL: Final = re.compile(
@@ -26,11 +30,35 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_QUESTION: Final = 15  # words
+_ASKED: Final = re.compile(
+    r"^\W*(how|where|why|what|whats|when|which|who|whose|is|are|was|does|do|did|can|could|should|would|will|has|have)\b|\?\W*$",
+    re.IGNORECASE,
+)
+_MOST_ASKED: Final = 20  # words of a question
+_MOST_NAMED: Final = 10  # words that name a behaviour without asking
+# How the description of a change begins, and the scope in front of it.
+_CHANGE: Final = re.compile(
+    r"^\W*(fix|add|remove|delete|drop|use|make|support|allow|update|upgrade|improve|handle|don't|do not|rename|move|refactor|revert|bump|"
+    r"merge|deprecate|document|clean|correct|avoid|prevent|replace|simplify|switch|introduce|implement|enable|disable|ensure|raise|"
+    r"change|extend|expose|restore|reduce|increase|speed|split|extract|test|tests|typo|minor|release|prepare|set|pass|include|ignore)"
+    r"(s|es|ed|d|ing)?\b|^\W*[\w()./-]+:\s|[.:;!]\W*$",
+    re.IGNORECASE,
+)
+_ERROR: Final = re.compile(
+    r"(^|[\s(])[\w.]*(Error|Exception|Warning|Fault|Expired)\b\W*:|^\W*(error|fatal|panic|warning|exception|traceback)\b\W*[:(]|"
+    r"^\W*(can(not|'t| not)|could not|couldn't|unable to|failed to|invalid|unexpected|no such|missing|unknown|undefined)\b",
+    re.IGNORECASE,
+)
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)")
 _TOKEN: Final = re.compile(r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*(?:\(\))?")
 _PATH: Final = re.compile(r"(?<![\w:/.@-])(?:[\w.@-]+/)+[\w.@-]+")
 _CODE_SHAPE: Final = re.compile(r"[a-z0-9][A-Z]|\w_\w|^_+\w|\w_+$|\(\)$|::|^[A-Z][A-Z0-9]+_|\w\.\w")
 _PROSE: Final = frozenset({"e.g", "i.e"})
+
+
+# How people write the name of a language, where it is not the language's id.
+_SPOKEN: Final = {"csharp": r"c#|csharp", "cpp": r"c\+\+|cpp", "go": "golang", "tsx": "typescript", "c": "ansi c"}
+_LEAST_LEFT: Final = 2  # other words that a query must have, for the name of the language to be dropped
 
 
 class Mention(NamedTuple):
@@ -41,16 +69,41 @@ class Mention(NamedTuple):
 
 
 def classify(query: str) -> str:
-    """Classify a query as STRUCTURAL, IDENTIFIER or SEMANTIC.
+    """Classify a query as STRUCTURAL, IDENTIFIER, ERROR, QUESTION or SEMANTIC.
 
-    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. All other queries are SEMANTIC.
+    A STRUCTURAL query asks for relations of a named symbol. An IDENTIFIER query names code. An ERROR is a message as a program prints it.
+    A QUESTION asks about behaviour or names it in a few words. All other queries are SEMANTIC: mostly descriptions of changes.
     """
     named = any(mention.is_explicit for mention in mentions(query)) or _PATH.search(query) is not None
     words = query.split()
     if named and len(words) <= _LONGEST_QUESTION and _ASKS.search(query.strip()) and _STRUCTURAL.search(query):
         return STRUCTURAL
+    if len(words) > 1 and _ASKED.search(query) is None and _ERROR.search(query):
+        return ERROR
     # A single word is searched as a name, whatever its shape.
-    return IDENTIFIER if named or len(words) == 1 else SEMANTIC
+    if named or len(words) == 1:
+        return IDENTIFIER
+    if len(words) > _MOST_ASKED or "\n" in query.strip():
+        return SEMANTIC
+    asks = _ASKED.search(query) is not None or (len(words) <= _MOST_NAMED and _CHANGE.search(query) is None)
+    return QUESTION if asks else SEMANTIC
+
+
+def without_language(query: str, language: str) -> str:
+    """Return a query without the name of the project's own language.
+
+    "python" says nothing in a project of Python, but few texts contain the word, so that it would count most. It stays if fewer than two
+    other words remain.
+
+    Args:
+        query: the search text.
+        language: id of the language of most of the project; "" for none.
+    """
+    if not language or "\n" in query.strip():
+        return query
+    name = _SPOKEN.get(language, re.escape(language))
+    left = re.sub(rf"(?<![\w./-])(?:(?:in|using|with|for) )?(?:{name})(?:\s?[23](?:\.\d+)?)?(?![\w./-])", " ", query, flags=re.IGNORECASE)
+    return left if len(query_words(left)) >= _LEAST_LEFT else query
 
 
 def mentions(query: str) -> list[Mention]:

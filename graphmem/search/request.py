@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from graphmem.errors import BadInputError
 from graphmem.knowledge import AboutRow, MemoryRow
 from graphmem.search.fusion import MINMAX
-from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL
+from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL
 
 KINDS: Final = ("code", "prose", "data", "symbol", "memory")
 MAX_K: Final = 200
@@ -116,6 +116,7 @@ class Tuning(NamedTuple):
     units: int = 400  # maximum ranked symbols in those chunks
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names if the query is a single name
+    outside: float = 2.0  # factor on `dense` for a question that names the project's language: its words are seldom those of the code
     divide: bool = True  # divide chunks among their symbols
     fields: Fields = Fields()
     voters: int = 10  # hits of a file that vote for it
@@ -128,6 +129,8 @@ class Tuning(NamedTuple):
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: _DESCRIBED,
+            QUESTION: _DESCRIBED._replace(dense=0.8, names=0.1),
+            ERROR: _DESCRIBED,
             SEMANTIC: _DESCRIBED,
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
         }

@@ -246,3 +246,18 @@ def test_a_question_about_a_decision_has_room_for_memories(ask, filled):
     texts = ["We chose signing over encryption.", "Nobody may change that.", "The wiki has more."]
     answer = ask("what did we decide about the signed session cookie middleware", *texts, embedder=EMBEDDER, shot=filled, k=8)
     assert sum(hit.kind == "memory" for hit in answer.hits) >= 2
+
+
+def test_the_language_of_the_project_counts_as_no_word_of_a_question(served, ask):
+    assert served[0].graph.main_language == "python"
+    plain, named = (ask(f"session cookie signed{tail}").hits for tail in ("", " in python"))
+    assert [(hit.id, hit.score) for hit in named] == [(hit.id, hit.score) for hit in plain]
+
+
+def test_a_question_that_names_the_language_counts_meaning_more(ask, filled):
+    def weight(query: str) -> float:
+        hits = ask(query, embedder=EMBEDDER, shot=filled).hits
+        return next(part.weight for hit in hits for part in hit.parts if part.path == "dense")
+
+    described, asked, outside = map(weight, ("fix the signed session cookie", "how is the cookie signed", "how to sign a cookie in python"))
+    assert described < asked < outside

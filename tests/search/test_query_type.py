@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, Mention, classify, mentions
+from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL, Mention, classify, mentions, without_language
 
 
 @pytest.mark.parametrize(
@@ -18,14 +18,24 @@ from graphmem.search.query_type import IDENTIFIER, SEMANTIC, STRUCTURAL, Mention
         ("run()", IDENTIFIER),
         ("MAX_SIZE", IDENTIFIER),
         ("middleware", IDENTIFIER),
-        ("how are sessions saved", SEMANTIC),
+        ("how are sessions saved", QUESTION),
+        ("retries of failed deliveries", QUESTION),
+        ("what happens when the disk is full", QUESTION),
+        ("session cookie", QUESTION),
+        ("is the password hashed?", QUESTION),
+        ("ValueError: the list is empty", ERROR),
+        ("failed to open the database", ERROR),
+        ("why does it say that the list is empty", QUESTION),
+        ("fix the session cookie", SEMANTIC),
+        ("cookies: sign them twice", SEMANTIC),
+        ("The cookie of a session was signed twice. It is signed once now, when the session ends.", SEMANTIC),
         ("speed up the tests, e.g. by caching", SEMANTIC),
         ("don't use the user's name", SEMANTIC),
         ("who calls dispatch_request", STRUCTURAL),
         ("callers of Flask.run", STRUCTURAL),
         ("what depends on src/flask/app.py", STRUCTURAL),
         ("subclasses of BaseHandler", STRUCTURAL),
-        ("who calls whom", SEMANTIC),
+        ("who calls whom", QUESTION),
         ("which functions does `handle` depend on?", STRUCTURAL),
         ("tests affected by Flask.run", STRUCTURAL),
         ("Flask.run callers", STRUCTURAL),
@@ -62,3 +72,20 @@ def test_a_quoted_sentence_is_no_name():
 
 def test_nothing_typed_names_nothing():
     assert mentions("  ?! ") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "language", "left"),
+    [
+        ("python sort a list by length", "python", "sort a list by length"),
+        ("how to sort a list in python 3", "python", "how to sort a list"),
+        ("sort a list in C#", "csharp", "sort a list"),
+        ("sort a list in c++ fast", "cpp", "sort a list fast"),
+        ("sort a list in python", "rust", "sort a list in python"),
+        ("python version", "python", "python version"),
+        ("find the python-config script somewhere", "python", "find the python-config script somewhere"),
+        ("go to the next line quickly", "go", "go to the next line quickly"),
+    ],
+)
+def test_the_name_of_the_project_s_language_is_dropped_where_enough_is_left(query, language, left):
+    assert " ".join(without_language(query, language).split()) == left
