@@ -48,7 +48,7 @@ class SentenceEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """Always: vectors are scaled to unit length."""
+        """True, because vectors always have unit length."""
         return True
 
     @property

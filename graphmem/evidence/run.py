@@ -106,7 +106,7 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
 
 
 class _Describing:
-    """The state of converting one run."""
+    """Converts the records of one test run; holds what was found so far."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
