@@ -143,6 +143,11 @@ class Operation:
             )
         return answer
 
+    def begin_event(self) -> None:
+        """Give the next event of a subscription the full time and new data."""
+        self.deadline = asyncio.get_running_loop().time() + self.limits.seconds
+        self.loaders = Loaders(self.service, self.call)
+
     async def wait_for(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that may take minutes.
 

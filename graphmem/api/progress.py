@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from typing import Final, Generic, TypeVar
 
 from graphmem.model import IndexProgress
@@ -123,3 +123,37 @@ class Fan(Generic[T]):
 def _ends(step: object) -> bool:
     """Whether an event is the last of an index run."""
     return isinstance(step, IndexProgress) and step.stage in ENDED
+
+
+@asynccontextmanager
+async def ahead(steps: AsyncIterator[T]) -> AsyncIterator[Callable[[], Awaitable[T | None]]]:
+    """Listen from now on; yield a function that waits for the next step.
+
+    The function returns None after the last step. No step is lost between two calls.
+    """
+
+    def ask() -> asyncio.Future[T | None]:
+        return asyncio.ensure_future(_next(steps))
+
+    pending = ask()
+    await asyncio.sleep(0)  # until it listens
+
+    async def following() -> T | None:
+        nonlocal pending
+        step = await pending
+        if step is not None:
+            pending = ask()
+        return step
+
+    try:
+        yield following
+    finally:
+        pending.cancel()
+        with suppress(asyncio.CancelledError):
+            await pending
+
+
+async def _next(steps: AsyncIterator[T]) -> T | None:
+    async for step in steps:
+        return step
+    return None

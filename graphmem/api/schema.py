@@ -25,6 +25,7 @@ from graphmem.api.executor import PlainExecutor
 from graphmem.api.guard import Guard
 from graphmem.api.ids import FILE, MEMORY, SYMBOL, as_ref, parse_global_id
 from graphmem.api.limits import ServerLimits, no_more_than
+from graphmem.api.progress import ahead
 from graphmem.api.repository import within_project
 from graphmem.api.roots import root_type
 from graphmem.errors import BadInputError, MemoryNotFoundError
@@ -132,6 +133,33 @@ class Subscription:
             async for step in steps:
                 yield step
 
+    @resolved(object_type(answers.ImpactReport), [sized_by("limit", "hits", "tests")], subscription=True)
+    @staticmethod
+    async def impact_changed(
+        info: Info, targets: list[str], max_depth: int = 5, min_confidence: float = 0.3, limit: int = 500
+    ) -> AsyncIterator[answers.ImpactReport]:
+        """The impact of the targets now, and after each index run that changes it.
+
+        It ends with the error NOT_FOUND when a target no longer exists.
+        """
+        operation = info.context
+        no_more_than(operation.limits.targets, "targets", targets)
+        refs = [as_ref(one) for one in targets]
+        before: object = None
+        async with aclosing(operation.progress.steps(follow=True)) as steps, ahead(steps) as following:
+            while True:
+                operation.begin_event()
+                report = await operation.call(
+                    operation.service.impact, refs, max_depth=max_depth, min_confidence=min_confidence, limit=limit
+                )
+                if (now := _gist(report)) != before:
+                    before = now
+                    yield report
+                while (step := await following()) is not None and step.stage != "done":
+                    pass
+                if step is None:
+                    return
+
     @resolved(object_type(answers.MemoryChange), subscription=True)
     @staticmethod
     async def memory_changed(info: Info) -> AsyncIterator[answers.MemoryChange]:
@@ -148,6 +176,12 @@ class Subscription:
             async for one in news:
                 if session is None or one.session == session:
                     yield one
+
+
+def _gist(report: answers.ImpactReport) -> object:
+    """What makes a report worth sending again: not that files changed since."""
+    listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
+    return [one.id for one in report.targets], listed, report.risk, report.epistemic, [one for one in report.causes if one.kind != "stale"]
 
 
 def _one_ref(ref: str | None, file: str | None, line: int | None, column: int | None) -> str:

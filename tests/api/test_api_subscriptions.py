@@ -207,3 +207,34 @@ def test_changes_of_memories_are_told_as_they_happen(client, service):
         gone = socket.receive()["payload"]["data"]["memoryChanged"]
         assert [base64.b64decode(one).decode() for one in gone["removed"]] == [f"Memory:{kept.id}"]
         socket.send(id="1", type="complete")
+
+
+def test_impact_is_told_again_when_a_run_changes_it(client, service, repository):
+    """A new caller and its removal are told; an edit that changes nothing for the target is not."""
+    query = "subscription($t: [String!]!) { impactChanged(targets: $t) { hits { symbol { path } } tests { symbol { path } } } }"
+    caller, other = repository / "starlette" / "new_caller.py", repository / "starlette" / "other_file.py"
+
+    def told(socket):
+        report = socket.receive()["payload"]["data"]["impactChanged"]
+        return {hit["symbol"]["path"] for hit in (*report["hits"], *report["tests"])}
+
+    try:
+        with Socket(client) as socket:
+            socket.send(id="1", type="subscribe", payload={"query": query, "variables": {"t": ["compile_path"]}})
+            before = told(socket)
+            assert "tests/test_starlette.py" in before
+            caller.write_text("from starlette.routing import compile_path\n\n\ndef calls():\n    return compile_path('/')\n")
+            service.index()
+            assert told(socket) == before | {"starlette/new_caller.py"}
+            other.write_text("def alone():\n    return 1\n")
+            service.index()
+            caller.unlink()
+            service.index()
+            assert told(socket) == before
+            socket.send(id="1", type="complete")
+            (answer,) = socket.run("2", {"query": query, "variables": {"t": ["no such thing"]}})
+            assert answer["errors"][0]["extensions"]["code"] == "NOT_FOUND"
+    finally:
+        caller.unlink(missing_ok=True)
+        other.unlink(missing_ok=True)
+        service.index()
