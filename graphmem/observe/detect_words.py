@@ -27,25 +27,22 @@ MOST_CORRECTIONS: Final = 50
 
 
 class SelfCorrection(Detector):
-    """Signal 9: the agent, or a person, says that it was wrong."""
+    """Signal 9: the agent says that it was wrong, and states the truth."""
 
     signal: ClassVar = "self_correction"
-    wants: ClassVar = frozenset({"say", "user", "read", "edit", "test", "run"})
+    wants: ClassVar = frozenset({"say", "read", "edit", "test", "run"})
 
     def __init__(self, pad: Scratchpad) -> None:
         self.recent: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=ABOUT_ACTS)
         self.found: dict[str, tuple[Claim, tuple[str, ...], list[Mark]]] = {}
-        self.persons: set[str] = set()  # sentences that a person said
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect corrections from words, with recently used files."""
-        if act.kind not in ("say", "user"):
+        """Collect corrections from the agent's words, with recently used files."""
+        if act.kind != "say":
             if act.paths:
                 self.recent.append((act.n, act.paths))
             return
-        told = [Claim(act.claim, "", act.claim)] if act.claim else []
-        self.persons.update(claim.sentence for claim in told)
-        for claim in told if act.kind == "user" else claims(act.text) if act.text else ():
+        for claim in claims(act.text) if act.text else ():
             pad.corrections += 1
             key = hashlib.blake2b(fingerprint(claim.right or claim.wrong).encode(), digest_size=6).hexdigest()
             if key in self.found:
@@ -57,11 +54,41 @@ class SelfCorrection(Detector):
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
         """One finding for each correction; one session is enough."""
         for key, (claim, files, marks) in self.found.items():
-            is_persons = claim.sentence in self.persons
-            facts: dict[str, Any] = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
-            facts |= {"person": True} if is_persons else {}
-            kind = "correction" if is_persons else "gotcha" if claim.wrong or not files else "module_insight"
+            facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
+            kind = "gotcha" if claim.wrong or not files else "module_insight"
             yield pad.finding(self.signal, key, facts, files, marks, memory_type=kind, early=True)
+
+
+class Corrected(Detector):
+    """A person corrects the agent, without a request to remember it."""
+
+    signal: ClassVar = "corrected"
+    wants: ClassVar = frozenset({"user", "read", "edit", "test", "run"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.recent: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=ABOUT_ACTS)
+        self.found: dict[str, tuple[str, tuple[str, ...], list[Mark]]] = {}
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Store the statement that `observe.prompts` found in a prompt."""
+        if act.kind != "user":
+            if act.paths:
+                self.recent.append((act.n, act.paths))
+            return
+        if not act.claim:
+            return
+        key = wish_key(act.claim)
+        if key in self.found:
+            self.found[key][2].append((act.n, act.step))
+        elif len(self.found) < MOST_CORRECTIONS:
+            about = dict.fromkeys(path for n, paths in self.recent if act.n - n <= ABOUT_ACTS for path in paths[:3])
+            self.found[key] = (act.claim, tuple(about), [(act.n, act.step)])
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """Yield one finding for each correction; one session is enough."""
+        for key, (claim, files, marks) in self.found.items():
+            facts = {"sentence": claim, "wrong": "", "right": claim, "module": pad.module()}
+            yield pad.finding(self.signal, key, facts, files, marks, memory_type="correction", early=True)
 
 
 class Asked(Detector):

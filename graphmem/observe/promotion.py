@@ -26,7 +26,7 @@ from graphmem.observe.ledger import Seen
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.novelty import Novelty, Text, expected
 from graphmem.observe.record_facts import digest_of
-from graphmem.observe.signals import SIGNALS
+from graphmem.observe.signals import CORRECTED, SIGNALS
 from graphmem.observe.summary import summarised, title_of
 from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, worded
 
@@ -161,6 +161,7 @@ class _Promotion:
             self._end(one, "echo", f"the session was shown #{row.short_id}", row=memory)
         else:
             self._end(one, "known", f"#{row.short_id} already says it in these words", row=memory)
+            self.agreed.pop(memory, None)  # the agent may have read the same words elsewhere
         return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
@@ -325,7 +326,7 @@ class _Promotion:
             delta = plan.delta._replace(
                 sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]
             )
-            doubtful = {result.id for place, result in zip(places, plan.results, strict=True) if learnt[place][0].facts.get("person")}
+            doubtful = {result.id for place, result in zip(places, plan.results, strict=True) if learnt[place][0].signal == CORRECTED.name}
             rows = [row._replace(needs_review=True) if row.id in doubtful else row for row in delta.memories]
             delta = delta._replace(memories=rows)  # a person said it, but did not ask to keep it
             said = Event("finalize", note=f"session {info.id}: {len(plan.results)} learnt of {len(self.verdicts) + len(learnt)} findings")

@@ -34,7 +34,7 @@ from graphmem.observe.detect_tools import (
     ToolSequence,
     with_others,
 )
-from graphmem.observe.detect_words import Asked, DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
+from graphmem.observe.detect_words import Asked, Corrected, DeadEnds, ExternalReference, ParallelConflict, SelfCorrection
 from graphmem.observe.events import Checked
 from graphmem.observe.merge import folded, ranked, without
 from graphmem.observe.methodology import UNIT_KEYS, Methodology, methodologies
@@ -70,6 +70,7 @@ DETECTORS: Final = (
     ContextTokenSpike,
     DeadEnds,
     Asked,
+    Corrected,
 )
 _IDS: Final = frozenset({"parent", "group", "commit_sha", "cwd", "kind"})  # fields that contain no words
 _TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")

@@ -69,16 +69,17 @@ SIGNALS: Final[dict[str, Signal]] = {
         Signal(17, "context_token_spike", 0.6, 0.65, 0.325, ("context_cost",), 3, None, "a read costs far above the session's norm"),
     )
 }
-# Not one of the seventeen signals: a person's words, which are certain.
+# Not among the seventeen signals: a person's words. A request is certain; a correction waits for review.
 REMEMBER: Final = Signal(0, "remember", 1.0, 1.0, 0.0, ("correction", "fact"), 1, None, "a person asks for something to be remembered")
+CORRECTED: Final = Signal(0, "corrected", 0.95, 0.8, 0.175, ("correction",), 1, 0.9, "a person corrects the agent")
 # From the least to the most valuable: the order in which evidence is dropped if a session has too much of it.
 BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, name)))
 
 
 def row_of(name: str) -> Signal:
-    """Return the table row of a signal, or of a person's request.
+    """Return the table row of a signal, or of a person's words.
 
     Raises:
         KeyError: unknown name.
     """
-    return REMEMBER if name == REMEMBER.name else SIGNALS[name]
+    return next((one for one in (REMEMBER, CORRECTED) if one.name == name), None) or SIGNALS[name]

@@ -31,6 +31,7 @@ _SECOND_THOUGHT: Final = re.compile(
 SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "self_correction": ("sentence", "right", "wrong"),
+        "corrected": ("sentence", "right"),
         "dead_end": ("approach", "why"),
         "extracted": ("statement",),
         "remember": ("statement", "text"),
@@ -284,6 +285,7 @@ _TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyTy
         "tool_sequence": _tool_sequence,
         "time_anomaly": _time_anomaly,
         "self_correction": _self_correction,
+        "corrected": _self_correction,
         "external_reference": _external_reference,
         "glob_ignore": _glob_ignore,
         "import_chase": _import_chase,

@@ -206,19 +206,28 @@ def test_what_is_known_already_is_discarded_and_named(gm):
     assert live(gm) == 1
 
 
+def conflict():
+    return finding("parallel_conflict", "shop/cart.py", {"file": "shop/cart.py"})
+
+
 def test_an_independent_session_confirms_what_it_finds_again_once(gm):
-    gm.learn_from(record(1, [correction()]))
+    gm.learn_from(record(1, [conflict()]))
     [memory] = gm.memories().memories
-    again = correction("The cart's total is rounded by the tax table, never by the cart itself")
-    gm.learn_from(record(2, [correction()]))
-    gm.learn_from(record(3, [again], parent="session-1"))  # a fork of the session that taught it
-    gm.learn_from(record(4, [correction()._replace(contaminated=True)]))
-    gm.learn_from(record(5, [correction()], injected=(memory.id,)))
+    gm.learn_from(record(2, [conflict()]))
+    gm.learn_from(record(3, [conflict()], parent="session-1"))  # a fork of the session that taught it
+    gm.learn_from(record(4, [conflict()._replace(contaminated=True)]))
+    gm.learn_from(record(5, [conflict()], injected=(memory.id,)))
     [now] = gm.memories().memories
     assert (now.confirmed_count, now.strength) == (1, memory.strength + 1)
     assert set(now.sessions) == {"session-1", "session-2"}
-    gm.learn_from(record(2, [correction(), abandon("shop/old.py")]))  # goes on after its end
+    gm.learn_from(record(2, [conflict(), abandon("shop/old.py")]))  # goes on after its end
     assert gm.memory(memory.id).confirmed_count == 1
+
+
+def test_the_same_words_again_confirm_nothing_because_they_may_have_been_read(gm):
+    for number in (1, 2):
+        gm.learn_from(record(number, [correction()]))
+    assert gm.memories().memories[0].confirmed_count == 0
 
 
 def test_a_pattern_that_chance_can_imitate_confirms_nothing(gm):

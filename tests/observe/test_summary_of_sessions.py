@@ -188,6 +188,12 @@ def test_the_command_line_shows_undoes_and_refuses(tmp_path):
 
 
 def test_doctor_says_what_was_learnt_and_with_which_model(gm):
-    assert gm.doctor()["learning"] == {"sessions": 0, "memories": 0, "language_model": "", "notes": []}
+    assert gm.doctor()["learning"] == {
+        "switch": {"state": "on", "until": "", "by_setting": False},
+        "sessions": 0,
+        "memories": 0,
+        "language_model": "",
+        "notes": [],
+    }
     gm.learn_from(record())
     assert gm.doctor()["learning"]["memories"] == 2
