@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "config": "manage:config",
     "delete-all": "memory:delete_all",
     "version": "manage:version",
+    "self-check": "self_check:self_check",
     "memory list": "memory:list_",
     "memory verify": "memory:verify",
     "memory alias": "memory:alias",
@@ -84,7 +85,7 @@ PANELS: Final = {
     "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift check",
     "Memory": "remember recall forget pin memory rules sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
-    "Maintenance": "serve index doctor verify backup restore rebuild compact config token version",
+    "Maintenance": "serve index doctor verify backup restore rebuild compact config token version self-check",
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),
