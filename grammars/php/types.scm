@@ -93,3 +93,7 @@
 ; return value;
 (return_statement
   (_) @value) @binding.return
+
+; if ($name instanceof Type) {…}
+(if_statement
+  condition: (_) @condition)

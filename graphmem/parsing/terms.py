@@ -144,6 +144,11 @@ class TermBuilder:
         finally:
             self._telling -= 1
 
+    def tell(self, term: TermIndex, start: int) -> None:
+        """Record a name in a declared type, with its first byte."""
+        if self._telling:
+            self.declared.append((term, start))
+
     def quoted_type(self, text: str) -> TermIndex | None:
         """Term of an annotation in a string; None if it is not one expression."""
         stripped = text.strip()

@@ -53,7 +53,19 @@ _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
         *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
-        *("conversions", "extensions", "string", "outer_packages", "itself", "block", "makes", "maps", "mixins", "fields"),
+        *(
+            "conversions",
+            "extensions",
+            "string",
+            "outer_packages",
+            "itself",
+            "block",
+            "makes",
+            "maps",
+            "mixins",
+            "fields",
+            "class_constant",
+        ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
 )
@@ -110,6 +122,8 @@ class ScopedRules(PackageRules):
         self.final_types = frozenset(self._conversions)
         self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
         self._maps = frozenset(table.get("maps", ()))
+        self._class_constant = str(table.get("class_constant", ""))
+        self.libraries_give_anything = bool(self._class_constant)
         self._mixins = bool(table.get("mixins"))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
@@ -206,6 +220,8 @@ class ScopedRules(PackageRules):
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the package or the language's own name that a name refers to."""
+        if self.separator in name:
+            return self._qualified(inference, entry, name)
         known = self.builtin(name)
         field = self.field_name(name)
         if field and not known:
@@ -221,6 +237,29 @@ class ScopedRules(PackageRules):
         if not known and (inference.project.modules(name) or (not self._by_path and inference.project.is_folder(name))):
             return one((NAMESPACE, name, self._language))
         return known
+
+    def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
+        """Return the value of the first part of a qualified name.
+
+        A part that begins with the separator is at the root. One that ends with it is a namespace or an imported name.
+        """
+        plain = name.strip(self.separator)
+        if name.startswith(self.separator):
+            places = self.package_places(inference, self._group, plain, None)
+            known = join(join_all(inference.slot(place) for place in places), self._namespace(inference, plain)) or self.builtin(plain)
+            return known or one((EXT, Package(plain), "", None))
+        found = EMPTY
+        for slot in entry.names(0).get(plain, ()):
+            if slot.kind == "import":
+                found = join(found, inference.slot(Place(entry, 0, slot)))
+                found = join(found, self._namespace(inference, entry.facts.imports[slot.index].module.replace(self.separator, ".")))
+        for package in () if found else self.names_of(entry.facts)[:1]:
+            found = self._namespace(inference, f"{package}.{plain}") or self._namespace(inference, plain)
+        return found
+
+    def _namespace(self, inference: Inference, dotted: str) -> Type:
+        is_known = inference.project.modules(dotted) or inference.project.is_folder(dotted)
+        return one((NAMESPACE, dotted, self._language)) if is_known else EMPTY
 
     def builtin(self, name: str) -> Type:
         """Return the type of a type or function of the language."""
@@ -418,6 +457,15 @@ class ScopedRules(PackageRules):
             kind, order = self._containers[written]
             return box(kind, *(inference.declared(entry, scope, arguments[i]) if i < len(arguments) else EMPTY for i in order))
         return super().generic(inference, entry, scope, base, key)
+
+    def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
+        """Return the classes whose names an external call receives."""
+        terms, found = call.entry.terms, set[Symbol]()
+        for argument in call.args if self._class_constant else ():
+            term = terms[argument]
+            if term[0] == ATTR and term[2] == self._class_constant:
+                found.update(value[1] for value in inference.expanded(call.term(term[1])) if value[0] == CLASS)
+        return found
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the container that a function of the library makes."""

@@ -1,0 +1,118 @@
+"""Helper for PHP: qualified names, types in documentation and conditions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR, EITHER, INDEX, NAME, TermIndex
+from graphmem.parsing.languages import Helper, Narrowing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tree_sitter import Node
+
+    from graphmem.parsing.terms import TermBuilder
+
+_TAG: Final = re.compile(r"@(?P<tag>param|return|var)\s+(?P<type>[\w\\|?\[\]]+(?:<[^<>\n]*>)?(?:\[\])?)(?:\s+(?:\.\.\.)?(?P<name>\$\w+))?")
+_ANY: Final = frozenset({"", "null", "mixed", "object", "callable", "static", "self", "false", "true", "resource"})
+"""Types that tell nothing, or not here."""
+
+_EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_statement", "break_statement", "exit_statement"})
+
+
+class PhpHelper(Helper):
+    """Names with backslashes, docblocks and `instanceof`."""
+
+    def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
+        """Return the term of a qualified name.
+
+        A leading backslash stays with the first part. Without one, a backslash follows the first part, which may be a namespace then.
+        """
+        if what == "qualified":
+            term = _named(builder, builder.text(node))
+            builder.tell(term, node.end_byte - len(builder.text(node).rpartition("\\")[2].encode()))
+            return term
+        return super().helper_term(builder, node, what)
+
+    def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
+        """Return the types of `@param`, `@return` and `@var`."""
+        found: dict[str, TermIndex] = {}
+        for match in _TAG.finditer(text) if "@" in text else ():
+            key = {"return": "return", "var": ""}.get(match["tag"], match["name"] or "")
+            term = _declared(builder, match["type"])
+            if term is not None and (key or match["tag"] == "var"):
+                found.setdefault(key, term)
+        return found
+
+    def narrowings(self, builder: TermBuilder, node: Node) -> tuple[Narrowing, ...]:
+        """Return the types that `instanceof` in a condition implies.
+
+        They hold in the branch, and after a negated test whose branch exits.
+        """
+        statement = node.parent
+        body = statement.child_by_field_name("body") if statement is not None else None
+        if statement is None or body is None or b"instanceof" not in builder.source[node.start_byte : node.end_byte]:
+            return ()
+        found = [_holds(test, node.start_point.row + 1, body.end_point.row + 1) for test in _tests(node, is_true=True)]
+        around = statement.parent
+        last = body.named_children[-1] if body.named_children else None
+        last = last.named_children[0] if last is not None and last.type == "expression_statement" and last.named_children else last
+        if last is not None and last.type in _EXITS and around is not None:
+            end = around.end_point.row + 1
+            found += (_holds(test, statement.end_point.row + 2, end) for test in _tests(node, is_true=False))
+        return tuple(found)
+
+
+def _holds(test: Node, first: int, last: int) -> Narrowing:
+    return Narrowing(test.named_children[0], test.named_children[-1], first, last)
+
+
+def _tests(node: Node, *, is_true: bool) -> Iterator[Node]:
+    """Yield the `instanceof` tests that hold if a condition is true or false."""
+    if node.type == "parenthesized_expression" and node.named_children:
+        yield from _tests(node.named_children[0], is_true=is_true)
+    elif node.type == "unary_op_expression" and node.children[0].type == "!":
+        yield from _tests(node.named_children[-1], is_true=not is_true)
+    elif node.type == "binary_expression":
+        sign = node.child_by_field_name("operator")
+        if sign is not None and sign.type == "instanceof" and is_true:
+            yield node
+        elif sign is not None and sign.type in (("&&", "and") if is_true else ("||", "or")):
+            for side in node.named_children:
+                yield from _tests(side, is_true=is_true)
+
+
+def _named(builder: TermBuilder, text: str) -> TermIndex:
+    """Return the term of a name with or without backslashes."""
+    parts = "".join(text.split()).split("\\")
+    if parts[0] == "":
+        parts = ["\\" + parts[1], *parts[2:]]
+    elif len(parts) > 1:
+        parts[0] += "\\"
+    term = builder.add((NAME, parts[0]))
+    for name in parts[1:]:
+        term = builder.add((ATTR, term, name))
+    return term
+
+
+def _declared(builder: TermBuilder, text: str) -> TermIndex | None:
+    """Return the term of a type in a docblock; None if it tells nothing."""
+    found: list[TermIndex] = []
+    for part in text.split("|") if "<" not in text else (text,):
+        plain = part.strip("?")
+        if "<" in plain:
+            inner = _declared(builder, plain[plain.index("<") + 1 : -1].rpartition(",")[2].strip())
+            found += [builder.add((INDEX, builder.add((NAME, "array")), inner))] if inner is not None else []
+        elif plain.endswith("[]"):
+            inner = _declared(builder, plain[:-2])
+            found += [builder.add((INDEX, builder.add((NAME, "array")), inner))] if inner is not None else []
+        elif plain.lower() not in _ANY:
+            found.append(_named(builder, plain))
+    if not found:
+        return None
+    return found[0] if len(found) == 1 else builder.add((EITHER, tuple(found)))
+
+
+HELPER = PhpHelper()
