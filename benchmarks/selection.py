@@ -31,6 +31,7 @@ import report
 HOME = Path(__file__).resolve().parents[1]
 WHOLE_EVERY = 10  # mutants between two whole runs
 TIMEOUT_S = 120  # of a run with a mutant, which may not end
+WHOLE_S = 1800  # of a recorded run
 _PLUGIN = """
 import json, os
 seen = {}
@@ -85,7 +86,7 @@ class Suite:
         path = [str(root / options.path), *map(str, options.library), str(scratch), str(HOME)]
         self._environ = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def run(self, chosen: list[str] | None = None, *more: str) -> dict[str, bool]:
+    def run(self, chosen: list[str] | None = None, *more: str, patience_s: float = TIMEOUT_S) -> dict[str, bool]:
         """Whether each test failed, by its id; nothing if the run had to be ended."""
         said = self._scratch / "outcomes.json"
         said.unlink(missing_ok=True)
@@ -98,7 +99,7 @@ class Suite:
             [*command, *more, f"@{names}"], cwd=self.root, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
-            process.wait(TIMEOUT_S)
+            process.wait(patience_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -203,7 +204,7 @@ def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
     data_file = scratch / "coverage"
     os.environ["COVERAGE_FILE"] = str(data_file)
     suite = Suite(root, options, scratch)
-    base = suite.run(None, f"--cov={options.path}", "--cov-context=test", "--cov-report=")
+    base = suite.run(None, f"--cov={options.path}", "--cov-context=test", "--cov-report=", patience_s=WHOLE_S)
     if all(base.values()):
         raise SystemExit(f"the tests of {source} do not run; see `pytest {options.tests}` there")
     broken = {function_of(case) for case, failed in base.items() if failed}
@@ -228,7 +229,7 @@ def replay(source: Path, options: Any, scratch: Path) -> dict[str, Any]:
         opened["text"].index(root)
         opened["recorded"].index(root)
         trace = scratch / "recorded.trace"
-        suite.run(None, "--graphmem", f"--graphmem-root={root}", f"--graphmem-trace={trace}")
+        suite.run(None, "--graphmem", f"--graphmem-root={root}", f"--graphmem-trace={trace}", patience_s=WHOLE_S)
         inbox.put(trace, SUFFIX, scratch / f"{source.name}-recorded")
         opened["recorded"].index(root)
         for number, one in enumerate(chosen):
