@@ -14,10 +14,6 @@ TOLERANCE = 0.05
 ENOUGH = 20  # edges; shares of fewer stand in brackets
 
 
-# What the data says against the rule, until more of it decides. Impact shows edges from 0.3.
-OPEN = {("ambiguous_name", 0.125): "several methods of one name ran where the rule expects one; few sites, below what impact shows"}
-
-
 def rows() -> list[tuple[str, float, int, str]]:
     table = re.search(r"<!-- calibration: .*?-->(.*?)<!-- end of calibration -->", PAGE, re.DOTALL)
     assert table is not None
@@ -25,13 +21,7 @@ def rows() -> list[tuple[str, float, int, str]]:
     return [(cell[0], float(cell[1]), int(cell[2]), cell[4]) for cell in cells if cell[0] in RULES]
 
 
-def cases():
-    for row in rows():
-        reason = OPEN.get(row[:2])
-        yield pytest.param(*row, marks=[pytest.mark.xfail(reason=reason)] if reason else [])
-
-
-@pytest.mark.parametrize(("rule", "confidence", "edges", "share"), list(cases()))
+@pytest.mark.parametrize(("rule", "confidence", "edges", "share"), rows())
 def test_a_rule_is_believed_as_often_as_it_was_seen_true(rule, confidence, edges, share):
     assert (edges < ENOUGH) == share.startswith("(")
     if edges >= ENOUGH:

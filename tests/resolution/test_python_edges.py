@@ -211,3 +211,16 @@ def test_a_parameter_keeps_its_classes_beside_endless_library_values(resolve):
         )
     )
     assert ("a.py:walk", "a.py:Graph.nodes") in found.edges("CALLS")
+
+
+def test_versions_of_one_method_do_not_share_the_confidence_of_their_name(resolve):
+    found = resolve(
+        files(
+            a="class Base:\n    def paint_it(self): ...\nclass Left(Base):\n    def paint_it(self): ...\n"
+            "class Right(Base):\n    def paint_it(self): ...\n"
+            "class One:\n    def draw_it(self): ...\nclass Other:\n    def draw_it(self): ...\n"
+            "def f(thing):\n    thing.paint_it()\n    thing.draw_it()\n"
+        )
+    )
+    guesses = {edge.confidence for edge in found.results["a.py"].edges if edge.rule == "ambiguous_name"}
+    assert guesses == {0.65, 0.25}

@@ -48,6 +48,9 @@ other receivers the OVERRIDES edges record them.
 UNLIKELY_OVERRIDE: Final = 0.45
 """Confidence in an override if the named class has its own body."""
 
+ONE_FAMILY: Final = 0.65
+"""Confidence in each of several methods of one name that override one another."""
+
 HANDED_BACK: Final = 0.7
 """Confidence in the method of a class that was passed to a library.
 
@@ -264,9 +267,23 @@ class Targets:
                 found.append(symbol)
         if len(found) == 1:
             return [self.extension(found[0], "unique_name") if bound else Target(found[0], None, "unique_name")]
-        if len(found) > AMBIGUOUS_LIMIT:
+        if not found or len(found) > AMBIGUOUS_LIMIT:
             return []
-        return [Target(symbol, None, "ambiguous_name", round(0.5 / len(found), 3)) for symbol in found]
+        confidence = ONE_FAMILY if bound and self._is_one_family(found) else round(0.5 / len(found), 3)
+        return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
+
+    def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
+        """Whether one of several methods is overridden by all others.
+
+        They then are versions of one method, and a call can run each of them.
+        """
+        owners: list[Symbol] = []
+        for method in methods:
+            entry = self.project.entry(method)
+            owners.append(entry.symbols[entry.definitions[method.index].parent])
+        if any(owner.kind not in CLASS_KINDS for owner in owners):
+            return False
+        return bool(frozenset.intersection(*map(self.inference.project_classes, owners)).intersection(owners))
 
     def rule_of(self, places: Sequence[Place]) -> str:
         """Return the rule that found the places of a name."""
