@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
-import networkx
 import pytest
 
 from graphmem.cli.failures import INTERRUPTED
+from trees import NETWORKX
 
 
 def _refused(ran, *words: str, code: int = 1) -> None:
@@ -199,7 +199,7 @@ def test_a_truncated_database_is_said_and_can_be_made_anew(graphmem, process, sh
 
 def _grow(shop: Path, part: str = "") -> None:
     """Add so many files that an index run takes a while."""
-    source = Path(networkx.__file__).parent / part
+    source = NETWORKX / part
     shutil.copytree(source, shop / "networkx", ignore=shutil.ignore_patterns("__pycache__"))
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import networkx
-
 import graphmem
 
 PACKAGE = Path(graphmem.__file__).parent
@@ -32,6 +30,8 @@ def _imported(source: str) -> set[str]:
 
 
 def _circles(sources: dict[str, str]) -> list[list[str]]:
+    import networkx
+
     graph = networkx.DiGraph((name, other) for name, source in sources.items() for other in _imported(source) if other != name)
     return sorted(sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1)
 

@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-import networkx
 import pytest
 
 from graphmem.api.app import ServerOptions, build_app
 from graphmem.api.serve import Server
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from trees import NETWORKX
 
 MEMORIES = (
     ("Graph.add_edge creates missing nodes silently; whoever wants an error asks has_node first.", "gotcha", ["classes/graph.py"]),
@@ -67,7 +67,7 @@ def serve() -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def networkx_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphMem]:
-    root = Path(networkx.__file__).parent
+    root = NETWORKX
     with GraphMem.open(tmp_path_factory.mktemp("explorer") / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         yield memory

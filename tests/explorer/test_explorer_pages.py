@@ -10,13 +10,13 @@ import subprocess
 import time
 from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.api import explorer as pages
 from graphmem.observe.gates import OUTCOMES
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
+from trees import NETWORKX
 
 pytestmark = pytest.mark.browser
 
@@ -200,7 +200,7 @@ def test_what_is_taught_is_kept_and_said(tab, explorer, remembered, visit):
 
 def test_a_pasted_diff_shows_what_it_breaks(tab, explorer, remembered, visit):
     visit(explorer + "/explore/diff", VIEWS["diff"][1])
-    before = Path(networkx.convert.__file__).read_text(encoding="utf-8").splitlines(keepends=True)
+    before = (NETWORKX / "convert.py").read_text(encoding="utf-8").splitlines(keepends=True)
     line = next(i for i, one in enumerate(before) if one.startswith("def to_networkx_graph")) + 50
     after = [*before[:line], "    # looked at\n", *before[line:]]
     text = "".join(difflib.unified_diff(before, after, "a/convert.py", "b/convert.py"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from graphmem.parsing.extract import extract_parsed
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.prose import prose_passages
 from graphmem.parsing.worker import parse_file
+from trees import NETWORKX
 
 
 def chunks_of(source: str, path: str = "pkg/mod.py", **options: int) -> list[ChunkRow]:
@@ -118,7 +118,7 @@ def uncovered(source: bytes, rows: list[ChunkRow]) -> list[int]:
 
 
 def test_real_code_is_covered_line_by_line_and_fits_the_model():
-    root = Path(networkx.__file__).parent
+    root = NETWORKX
     paths = sorted(root.glob("algorithms/*.py")) + sorted(root.glob("classes/tests/*.py"))
     assert len(paths) > 60
     too_long = total = 0

@@ -6,7 +6,6 @@ import sqlite3
 import time
 from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.parsing.discovery import FoundFile, discover
@@ -14,11 +13,12 @@ from graphmem.parsing.facts import Definition
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.packing import ParsedFile, pack, unpack_chunks, unpack_facts
 from graphmem.parsing.worker import parse_file
+from trees import NETWORKX
 
 
 @pytest.fixture(scope="module")
 def real() -> list[tuple[FoundFile, ParsedFile]]:
-    return [(file, parse_file(file, "p")) for file in discover(Path(networkx.__file__).parent / "classes").files]
+    return [(file, parse_file(file, "p")) for file in discover(NETWORKX / "classes").files]
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import textwrap
 import time
 from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.errors import IndexCancelledError, IndexingError
@@ -19,11 +18,12 @@ from graphmem.parsing.discovery import FoundFile, discover
 from graphmem.parsing.packing import ParsedFile
 from graphmem.parsing.pool import SMALL_SET, default_workers, parse_files
 from graphmem.runtime.checksums import read_sealed_json
+from trees import NETWORKX
 
 
 @pytest.fixture(scope="module")
 def files() -> list[FoundFile]:
-    return discover(Path(networkx.__file__).parent / "algorithms").files[:150]
+    return discover(NETWORKX / "algorithms").files[:150]
 
 
 def children() -> set[int]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.parsing import facts as f
 from graphmem.parsing.extract import extract
 from graphmem.runtime.resources import digest
-
-NETWORKX = Path(networkx.__file__).parent
+from trees import NETWORKX
 
 
 def read(text, path="pkg/mod.py"):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import networkx
 import pytest
 
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
-
-NETWORKX = Path(networkx.__file__).parent
+from trees import NETWORKX
 
 
 @pytest.fixture(scope="session")

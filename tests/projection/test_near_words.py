@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.model import ChunkRow, GraphDelta
@@ -14,6 +12,7 @@ from graphmem.projection import near_words
 from graphmem.projection.near_words import NearWords
 from graphmem.projection.text import normalise
 from graphmem.projection.words import WordIndex
+from trees import NETWORKX
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def vocabulary():
     """(connection, word -> rows that have it) of networkx's own source, a row for each file, and of some words in other scripts."""
     db = sqlite3.connect(":memory:", check_same_thread=False)
     db.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize='porter unicode61 remove_diacritics 2 tokenchars ''_''')")
-    texts = [path.read_text(encoding="utf-8") for path in sorted(Path(networkx.__file__).parent.rglob("*.py"))]
+    texts = [path.read_text(encoding="utf-8") for path in sorted(NETWORKX.rglob("*.py"))]
     texts += ["größe größer gröber данные данных дании", "aaaa aaaaa aaaaaa aaab aab", "x y zz abc abcd"]
     db.executemany("INSERT INTO words(text) VALUES (?)", ((normalise(text),) for text in texts))
     db.execute("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)")

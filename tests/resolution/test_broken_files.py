@@ -6,15 +6,15 @@ import random
 import time
 from pathlib import Path
 
-import networkx
 import pytest
 
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract
 from graphmem.parsing.language import language_of_path
 from graphmem.resolution.resolver import Resolver
+from trees import NETWORKX
 
-PYTHON = sorted((Path(networkx.__file__).parent / "algorithms").rglob("*.py"))
+PYTHON = sorted((NETWORKX / "algorithms").rglob("*.py"))
 FIXTURES = Path(__file__).parent
 JUNK = [
     *(

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import networkx
 import pytest
 
 import graphmem
@@ -18,8 +17,9 @@ from graphmem.api.serve import Server
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.project.graphmem import GraphMem
 from graphmem.server import owner
+from trees import NETWORKX
 
-SOURCE = Path(networkx.__file__).parent
+SOURCE = NETWORKX
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-import networkx as nx
 import pytest
 
 from graphmem.errors import BadInputError
@@ -78,6 +77,8 @@ def test_the_report_of_one_index_is_always_the_same(indexed):
 
 @pytest.mark.parametrize("targets", [None, ["DiGraph.add_node"]])
 def test_a_view_is_well_formed_in_every_language(indexed, targets):
+    import networkx as nx
+
     view = "impact" if targets else "modules"
     texts = {name: indexed.export_view(view, name, targets).text for name in ("svg", "graphml", "dot", "mermaid", "json")}
     picture = ET.fromstring(texts["svg"])
@@ -95,6 +96,8 @@ def test_a_view_is_well_formed_in_every_language(indexed, targets):
 
 
 def test_awkward_names_survive_every_language():
+    import networkx as nx
+
     assert ET.fromstring(svg(AWKWARD)).findtext("{http://www.w3.org/2000/svg}title") == 'a "map" <of> it'
     read = nx.parse_graphml(graphml(AWKWARD))
     assert read.nodes['x"1']["title"] == 'say "hi" <b>&amp; [it]; {x}|`'
@@ -199,6 +202,8 @@ def test_a_report_goes_into_a_file_when_somebody_looks_and_to_a_pipe_when_not(se
 
 
 def test_the_whole_graph_comes_back_from_graphml_as_it_was(project):
+    import networkx as nx
+
     service = project(
         {
             "a.py": "import os\n\n\nclass A:\n    def f(self):\n        return os.getcwd()\n",
@@ -221,6 +226,8 @@ def test_the_whole_graph_comes_back_from_graphml_as_it_was(project):
 
 
 def test_twins_of_one_name_are_two_nodes(project):
+    import networkx as nx
+
     service = project({"t.py": "try:\n    def f():\n        return 1\nexcept ImportError:\n    def f():\n        return 2\n"})
     rows = list(service.export())
     read = nx.parse_graphml("".join(exporting.graphml(rows)), force_multigraph=True)

@@ -6,7 +6,6 @@ import itertools
 import random
 import typing
 
-import networkx as nx
 import pytest
 
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
@@ -21,6 +20,8 @@ from graphmem.project.graphmem import GraphMem
 
 @pytest.mark.parametrize("seed", range(20))
 def test_without_the_cut_edges_there_is_no_cycle_and_none_is_cut_in_vain(seed):
+    import networkx as nx
+
     rng = random.Random(seed)
     weights = {pair: float(rng.randint(1, 9)) for pair in itertools.permutations(range(9), 2) if rng.random() < 0.3}
     cut = feedback(weights)
