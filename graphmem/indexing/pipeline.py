@@ -7,6 +7,7 @@ run writes only at its end, so an interrupted run leaves the previous index unch
 
 from __future__ import annotations
 
+import gc
 import json
 import uuid
 from contextlib import ExitStack, closing, suppress
@@ -65,6 +66,7 @@ class IndexOptions:
 
 # Parsed files go to the cache in batches, so that a killed run keeps most of its work.
 CACHE_BATCH = 256
+MANY_FILES = 1_000  # so many make a collection of cycles between two steps worth its time
 MANY_CHANGES = 64  # files; with fewer, a resolver that continues is always cheap
 ANEW_SHARE = 5  # with more than one changed file in so many, every file is resolved
 BEHIND = 5  # niceness of workers of an open index: requests have priority
@@ -185,8 +187,11 @@ class Indexer:
         kept = resolver if self._options.keep_warm else None
         if kept is None:
             resolver.let_go()  # it needs as much memory as all later steps
-            give_back(between=True)
         del resolver
+        if kept is None and len(known) >= MANY_FILES:
+            gc.collect()  # exceptions hold frames, and these hold facts
+        if kept is None:
+            give_back(between=True)
         with meter.stage("write"):
             on_progress(IndexProgress("write", 0, 0, f"{len(delta.symbols):,} symbols, {len(delta.edges):,} edges"))
             meta = {

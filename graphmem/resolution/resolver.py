@@ -40,6 +40,12 @@ FEW_GROUPS: Final = 100_000
 """Number of groups of inputs that are kept without a check for use."""
 
 
+MAX_ANSWERS: Final = 1_500_000
+"""Number of cached answers, some 400 MB, above which all are dropped."""
+
+_LOOK: Final = 256  # files resolved between two counts of the answers
+
+
 class Dependencies(NamedTuple):
     """The inputs from which the edges of each file were made."""
 
@@ -69,6 +75,7 @@ class Resolver:
         self._answers = AnswersOf()
         self._started = False
         self._groups_kept = FEW_GROUPS
+        self._until_count = _LOOK
 
     def _rules_of(self, language: str) -> Rules | None:
         if language not in self._rules:
@@ -177,6 +184,11 @@ class Resolver:
         # Results of single calls are rarely asked for again; they are two thirds of all answers.
         entry.memo = {key: answer for key, answer in entry.memo.items() if key[0] != "t"}
         entry.meanings.clear()
+        self._until_count -= 1
+        if not self._until_count:
+            self._until_count = _LOOK
+            if sum(len(one.memo) for one in self._project.files.values()) > MAX_ANSWERS:
+                self.forget_answers()  # most are of files that are resolved already
         return resolution
 
     def symbols(self, path: str) -> list[SymbolRow]:
@@ -250,6 +262,7 @@ class Resolver:
         for entry in self._project.files.values():
             entry.memo.clear()
         self._project.solver.forget_interned()
+        self._answers = AnswersOf()
 
     def let_go(self) -> None:
         """Free all memory at once; the resolver is unusable afterwards.

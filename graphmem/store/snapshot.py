@@ -125,9 +125,12 @@ def chunk_table(ask: Ask, ids: Sequence[str] | None) -> pa.Table:
 
 
 def packed_chunk_table(ask: Ask) -> pa.Table:
-    """Return every chunk with its prefix and text in compressed form."""
-    table = ask("all_chunks")
-    return _sorted(table.rename_columns(["packed" if name == "text" else name for name in table.column_names]))
+    """Return every chunk with its prefix and text in compressed form.
+
+    The columns stay in pieces: joining them would copy the texts once more.
+    """
+    table = ask("all_chunks").sort_by("id")
+    return table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
 
 
 def _sorted(table: pa.Table) -> pa.Table:

@@ -13,6 +13,7 @@ from graphmem.parsing.discovery import content_hash
 from graphmem.parsing.extract import extract
 from graphmem.parsing.packing import pack, unpack_facts
 from graphmem.resolution import dependents
+from graphmem.resolution import resolver as resolver_module
 from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.shelf import Shelf
 
@@ -144,6 +145,9 @@ def test_any_sequence_of_edits_gives_what_a_fresh_start_gives(seed, monkeypatch)
     if seed % 2:  # a project of this size would never be worth the reverse indexes
         monkeypatch.setattr(dependents, "FEW_GROUPS", 40)
         monkeypatch.setattr(dependents, "FEW_ANSWERS", 40)
+    else:  # a project of this size would never forget answers
+        monkeypatch.setattr(resolver_module, "_LOOK", 7)
+        monkeypatch.setattr(resolver_module, "MAX_ANSWERS", 1_000)
     rng = random.Random(seed)
     tree = Tree()
     shelf = Shelf(tree.read, 200_000) if seed % 2 == 0 else None  # room for a tenth of the facts
