@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
+from graphmem.model import PackedChunkRow
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
+from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow
 
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
+
+SETTLED_S: Final = 30.0  # without a change before results of a later graph are derived
 
 _BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
 _WORD: Final = re.compile(r"[^\W\d]\w*")
@@ -140,10 +145,11 @@ class Semantics:
         qualname = view.arrays.nodes.qualname
         found = []
         for row in self._chunks():
-            if row["kind"] == "code":
-                node = view.index_of.get(row["symbol_id"])
+            if row.kind == "code":
+                node = view.index_of.get(row.symbol_id)
                 name = str(qualname[node].as_py()) if node is not None else ""
-                found.append(Piece(row["path"], name, row["start_line"], row["end_line"], language.get(row["path"], ""), row["text"]))
+                _, text = inflated(row.packed, row.start_line, row.end_line)
+                found.append(Piece(row.path, name, row.start_line, row.end_line, language.get(row.path, ""), text))
         return found
 
     def duplicates(self, least_tokens: int, similar: float, tests: bool) -> list[DuplicateGroup]:
@@ -154,18 +160,29 @@ class Semantics:
 
     def _mentions(self, names: set[str]) -> Mentions:
         """Return how often given names occur in the indexed texts."""
-        counts: dict[str, Counter[str]] = {"code": Counter(), "prose": Counter()}
+        code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()
         for row in self._chunks():
-            counts["code" if row["kind"] == "code" else "prose"].update(word for word in _WORD.findall(row["text"]) if word in names)
-            if row["kind"] == "code":
-                beginnings.update(_BEGINNING.findall(row["text"]))
-        return Mentions(counts["code"], counts["prose"], frozenset(beginnings))
+            _, text = inflated(row.packed, row.start_line, row.end_line)
+            (code if row.kind == "code" else prose).update(filter(names.__contains__, _WORD.findall(text)))
+            if row.kind == "code":
+                beginnings.update(_BEGINNING.findall(text))
+        return Mentions(code, prose, frozenset(beginnings))
 
-    def _chunks(self) -> Iterator[dict[str, Any]]:
-        table = self._store.chunks().select(["path", "symbol_id", "kind", "start_line", "end_line", "text"])
+    def _chunks(self) -> Iterator[PackedChunkRow]:
+        """Yield all chunks; texts are inflated one at a time."""
+        table = self._store.packed_chunks().select(PackedChunkRow._fields)
         for batch in table.to_batches(max_chunksize=2_000):
-            yield from batch.to_pylist()
+            yield from map(PackedChunkRow._make, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+    def derive_first_screen(self) -> None:
+        """Derive the parts that the explorer shows first.
+
+        The lock is free between two parts, so a question waits for one of them at most.
+        """
+        for part in (lambda: self.modules.infos, lambda: self.modules.file_cycles, lambda: self.flows(None), lambda: self.dead):
+            with self.lock:
+                part()
 
 
 @dataclass(eq=False, repr=False)
@@ -177,6 +194,8 @@ class SemanticSource:
     history: Callable[[], History]
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _newest: Semantics | None = field(default=None, init=False)
+    _derived: Semantics | None = field(default=None, init=False)  # for the first screen
+    _settling: tuple[Semantics | None, float] = field(default=(None, 0.0), init=False)  # the newest seen, and since when
 
     def newest(self) -> Semantics:
         """The derived results, cached until the graph or the known commits change.
@@ -190,6 +209,27 @@ class SemanticSource:
             if here is None or here.view is not view or here.commits != sum(history.from_git):
                 here = self._newest = Semantics(view, self.store, history)
             return here
+
+    def derive_when_due(self) -> str:
+        """Derive the first screen's parts ahead of the first question.
+
+        The first graph of a process is derived at once, later ones after a pause in the changes.
+
+        Returns:
+            A short report if anything was derived, else "".
+        """
+        if not self.store.generation():
+            return ""
+        here, now = self.newest(), time.monotonic()
+        if here is self._derived:
+            return ""
+        if here is not self._settling[0]:
+            self._settling = (here, now)
+        if self._derived is not None and now - self._settling[1] < SETTLED_S:
+            return ""
+        here.derive_first_screen()
+        self._derived = here
+        return f"generation {here.view.generation}"
 
 
 def _flow_row(flow: Flow) -> FlowRow:

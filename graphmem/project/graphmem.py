@@ -53,6 +53,7 @@ class GraphMem(Operations):
         self.cool = parts.upkeep.cool
         self.unload_model = parts.upkeep.unload_model
         self.let_go = parts.runs.let_go
+        self.derive_when_due = parts.semantics.derive_when_due
 
     @classmethod
     def open(

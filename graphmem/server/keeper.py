@@ -37,8 +37,10 @@ class Task(NamedTuple):
 # Tasks of an idle server. A checkpoint makes the next start fast and frees the memory of changes. Each checkpoint grows the file, so there
 # are few. A compaction blocks writes while it writes the graph. A model takes 400 MB, and a query loads it again in one or two seconds.
 # Look-ups are rebuilt in a tenth of a second. The facts of all files make small changes cheap, and are read from their cache in one or two
-# seconds. Most questions need no database engine. It is closed when unused, whatever was asked, and reopens within a third of a second.
+# seconds. The explorer's first screen takes seconds to derive, so it is derived before it is opened. Most questions need no database
+# engine. It is closed when unused, whatever was asked, and reopens within a third of a second.
 TASKS: Final = (
+    Task("first screen derived", 2.0, 5.0, lambda service: service.derive_when_due()),
     Task("checkpoint", 20.0, 120.0, lambda service: service.checkpoint_when_due()),
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
     Task("backup", 0.0, 60.0, lambda service: service.backup_when_due()),

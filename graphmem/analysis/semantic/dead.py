@@ -221,12 +221,18 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
     weighed = {node: _weighed(entries, node, reason, mentions, defined) for node, reason in zip(dead.nodes, dead.reason, strict=True)}
     confidence = {node: one for node, (one, _) in weighed.items()}
     users = {node: found for node in dead.nodes if (found := _users(view, node, confidence))}
+    used_by: dict[int, set[int]] = {}
+    for node, others in users.items():
+        for other in others:
+            used_by.setdefault(other, set()).add(node)
+    again: Collection[int] = users
     for _ in range(len(users)):  # a chain settles in as many rounds as its length
-        before = dict(confidence)
-        for node, others in users.items():
-            confidence[node] = weighed[node][0] * min((before[one] for one in others), default=1.0)
-        if confidence == before:
+        after = {node: weighed[node][0] * min(confidence[one] for one in users[node]) for node in again}
+        changed = {node: one for node, one in after.items() if confidence[node] != one}
+        if not changed:
             break
+        confidence |= changed
+        again = {node for other in changed for node in used_by.get(other, ())}
     rows = []
     for node, reason in zip(dead.nodes, dead.reason, strict=True):
         info = view.info(node)

@@ -106,6 +106,19 @@ class Calls:
         for row, src in zip(rows.tolist(), view.src[rows].tolist(), strict=True):
             self.rows.setdefault(src, []).append(row)
 
+    @cached_property
+    def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
+        """Return node -> (edge row, target) of its calls to symbols that are not tests."""
+        rows = np.array([row for some in self.rows.values() for row in some], np.int64)
+        targets = self.view.dst[rows].tolist()
+        testing = self.view.is_test[self.view.dst[rows]].tolist()
+        found: dict[int, list[tuple[int, int]]] = {}
+        at = 0
+        for node, some in self.rows.items():
+            found[node] = [(row, targets[place]) for place, row in enumerate(some, at) if not testing[place]]
+            at += len(some)
+        return found
+
     def reach(self, start: int, depth: int) -> int:
         """Number of symbols reached from a node within `depth` calls.
 

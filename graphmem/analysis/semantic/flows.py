@@ -17,7 +17,7 @@ from graphmem.answers.semantic import Flow
 from graphmem.model import stable_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from graphmem.analysis.semantic.modules import Modules
     from graphmem.answers import SymbolInfo
@@ -40,8 +40,8 @@ def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = No
 
     By default all kinds except tests and fixtures.
     """
-    calls = Calls(modules.view)
-    ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, node)) is not None]
+    calls, module_of = Calls(modules.view), _modules_of(modules)
+    ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]
     groups: dict[tuple[int, ...], list[_Way]] = {}
     for way in sorted(ways, key=lambda one: _rank(modules, entries, one)):
         groups.setdefault(way.rows[1:], []).append(way)
@@ -57,33 +57,35 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
     return (-len(set(way.modules)), kind, -len(way.rows), -way.confidence, view.path(way.entry), int(view.start_line[way.entry]), way.entry)
 
 
-def _best(modules: Modules, calls: Calls, entry: int) -> _Way | None:
+def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
     """The path from an entry point that passes the most modules."""
     view = modules.view
-    arrived: dict[int, tuple[int, int]] = {entry: (-1, 0)}  # node -> (row that reached it, steps)
+    arrived: dict[int, tuple[int, int, int]] = {entry: (-1, -1, 0)}  # node -> (its caller, row that reached it, steps)
     front = [entry]
     for steps in range(1, MAX_STEPS + 1):
         following = []
         for node in front:
-            for row in calls.rows.get(node, ()):
-                target = int(view.dst[row])
-                if target not in arrived and not view.is_test[target]:
-                    arrived[target] = (row, steps)
+            for row, target in calls.outside_tests.get(node, ()):
+                if target not in arrived:
+                    arrived[target] = (node, row, steps)
                     following.append(target)
         front = following
     best: tuple[tuple[object, ...], _Way] | None = None
-    passed: dict[int, tuple[tuple[int, ...], tuple[int, ...], float]] = {entry: ((), (_module(modules, entry),), 1.0)}
-    for node, (row, steps) in arrived.items():
+    passed: dict[int, tuple[tuple[int, ...], tuple[int, ...], float]] = {entry: ((), (module_of[entry],), 1.0)}
+    for node, (caller, row, steps) in arrived.items():
         if row < 0:
             continue
-        rows, through, confidence = passed[int(view.src[row])]
-        here = _module(modules, node)
+        rows, through, confidence = passed[caller]
+        here = module_of[node]
         through = through if here == through[-1] or here < 0 else (*through, here)
         rows, confidence = (*rows, row), confidence * float(view.confidence[row])
         passed[node] = rows, through, confidence
         if steps < LEAST_STEPS:
             continue
-        key = (-len(set(through)), -steps, -confidence, view.path(node), int(view.start_line[node]), node)
+        value = (-len(set(through)), -steps, -confidence)
+        if best is not None and value > best[0][:3]:
+            continue
+        key = (*value, view.path(node), int(view.start_line[node]), node)
         if best is None or key < best[0]:
             best = key, _Way(entry, rows, through, confidence)
     return best[1] if best is not None else None
@@ -94,9 +96,12 @@ def _called(symbol: SymbolInfo) -> str:
     return symbol.path if symbol.qualname == "<module>" else symbol.qualname
 
 
-def _module(modules: Modules, node: int) -> int:
-    file = int(modules.files.file_of(np.array([node], np.int32))[0])
-    return int(modules.of_file[file]) if file >= 0 else -1
+def _modules_of(modules: Modules) -> list[int]:
+    """Module of every node; -1 for externals."""
+    files = modules.files.file_of(np.arange(len(modules.view.path_index), dtype=np.int32))
+    of_file = np.asarray(modules.of_file)
+    found: list[int] = np.where(files >= 0, of_file[files] if len(of_file) else -1, -1).tolist()
+    return found
 
 
 def _flow(modules: Modules, entries: Entries, group: list[_Way]) -> Flow:
