@@ -1,0 +1,109 @@
+"""How many of the calls does codegraph tell? Measured on the same trees and by the same scorer as `benchmarks/languages.py`.
+
+    python benchmarks/codegraph.py --data DIR … --trees DIR … --binary PATH [--only NAME …]
+
+The npm package `@colbymchenry/codegraph` provides the binary. It indexes a copy of each tree, and its edges `calls` and
+`instantiates` are scored. Beside each row stand the shares of graphmem from `benchmarks/results/languages.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import report
+
+CALLS = ("calls", "instantiates")
+
+
+def main() -> int:
+    options = report.parser(__doc__)
+    options.add_argument("--data", type=Path, nargs="+", required=True)
+    options.add_argument("--trees", type=Path, nargs="+", required=True)
+    options.add_argument("--binary", type=Path, required=True)
+    options.add_argument("--only", nargs="*", default=[])
+    arguments = options.parse_args()
+    graphmem = json.loads((report.RESULTS / "languages.json").read_text("utf-8"))["languages"]
+    found: dict[str, dict[str, Any]] = {}
+    truths = (file for folder in arguments.data for file in (folder / "truth").glob("*.jsonl.gz"))
+    for truth in sorted(truths, key=lambda file: file.name):
+        name = truth.name.partition(".")[0]
+        language, _, tree = name.partition("-")
+        clone = next((folder / name for folder in arguments.trees if (folder / name).is_dir()), None)
+        if clone is not None and (not arguments.only or name in arguments.only):
+            row = graphmem.get(language, {})
+            own = row.get("trees", {}).get(tree, row)
+            found[name] = {
+                "codegraph": _scored(arguments.binary, arguments.data[0] / "score.py", truth, clone),
+                "graphmem": {share: own.get(share) for share in ("recall", "precision")},
+            }
+            print(name, found[name], flush=True)
+    version = subprocess.run([arguments.binary, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    report.table(
+        ["tree", "codegraph: recall", "precision", "graphmem: recall", "precision"],
+        [[name, *(row[tool][share] for tool in row for share in ("recall", "precision"))] for name, row in found.items()],
+    )
+    report.publish("codegraph", {"version": version, "trees": found}, arguments.out)
+    return 0
+
+
+def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, float]:
+    """Recall and precision of codegraph's edges of one tree."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "tree"
+        shutil.copytree(tree, copy, symlinks=True)
+        subprocess.run(
+            [binary.resolve(), "init", "."],
+            cwd=copy,
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "CODEGRAPH_TELEMETRY": "0"},
+        )
+        edges = Path(scratch) / "edges.jsonl"
+        with sqlite3.connect(copy / ".codegraph" / "codegraph.db") as database, edges.open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in _rows(database))
+        said = subprocess.run(
+            [sys.executable, str(scorer), str(truth), str(edges)],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+        ).stdout
+    match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
+    if match is None:
+        raise SystemExit(f"the scorer says no recall of {tree.name}: {said[:300]}")
+    return {"recall": float(match[1]), "precision": float(match[2])}
+
+
+def _rows(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+    """Yield nodes and call edges in the format of `graphmem export`."""
+    places: dict[str, dict[str, Any]] = {}
+    for identity, kind, name, path, start, end in database.execute("SELECT id, kind, name, file_path, start_line, end_line FROM nodes"):
+        places[identity] = {"path": path, "qualname": identity, "line": start}
+        yield {
+            "kind": "Symbol",
+            "path": path,
+            "start_line": start,
+            "end_line": end,
+            "name": name,
+            "symbol_kind": kind,
+            "qualname": identity,
+            "name_line": start,
+        }
+    for source, target, kind, line in database.execute("SELECT source, target, kind, line FROM edges"):
+        if kind in CALLS and source in places and target in places:
+            ends = {"src": places[source], "dst": places[target]}
+            yield {"kind": "CALLS", **ends, "confidence": 1.0, "rule": kind, "line": line or 0}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
