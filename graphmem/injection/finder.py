@@ -181,7 +181,7 @@ class Finder:
         hits = self._searcher.search(request, self._state).hits
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
-    def answers(self, query: str, session: str) -> list[str]:
+    def answers(self, query: str, session: str = "") -> list[str]:
         """Memories that answer a search, best first."""
         if not query.strip():
             return []
@@ -290,7 +290,7 @@ class Finder:
             return False
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
-    def is_sure(self, info: MemoryInfo, session: str) -> bool:
+    def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
         """Whether a memory of the session's scope meets the trust level."""
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
