@@ -59,6 +59,22 @@
   (visibility_modifier) @modifier.exported)
   (#eq? @modifier.exported "public"))
 
+; #[Attribute(…)]
+(class_declaration
+  attributes: (attribute_list
+    (attribute_group
+      (attribute) @decorator))) @decorated
+
+(method_declaration
+  attributes: (attribute_list
+    (attribute_group
+      (attribute) @decorator))) @decorated
+
+(function_definition
+  attributes: (attribute_list
+    (attribute_group
+      (attribute) @decorator))) @decorated
+
 ; /** Documentation. */
 ((comment) @doc
   .

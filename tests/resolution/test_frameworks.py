@@ -331,3 +331,47 @@ def test_a_function_inside_a_test_is_no_test_unless_it_is_registered_as_one(reso
     script = 'describe("outer", () => {\n  const helper = () => 1;\n  it("works", () => { function inner() {} });\n});\n'
     rows = resolve({"tests/test_a.py": python, "a.test.ts": script}).symbols.values()
     assert {row.qualname for row in rows if row.entry_point == "test"} == {"test_outer", "TestA.test_m", "outer", "outer.works"}
+
+
+CONVENTIONS = {
+    "app/controllers/baskets_controller.rb": "class BasketsController < ApplicationController\n  def index\n  end\nend\n",
+    "app/models/basket.rb": "class Basket\n  def index\n  end\nend\n",
+    "app/jobs/mail_job.rb": "class MailJob\n  def perform\n  end\n  def other\n  end\nend\n",
+    "src/Shop.php": """<?php
+namespace Shop;
+class Shop
+{
+    #[Route("/basket", name: "basket")]
+    public function basket() {}
+    public function helper() {}
+}
+class CleanCommand { public function execute() {} }
+""",
+    "app/Http/Controllers/HomeController.php": "<?php class HomeController { public function home() {} private function helper() {} }",
+    "Web/Controllers/Home.cs": "class HomeController { public void Home() { } void Helper() { } }",
+    "Web/Basket.cs": "class Basket { [HttpGet] public void Home() { } public void Helper() { } }",
+    "Web/Program.cs": """using Microsoft.AspNetCore.Builder;
+class Program
+{
+    static void Start(WebApplication app) { app.MapGet("/home", Home); app.Other("/x", Other); }
+    static string Home() { return ""; }
+    static string Other() { return ""; }
+}
+""",
+    "src/Listener.kt": "class Listener {\n  @EventListener fun on() {}\n  fun off() {}\n}\n",
+}
+
+
+def test_frameworks_of_ruby_php_csharp_and_kotlin_have_ways_in(graph_of):
+    view = graph_of(CONVENTIONS)
+    assert {info.ref: info.entry_point for info in view.infos(range(view.n)) if info.entry_point} == {
+        "app/controllers/baskets_controller.rb:BasketsController.index": "route",
+        "app/jobs/mail_job.rb:MailJob.perform": "task",
+        "src/Shop.php:Shop.basket": "route",
+        "src/Shop.php:CleanCommand.execute": "command",
+        "app/Http/Controllers/HomeController.php:HomeController.home": "route",
+        "Web/Controllers/Home.cs:HomeController.Home": "route",
+        "Web/Basket.cs:Basket.Home": "route",
+        "Web/Program.cs:Program.Home": "route",
+        "src/Listener.kt:Listener.on": "event",
+    }
