@@ -6,7 +6,7 @@ ROOT is a Python project whose tests pass; it is copied. Each mutant changes one
 function that a test runs. The truth is which tests fail with the mutant: all tests that run the changed line are run, as coverage with a
 context for each test says, and for every tenth mutant the whole suite is, which counts failures outside of that set.
 Then the tree is indexed and reviewed against the revision without the mutant, once with edges from text alone, once with a recorded run
-of the suite. Beside it: tests that share words with the name of the changed file, and test files that history relates to it.
+of the suite. Beside it: tests that share a word with the name of the changed file.
 
 A test is a function: its cases fail or are selected together, and it weighs as many tests as it has cases.
 """
