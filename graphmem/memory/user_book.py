@@ -1,6 +1,6 @@
 """A person's own memories, which follow the person into every project.
 
-They are in `~/.graphmem/memories.jsonl`, one JSON object a line, readable by the person alone. The last line of an id counts. Each project
+They are in `~/.graphmem/memories.jsonl`, one JSON object a line, readable by the person alone. Each project
 has copies of scope `user`, so that they are ranked together with its own memories.
 """
 
@@ -9,17 +9,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 from graphmem.errors import BadInputError
 
 FILE: Final = "memories.jsonl"
 USER: Final = "user"  # scope of the copies in a project
-MAX_BYTES: Final = 1 << 20
+MAX_BYTES: Final = 64 << 20
 MAX_MEMORIES: Final = 1_000
 _PRIVATE: Final = 0o600
+_FOLDER: Final = 0o700
 
 
 class Own(NamedTuple):
@@ -50,23 +52,29 @@ class UserBook:
         return found.st_mtime_ns, found.st_size
 
     def all(self) -> dict[str, Own]:
-        """All memories by id. Lines that cannot be read are left out."""
+        """All memories by id. Lines that are not a memory are left out.
+
+        Raises:
+            BadInputError: the file is too large, or the system refused to read it.
+        """
         try:
             with self._file.open("rb") as opened:
-                lines = opened.read(MAX_BYTES).split(b"\n")
-        except OSError:
+                data = opened.read(MAX_BYTES + 1)
+        except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise self._unusable("read", error) from error
+        if len(data) > MAX_BYTES:
+            raise BadInputError(f"{self._file} is larger than {MAX_BYTES:,} bytes; shorten it", path=str(self._file))
+        lines = data.split(b"\n")
         found: dict[str, Own] = {}
         for line in lines:
             row = _row(line)
             if row is None:
                 continue
-            if row.get("removed") is True:
-                found.pop(row["id"], None)
-            else:
-                tags = row.get("tags")
-                texts = tuple(one for one in tags if isinstance(one, str)) if isinstance(tags, list) else ()
-                found[row["id"]] = Own(row["id"], str(row.get("content") or ""), str(row.get("type") or "preference"), texts)
+            tags = row.get("tags")
+            texts = tuple(one for one in tags if isinstance(one, str)) if isinstance(tags, list) else ()
+            found[row["id"]] = Own(row["id"], str(row.get("content") or ""), str(row.get("type") or "preference"), texts)
         return {key: one for key, one in found.items() if one.content}
 
     def put(self, one: Own) -> None:
@@ -75,9 +83,10 @@ class UserBook:
         Raises:
             BadInputError: the file is full, or the system refused to write it.
         """
-        if len(self.all()) >= MAX_MEMORIES and one.id not in self.all():
-            raise BadInputError(f"{self._file} has {MAX_MEMORIES:,} memories; forget some", argument="scope", allowed=MAX_MEMORIES)
-        self._append({"id": one.id, "content": one.content, "type": one.type, "tags": list(one.tags)})
+        with self._writing() as known:
+            if len(known) >= MAX_MEMORIES and one.id not in known:
+                raise BadInputError(f"{self._file} has {MAX_MEMORIES:,} memories; forget some", argument="scope", allowed=MAX_MEMORIES)
+            known[one.id] = one
 
     def remove(self, memory_id: str) -> None:
         """Remove a memory from all projects.
@@ -85,23 +94,39 @@ class UserBook:
         Raises:
             BadInputError: the system refused to write the file.
         """
-        if memory_id in self.all():
-            self._append({"id": memory_id, "removed": True})
+        with self._writing() as known:
+            known.pop(memory_id, None)
 
-    def _append(self, row: Mapping[str, Any]) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[dict[str, Own]]:
+        """Replace the file by the changed memories; a failure leaves the old one."""
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND, _PRIVATE)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                size = os.fstat(descriptor).st_size
-                torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"  # a write that was cut off
-                os.write(descriptor, (b"\n" if torn else b"") + json.dumps(row, ensure_ascii=False).encode() + b"\n")
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            self._file.parent.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+            with _private(self._file.with_name(FILE + ".lock")) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                known = self.all()
+                before = dict(known)
+                yield known
+                if known == before:
+                    return
+                lines = [json.dumps(one._asdict(), ensure_ascii=False) + "\n" for one in known.values()]
+                part = self._file.with_name(FILE + ".part")
+                with _private(part) as written:
+                    written.truncate()
+                    written.write("".join(lines).encode("utf-8", "surrogatepass"))
+                    written.flush()
+                    os.fsync(written.fileno())
+                part.replace(self._file)
         except OSError as error:
-            raise BadInputError(f"{self._file} cannot be written ({error.strerror}); check it", path=str(self._file)) from error
+            raise self._unusable("written", error) from error
+
+    def _unusable(self, how: str, error: OSError) -> BadInputError:
+        return BadInputError(f"{self._file} cannot be {how} ({error.strerror}); check its permissions and the disk", path=str(self._file))
+
+
+def _private(path: Path) -> IO[bytes]:
+    """Open a file for writing, created readable for its owner alone."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE), "r+b")
 
 
 def _row(line: bytes) -> dict[str, Any] | None:

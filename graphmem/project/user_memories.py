@@ -21,7 +21,7 @@ ACTOR: Final = "user"
 # A request whose words say that it holds beyond this project.
 EVERYWHERE: Final = re.compile(
     r"\b(?:in (?:all|every|any|each)(?: of)?(?: my| our)? ?(?:projects?|repos?\b|repositor(?:y|ies))|everywhere|wherever i work"
-    r"|i (?:always |never |really |generally )?(?:prefer|like|dislike|hate|want)|my (?:preference|preferred|style))\b",
+    r"|i (?:always |never |really |generally )?(?:prefer|like|dislike|hate)|my (?:preference|preferred|style))\b",
     re.IGNORECASE,
 )
 _log = logging.getLogger(__name__)
@@ -37,9 +37,12 @@ class UserMemories:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def refresh(self) -> None:
-        """Take over changes of the person's file; cheap without one."""
+        """Take over changes of the person's file; cheap without one.
+
+        A missing file removes no copies: the home directory may be another one, or not mounted.
+        """
         now = self.own.state()
-        if now == self._seen:
+        if now is None or now == self._seen:
             return
         with self._lock:
             try:

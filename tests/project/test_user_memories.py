@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphmem import GraphMem
+from graphmem.errors import BadInputError
 from graphmem.memory.user_book import FILE, Own, UserBook
 from graphmem.settings import Settings, find_project
 
@@ -92,6 +93,23 @@ def test_a_torn_line_costs_that_line_alone(home):
     book.remove("a")
     book.remove("unknown")
     assert list(book.all()) == ["b"]
+
+
+def test_changes_do_not_grow_the_file_and_a_missing_file_removes_nothing(open_, home):
+    memory = open_("one")
+    known = memory.remember(TEXT, "preference", scope="user", source="user_taught").memory
+    file = home / ".graphmem" / FILE
+    book = UserBook(file.parent)
+    for number in range(20):
+        book.put(Own(known.id, f"{TEXT} {number}", "preference"))
+    assert len(file.read_text().splitlines()) == 1
+    assert begin(memory) == [known.id]
+    file.rename(file.with_name("elsewhere"))
+    assert begin(memory) == [known.id]
+    file.mkdir()  # it cannot be read
+    assert begin(memory) == [known.id]
+    with pytest.raises(BadInputError, match="cannot be read"):
+        memory.remember("Names of tests are whole sentences.", "preference", scope="user", source="user_taught")
 
 
 def test_a_persons_folder_makes_the_home_folder_no_project(home):
