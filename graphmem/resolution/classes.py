@@ -346,8 +346,9 @@ class Classes:
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
         found = [symbol for symbol in symbols if symbol.kind in FUNCTION_KINDS]
         found = [symbol for symbol in found if "overload" not in entry.definitions[symbol.index].modifiers] or found
-        for place in rules_of(entry).members_elsewhere(self.inference, owner, name):
-            found.append(place.entry.symbols[place.slot.index])
+        for other, _, slot in rules_of(entry).members_elsewhere(self.inference, owner, name):
+            if slot.kind == "definition" and other.symbols[slot.index].kind in FUNCTION_KINDS:
+                found.append(other.symbols[slot.index])
         return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
