@@ -180,7 +180,13 @@ class Semantics:
 
         The lock is free between two parts, so a question waits for one of them at most.
         """
-        for part in (lambda: self.modules.infos, lambda: self.modules.file_cycles, lambda: self.flows(None), lambda: self.dead):
+        for part in (
+            lambda: self.modules.infos,
+            lambda: self.modules.file_cycles,
+            lambda: self.flows(None),
+            lambda: self.calls,
+            lambda: self.dead,
+        ):
             with self.lock:
                 part()
 

@@ -108,7 +108,7 @@ class Calls:
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
-        """Return node -> (edge row, target) of its calls to symbols that are not tests."""
+        """Return (edge row, target) of each node's calls outside of tests."""
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()
         testing = self.view.is_test[self.view.dst[rows]].tolist()
