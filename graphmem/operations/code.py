@@ -106,7 +106,7 @@ class CodeOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"limit": ("usages",)}, command="usages")
     def usages(self, ref: Annotated[str, Ref(), Argument()], limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000) -> Usages:
-        """All places where a symbol is defined, imported or used, with ranges.
+        """All ranges where a symbol is defined, imported or used.
 
         Places under another name, such as an alias, are included with the text as written.
 

@@ -30,7 +30,7 @@ def lsp(
         ),
     ] = 0,
 ) -> None:
-    """Answer an editor over standard input and output, or over a socket.
+    """Answer an editor over standard input and output, or a socket.
 
     It speaks the Language Server Protocol, beside the language server of the language.
 

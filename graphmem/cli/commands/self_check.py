@@ -39,7 +39,7 @@ class Tried(NamedTuple):
 
 @command(without=("db", "home", "project"))
 def self_check(here: Door) -> None:
-    """Try the installation on a small project in a temporary directory.
+    """Try the installation on a small project, and delete it.
 
     It indexes, asks, remembers and searches, with the configured embedding model. The exit code is 1 when a part fails.
     """
