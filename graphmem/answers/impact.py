@@ -25,7 +25,7 @@ class ImpactHit:
     """A symbol that could behave differently after the change."""
 
     symbol: SymbolInfo
-    depth: Annotated[int, Doc("minimum number of steps from a target, from 1")]
+    depth: Annotated[int, Doc("length of the shortest path to a target in steps, 1 or more")]
     verdict: Verdict
     confidence: Annotated[
         float,

@@ -21,7 +21,7 @@ class PathScore:
     path: Annotated[str, Doc("words, names, dense, graph or exact")]
     rank: Annotated[int, Doc("rank of the hit on this search path, from 1")]
     raw: Annotated[float, Doc("score of the search path: BM25, cosine, …")]
-    normalised: Annotated[float, Doc("score scaled to 0 to 1 among the candidates of the search path")]
+    normalised: Annotated[float, Doc("the score scaled to 0 to 1, over all candidates that this search path found")]
     weight: float
 
 

@@ -117,7 +117,7 @@ class Cycle:
 
     level: CycleLevel
     members: Annotated[list[str], Doc("paths or names of modules, ascending")]
-    example: Annotated[list[str], Doc("members of a shortest cycle through `cheapest`, in order")]
+    example: Annotated[list[str], Doc("a shortest cycle that contains the edge `cheapest`: its members in order")]
     deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
     cheapest: Annotated[CycleCut, Doc("the edge to remove first: it takes the most members out of the cycle per unit of weight")]
     cuts: Annotated[list[CycleCut], Doc("edges whose removal leaves no cycle, at most 20"), Size(10)]
@@ -328,7 +328,7 @@ class Drift:
     new_cycles: Annotated[list[Cycle], Doc("cycles that are only in the head"), Size(3)]
     resolved_cycles: Annotated[list[Cycle], Doc("cycles that are only in the base"), Size(3)]
     api: Annotated[list[ApiChange], Doc("changes of public definitions, at most 500"), Size(100)]
-    api_counts: Annotated[dict[str, int], Doc("Changes of public definitions by kind, exact"), Size(4)]
+    api_counts: Annotated[dict[str, int], Doc("Number of changed public definitions by kind; `api` may list fewer"), Size(4)]
     modularity_before: float
     modularity_after: float
     notes: list[str] = field(default_factory=list)

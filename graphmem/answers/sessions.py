@@ -145,7 +145,7 @@ class LearningState:
 
     state: Annotated[LearningChoice, Doc("on, off or paused")]
     until: Annotated[MomentOrNone, Doc("end of the pause; none until a person ends it")]
-    by_setting: Annotated[bool, Doc("true when the setting `learning` switches it off")]
+    by_setting: Annotated[bool, Doc("true when the setting `learning` switches learning off")]
 
 
 @answer

@@ -97,7 +97,7 @@ class Part:
 
     name: str
     ready: bool
-    degraded: Annotated[str, Doc("how answers are limited without it, and why; empty when it works")]
+    degraded: Annotated[str, Doc("why the ability is missing, and how answers are limited; empty when it works")]
 
 
 @answer

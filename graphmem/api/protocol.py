@@ -141,7 +141,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._slot.begin(self._phase())
 
     def handle_websocket_upgrade(self) -> None:
-        """Continue as a WebSocket in the same slot."""
+        """Hand the connection to the WebSocket protocol, and count it once."""
         self.ws_protocol_class = partial(BoundedWebSocket, self._all, self._slot)  # type: ignore[assignment]
         super().handle_websocket_upgrade()
 

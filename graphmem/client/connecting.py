@@ -86,7 +86,7 @@ class Turns:
             busy: the error of the last attempt.
 
         Raises:
-            StoreBusyError: `busy`, when the process has had the index open for too long.
+            StoreBusyError: `busy`, when the other process keeps the index open for longer than the maximum wait.
         """
         now = time.monotonic()
         holder = busy.facts.get("owner")

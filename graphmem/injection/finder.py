@@ -124,7 +124,7 @@ class Finder:
         return [Candidate(one, score) for one, score in found if one in sure][:MAX_CANDIDATES]
 
     def search(self, text: str, ask: Ask, k: int, until: float) -> list[tuple[MemoryInfo, float]]:
-        """Search memories that are relevant to a text by an absolute threshold."""
+        """Return memories whose relevance to a text is above a fixed threshold."""
         left = until - time.monotonic()
         if left <= 0:
             return []

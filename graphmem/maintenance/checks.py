@@ -64,7 +64,7 @@ def _some(findings: list[str]) -> str:
 def graph(store: GraphReads) -> list[Check]:
     """Check that edges have ends, symbols have files, and ids are unique.
 
-    It also checks that the database did not lose the code.
+    It also checks that files which were indexed are still in the database.
     """
     if why := lost_code(store):
         return [Check("graph", "bad", f"the code is not in it any more: {why}", "run `graphmem index`")]

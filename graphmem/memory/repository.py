@@ -339,7 +339,7 @@ class MemoryRepository:
         self.tables += 1
 
     def text_of(self, row: MemoryRow, about: Sequence[AboutRow] | None = None, files: Sequence[NamedFile] = ()) -> str:
-        """Return the contextual text of a memory, which is embedded.
+        """Return the text from which the vector of a memory is made.
 
         Args:
             row: row of the memory.

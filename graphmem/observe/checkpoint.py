@@ -176,7 +176,7 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
         BadInputError, KeyError: the line is of another format.
     """
     if body["format"] != FORMAT:
-        raise KeyError(f"format {body['format']}")
+        raise KeyError(f"unknown format {body['format']} of a session log")
     return session_info(body["info"]), list(body["roots"])
 
 

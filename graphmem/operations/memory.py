@@ -55,7 +55,7 @@ class RememberExtras(TypedDict, total=False):
     work_unit: Annotated[Mapping[str, Any] | None, Doc("the unit of work: its methodology, hierarchy and label")]
     session: Annotated[str | None, Doc("the session, commit or page it was learnt from")]
     commit_sha: Annotated[str | None, Doc("the commit at which it was learnt")]
-    created_at: Annotated[datetime | str | None, Doc("time with a zone, or ISO 8601; default: now")]
+    created_at: Annotated[datetime | str | None, Doc("when it was learnt: a datetime with a zone, or ISO 8601; default: now")]
     half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; default: by the type")]
     contaminated: Annotated[bool | None, Doc("it contains text from untrusted sources; default: by its origin and `derived_from`")]
     derived_from: Annotated[Sequence[str] | None, Doc("ids of memories it is derived from")]

@@ -62,5 +62,5 @@ def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
                 raise LookupError(f"two parts implement {name}; the second is {type(part).__name__}")
             found[name] = held_to(registry()[name], getattr(part, name))
     if missing := registry().keys() - found.keys():
-        raise LookupError(f"nothing implements {', '.join(sorted(missing))}")
+        raise LookupError(f"no part implements the operations {', '.join(sorted(missing))}; pass the part that does")
     return found

@@ -121,7 +121,7 @@ def compile_query(name: str, language: Language) -> Query:
     unknown = [capture for capture in unknown if not capture.startswith("_")]
     if unknown:
         path = f"grammars/{name}"
-        raise GrammarError(f"{path} uses captures outside the vocabulary: {', '.join(unknown)}", path=path, line=0)
+        raise GrammarError(f"{path} uses unknown captures: {', '.join(unknown)}; see grammars/README.md", path=path, line=0)
     return query
 
 

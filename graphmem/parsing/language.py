@@ -166,7 +166,7 @@ def _freeze(name: str, raw: dict[str, Any], origin: str) -> LanguageSpec:
         raise GrammarError(f"{origin} has unknown keys {', '.join(unknown)}; known are {', '.join(sorted(known))}", path=origin, line=0)
     missing = sorted({"grammar", "extensions"} - set(raw))
     if missing:
-        raise GrammarError(f"{origin} lacks {', '.join(missing)}", path=origin, line=0)
+        raise GrammarError(f"{origin} lacks the keys {', '.join(missing)}; add them", path=origin, line=0)
     raw = dict(raw)
     tests = {key: tuple(value) for key, value in raw.pop("tests", {}).items()}
     entries = tuple(_entry_point(entry) for entry in raw.pop("entry_points", ()))

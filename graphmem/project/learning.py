@@ -1,4 +1,4 @@
-"""Learn from ended sessions: receipts, summaries and undo."""
+"""Learn from ended sessions, summarize them, and undo what was learnt."""
 
 from __future__ import annotations
 

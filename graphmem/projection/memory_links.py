@@ -187,7 +187,7 @@ def _plain(row: SessionRow) -> list[Any]:
 
 
 def _session(plain: list[Any]) -> SessionRow:
-    """Return the session for a result of `_plain`."""
+    """Return the session that `_plain` turned into plain values."""
     return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 

@@ -155,7 +155,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
     while at < len(query):
         match = _TOKEN.match(query, at)
         if match is None:
-            raise refusal(f"{query[at : at + 10]!r} is not part of this language", at)
+            raise refusal(f"{query[at : at + 10]!r} is not allowed in a query here; remove it", at)
         kind, said = match.lastgroup or "", match.group()
         at, end = match.start(), match.end()
         if kind == "space":

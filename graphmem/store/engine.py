@@ -107,7 +107,7 @@ class Engine:
         for other in ENGINES:
             if other != name and ENGINES[other].module in sys.modules:
                 raise SettingsError(
-                    f"this process already uses {other}, and the two engines cannot share one; open {name} databases in another process",
+                    f"this process uses the engine {other}, and one process cannot run two engines; open {name} databases in another",
                     setting="engine",
                     value=name,
                     origin="",

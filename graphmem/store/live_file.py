@@ -309,7 +309,7 @@ class LiveFile:
     # ---- checkpoint, rest, reopen
 
     def _let_go_of_changes(self) -> None:
-        """Free the memory that code changes hold in the engine.
+        """Free the RAM that the engine keeps for changes of the code.
 
         No caller waits for this work. After a failure, the next change tries again.
         """

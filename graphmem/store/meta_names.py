@@ -1,4 +1,4 @@
-"""Names in Meta: the store's counters and marks of derived data."""
+"""Keys of the table Meta: counters, and versions of derived data."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     for (version, name, sha256), migration in zip(history, known, strict=False):
         if version != migration.version:
             raise MigrationError(
-                f"{path} has schema {version} where {migration.version} is missing; move it away and index again",
+                f"{path} skipped migration {migration.version}, although it has migration {version}; move the file away and index again",
                 path=str(path),
                 version=migration.version,
             )

@@ -47,7 +47,7 @@ def test_an_operation_of_the_project_is_bound_to_its_implementation(opened, name
 
 def test_what_is_not_implemented_is_refused(opened):
     first, *rest = opened.parts.operations
-    with pytest.raises(LookupError, match="nothing implements project, state"):
+    with pytest.raises(LookupError, match="no part implements the operations project, state"):
         implementations(rest)
     with pytest.raises(LookupError, match="two parts implement"):
         implementations([first, first, *rest])

@@ -337,5 +337,5 @@ def test_a_piece_of_a_page_at_the_end_of_a_file_whose_log_is_there_is_no_damage(
 
 def test_the_other_engine_is_refused_in_a_process_that_uses_one(store, engine, tmp_path):
     (other,) = set(ENGINES) - {engine}
-    with pytest.raises(SettingsError, match="cannot share one"):
+    with pytest.raises(SettingsError, match="cannot run two engines"):
         open_store(tmp_path / "other.db", engine=other)

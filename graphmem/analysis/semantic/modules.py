@@ -56,15 +56,15 @@ class Modules:
 
     Args:
         view: the graph.
-        known: earlier modules; names and ids follow them.
-        project: part of new ids.
+        known: earlier modules; a module with mostly the same files keeps its name and id.
+        project: name of the project, from which new ids are made.
         churn: path -> commits, old ones counting less; None without history.
         co_change: (path, path) -> strength in [0, 1]; pairs with a file outside the graph are ignored.
         current: `known` belongs to this generation, so its partition is used without change.
 
     Attributes:
         groups: the modules, most lines first.
-        used: int64 (n,), other symbols that depend on each node.
+        used: int64 (n,), number of other symbols that depend on each node.
         of_file: int64 (f,), position in `groups` of each file's module; -1 for files without code.
     """
 

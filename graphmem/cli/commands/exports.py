@@ -40,7 +40,7 @@ class View(StrEnum):
 
 
 class MemoryFormat(StrEnum):
-    """Formats of memories."""
+    """File formats of exported memories."""
 
     JSON = "json"
     MARKDOWN = "markdown"

@@ -41,7 +41,7 @@ class _Site:
         self.reference = reference
 
     def value(self, term: int) -> Type:
-        """Return the type of a term at this site."""
+        """Return the type of an expression (a term) at this call site."""
         return self.inference.expanded(self.inference.term(self.entry, self.reference.scope, term, self.reference.line))
 
     def groups(self, term: Term) -> Iterator[list[Symbol]]:
