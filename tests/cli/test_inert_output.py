@@ -117,6 +117,9 @@ def world(tmp_path_factory: pytest.TempPathFactory, graphmem: Any) -> World:
     (root / ".graphmem" / "rules" / "turned\u202erule.md").write_text(
         "Never \x1b[31m skip \u202e the tests \U000e0041.\n", encoding="utf-8"
     )
+    (root / ".graphmem" / "architecture.toml").write_text(
+        '[[rule]]\nname = "al\u202eone"\nfrom = "*.py"\nmay_not_use = ["*.py", "no\u202ene"]\n', encoding="utf-8"
+    )
     memory, other = (
         graphmem("remember", text, "--file", TURNED, "-q", "-C", root).out.split()[0]
         for text in (MEMORY, MEMORY.replace("must", "must never"))
@@ -148,6 +151,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "impact": [["shared"], [ESCAPE], ["--diff"], ["none\x1b[31m\u202e"], ["value"]],
     "review": [PLAIN, *(["--format", form] for form in ("markdown", "sarif", "junit"))],
     "occurrences": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
+    "usages": [["helper_0"], ["none\x1b[31m"]],
     "symbol-at": [[ESCAPE, "1", "5"], [FORGED, "1", "5"], ["none\x1b[31m", "1"]],
     "coaccess": [[ESCAPE], [FORGED, TURNED], ["none\x1b[31m"]],
     "reviewers": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
@@ -174,6 +178,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "central": [PLAIN],
     "dead-code": [PLAIN],
     "duplicates": [PLAIN],
+    "check": [PLAIN, ["--update-baseline"]],
     "drift": [["HEAD~1"], ["none\x1b[31m"]],
     "remember": [["The queue \u202e of helper_1 \U000e0041 is drained at midnight.", "--file", FORGED], ["with \x1b[31m escape"]],
     "recall": [["cache"]],
@@ -198,7 +203,13 @@ COMMANDS: dict[str, list[list[str]]] = {
     "compact": [PLAIN],
     "config": [PLAIN],
     "version": [PLAIN],
+    "self-check": [PLAIN],
     "memory list": [PLAIN],
+    "memory auto": [PLAIN, ["none\x1b[31m"]],
+    "memory edit": [["@memory", "The \u202e cache is cleared \x1b[31m twice."], ["none\x1b[31m", "text"]],
+    "memory onboard": [PLAIN],
+    "memory search": [["cache"]],
+    "memory status": [PLAIN],
     "memory show": [["@memory"], ["none\x1b[31m"]],
     "memory timeline": [["@memory"]],
     "memory verify": [["@memory"]],
