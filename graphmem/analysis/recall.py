@@ -40,7 +40,7 @@ class Measured(NamedTuple):
     """Recall and precision of calls in one language, from text alone."""
 
     language: str  # its name for people
-    tree: str  # the measured project
+    tree: str  # the measured projects, separated by commas
     recall: float  # share of true calls that are known
     precision: float  # share of known calls that are true
 
@@ -48,7 +48,9 @@ class Measured(NamedTuple):
     def sentence(self) -> str:
         """Warning for an answer; "" where the recall is high enough."""
         words = next((words for bound, words in _WORDS if self.recall < bound), "")
-        return f"{self.language}: {words} of the calls are known ({self.recall:.0%} of those in {self.tree})" if words else ""
+        trees = self.tree.split(", ")
+        where = self.tree if len(trees) < 3 else f"{len(trees)} projects"
+        return f"{self.language}: {words} of the calls are known ({self.recall:.0%} of those in {where})" if words else ""
 
 
 @cache

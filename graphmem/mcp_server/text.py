@@ -44,6 +44,8 @@ _AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
     "`graphmem search`": "`search`",
     "`graphmem memory list`": "`search` with `kinds` memory",
 }
+_ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause
+_CAUSES: Final = 1
 _REASONS: Final = 3  # maximum number of reasons of a risk
 _CUT: Final = "… "  # start of the line about omitted rows
 _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
@@ -90,7 +92,7 @@ def impact(report: ImpactReport, budget: int) -> str:
         f"{report.direction} of {', '.join(dict.fromkeys(one.ref for one in report.targets))}",
         *([f"risk {below}{report.risk.level} {report.risk.score:.0f}/100: {'; '.join(report.risk.reasons[:_REASONS])}"] if breaks else []),
         *(f"left out: {one.message}" for one in report.missed),
-        _completeness(report),
+        _completeness(report, budget),
         *_freshness(report.state),
     ]
     head = [inert(line) for line in head]
@@ -355,14 +357,17 @@ def _told(snippet: str) -> str:
     return f" — {line[:100]}" if line else ""
 
 
-def _completeness(report: ImpactReport) -> str:
+def _completeness(report: ImpactReport, budget: int) -> str:
     """A sentence on the completeness of an answer.
 
     Without it, an empty list could look as if nothing depended on the symbol.
     """
     tests = ", tests at any" if report.direction == "dependents" else ""
-    counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f} or more"
-    causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in report.causes)
+    counted = f"{report.total} {report.direction} within depth {report.max_depth}{tests}, confidence {report.min_confidence:.2f}+"
+    listed = report.causes if budget >= _ROOMY else report.causes[:_CAUSES]
+    causes = "; ".join(f"{f'{cause.count:,} ' if cause.count else ''}{cause.message}" for cause in listed)
+    if left := len(report.causes) - len(listed):
+        causes += f"; {left} more"
     said = {"exact": "tests exact by a run, other dependents ", "unknown": "not known: "}.get(report.epistemic, "")
     word = "note" if report.epistemic == "exact" else "may be missing"
     odd = f"; {odds(report.miss_chance)} such answers miss a test that runs the target" if report.miss_chance is not None else ""

@@ -44,7 +44,11 @@ def test_the_least_known_language_comes_first_and_relatives_count_as_one():
 
 @pytest.fixture
 def cpp(tmp_path, monkeypatch):
-    table = {**measured(), "cpp": Measured("C++", "leveldb", 0.431, 0.98)}  # whatever the last measurement says
+    table = {
+        **measured(),
+        "cpp": Measured("C++", "leveldb", 0.431, 0.98),
+        "python": Measured("Python", "click", 0.95, 0.9),
+    }  # whatever the last measurement says
     monkeypatch.setattr(recall_table, "measured", lambda: table)
     root = tmp_path / "tree"
     root.mkdir()

@@ -222,7 +222,7 @@ RUBY = Shape(
         "main.rb:4:total": "Cart#total().",
     },
     {},
-    {("CALLS", "run", "Cart.make@16"), ("CALLS", "run", "Cart.total@8")},
+    {("CALLS", "run", "Cart.make@16"), ("CALLS", "run", "Cart.total@8"), ("CALLS", "Cart.total", "Cart.doubled@12")},
 )
 DOTNET = Shape(
     "scip-dotnet",
