@@ -48,7 +48,7 @@ def use_committed_graphmem() -> None:
 def affected(base: str) -> dict[str, float]:
     """Ids for pytest with their confidence: changed test files whole, then single tests, the surest first."""
     changed = changed_files(base)
-    files = {path for path in changed if path.startswith("tests/") and Path(path).name.startswith("test_") and (ROOT / path).exists()}
+    files = {path for path in changed if path.startswith("tests/") and Path(path).match("test_*.py") and (ROOT / path).exists()}
     if not changed:
         return {}
     use_committed_graphmem()

@@ -22,6 +22,7 @@ from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
+from memory_disk import use_memory_disk
 
 gc.disable()  # until the tests are collected: all that importing makes is kept
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
@@ -29,6 +30,11 @@ os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where
 # Speed is not what a property promises: a loaded machine neither fails an example nor the making of one.
 settings.register_profile("graphmem", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("graphmem")
+
+
+def pytest_configure() -> None:
+    """Before the folders of the run are made."""
+    use_memory_disk()
 
 
 @pytest.fixture(autouse=True)

@@ -106,9 +106,9 @@ def test_another_account_has_an_index_of_its_own_of_the_same_files(shared, repo,
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no second disk")
 def test_an_index_may_lie_on_another_disk_than_the_project(graphmem, repo, tmp_path_factory):
-    elsewhere = Path(subprocess.run(["mktemp", "-d", "-p", "/dev/shm"], capture_output=True, text=True, check=True).stdout.strip())
+    disk = next(place for place in ("/dev/shm", "/var/tmp") if Path(place).stat().st_dev != repo.stat().st_dev)
+    elsewhere = Path(subprocess.run(["mktemp", "-d", "-p", disk], capture_output=True, text=True, check=True).stdout.strip())
     try:
-        assert elsewhere.stat().st_dev != repo.stat().st_dev
         for command in (
             ["index", repo, "--db", elsewhere / "index"],
             ["remember", "the ring lies on two disks", "--db", elsewhere / "index"],
