@@ -120,7 +120,7 @@ class ServedEmbedder:
             return np.zeros((0, self.dim), np.float32)
         with self._lock:
             if self._clock() < self._rests_until:
-                raise self._error(f"it failed {self._failed} times in a row and is paused for a minute")
+                raise self._error(f"the last {self._failed} requests failed, so no request is sent for a minute")
         try:
             vectors = self._asked(texts)
         except EmbedderError:
@@ -133,7 +133,7 @@ class ServedEmbedder:
             self._failed = 0
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
-            raise self._error(f"its vectors have {vectors.shape[1]} values now, and had {self._dim}")
+            raise self._error(f"the vectors have {vectors.shape[1]} values, and earlier ones had {self._dim}")
         return vectors
 
     def _asked(self, texts: Sequence[str]) -> F32:
@@ -145,15 +145,15 @@ class ServedEmbedder:
         try:
             vectors = np.asarray(self._protocol.vectors(json.loads(raw)), np.float32)
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
-            raise self._error("its answer does not follow the protocol") from error
+            raise self._error("the answer does not follow the protocol") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
-            raise self._error(f"its answer has the shape {vectors.shape} for {len(texts)} texts")
+            raise self._error(f"the answer has the shape {vectors.shape} for {len(texts)} texts")
         if self._prefix > vectors.shape[1]:
-            raise self._error(f"its vectors have {vectors.shape[1]} values, and embedder_prefix is {self._prefix}")
+            raise self._error(f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix})")
         used = vectors[:, : self._prefix] if self._prefix else vectors
         length = np.linalg.norm(used, axis=1, keepdims=True)
         if not np.isfinite(used).all() or not (length > 0).all():
-            raise self._error("its vectors have values that are not finite, or are zero")
+            raise self._error("a vector is zero or has values that are not finite")
         return np.asarray(used / length, np.float32)
 
     def _error(self, what: str) -> EmbedderError:

@@ -80,7 +80,7 @@ def read(path: Path) -> Reading:
 def _end(path: object, qualname: object, kind: object, ordinal: object, body_hash: object) -> End:
     texts = (path, qualname, kind, body_hash)
     if not all(isinstance(one, str) for one in texts) or not isinstance(ordinal, int):
-        raise TypeError("the trace names a definition with values of wrong types")
+        raise TypeError("a definition in the trace has values of wrong types; record the trace again")
     for one in texts:
         str(one).encode()  # a lone surrogate raises ValueError
     return End(str(path), str(qualname), str(kind), ordinal, str(body_hash))

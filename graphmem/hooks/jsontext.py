@@ -199,7 +199,7 @@ class JsonText:
                 )
             elif at.kind != wanted:
                 name = ".".join(path[:depth])
-                raise BadInputError(f"{name} must be an {wanted}", argument="json", path=name)
+                raise BadInputError(f"{name} is not an {wanted}; correct the file", argument="json", path=name)
         found = self._find(path)
         assert found is not None  # noqa: S101 - it has just been made
         return found

@@ -69,7 +69,9 @@ class RelevanceCheck:
         }
         left = until - time.monotonic()
         if left <= 0:
-            raise LanguageModelError("the language model is busy with other contexts", host=self._model.host, reason="timeout")
+            raise LanguageModelError(
+                "the language model is busy with other requests; try again in a few seconds", host=self._model.host, reason="timeout"
+            )
         asked = json.dumps(data, ensure_ascii=False)
         said = self._model.json(INSTRUCTIONS, asked, _schema(len(judged)), max_tokens=MAX_TOKENS, timeout_s=left)
         dropped = {one.id for place, one in enumerate(judged, 1) if place not in said["relevant"]}

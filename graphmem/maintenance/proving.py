@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_DIFFERENT: Final = "its bytes do not match its checksum"
+_DIFFERENT: Final = "the bytes do not match the stored checksum"
 
 
 class Kind(NamedTuple):

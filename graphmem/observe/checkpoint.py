@@ -210,7 +210,7 @@ def read_record(path: Path) -> SessionRecord | None:
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):
-            raise ValueError("its checksum does not match")
+            raise ValueError("the bytes do not match the stored checksum")
         return session_record(json.loads(data))
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("the record %s cannot be read and is skipped: %s", path.name, error)
@@ -220,7 +220,7 @@ def read_record(path: Path) -> SessionRecord | None:
 def damage_of_record(path: Path) -> str:
     """Describe the damage of a record; "" if it is intact."""
     raw = path.read_bytes()
-    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "its bytes do not match its checksum"
+    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes do not match the stored checksum"
 
 
 def _whole(data: bytes) -> bytes:

@@ -112,7 +112,9 @@ class Observer:
             BadInputError: the id is empty or too long, or the parent session is unknown.
         """
         if not session_id.strip() or len(session_id) > ID_CHARACTERS:
-            raise BadInputError(f"a session's id must have 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80])
+            raise BadInputError(
+                f"a session's id is empty or too long; give 1 to {ID_CHARACTERS} characters", argument="id", value=session_id[:80]
+            )
         with self._lock:
             now = self.clock.now()
             one = session_id.strip()

@@ -201,7 +201,7 @@ class FactsCache:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
-        raise sqlite3.DatabaseError("its bytes do not match its checksum")
+        raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         _prepare(connection)

@@ -95,7 +95,7 @@ def query_text(name: str, file: str) -> str:
     """
     path = data_root() / "grammars" / name / file
     if not path.is_file():
-        raise GrammarError(f"grammars/{name}/{file} is missing", path=f"grammars/{name}/{file}", line=0)
+        raise GrammarError(f"grammars/{name}/{file} is missing; add it or reinstall graphmem", path=f"grammars/{name}/{file}", line=0)
     text = path.read_text(encoding="utf-8")
     inherited = [parent.strip() for match in re.finditer(r"^; inherits: (.+)$", text, re.MULTILINE) for parent in match[1].split(",")]
     return "".join(query_text(parent, file) for parent in inherited) + text

@@ -123,7 +123,11 @@ class SessionLearning:
 
     def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:
         if not 1 <= limit <= MAX_SUMMARIES or offset < 0:
-            raise BadInputError(f"limit must be 1 to {MAX_SUMMARIES} and offset 0 or more", argument="limit", value=limit)
+            raise BadInputError(
+                f"limit or offset is out of range; give a limit of 1 to {MAX_SUMMARIES} and an offset of 0 or more",
+                argument="limit",
+                value=limit,
+            )
         return [_summary(one) for one in self.ledger().summaries(None, self.book.clock.now(), limit, offset)]
 
     def recent_summaries(self, now: datetime | str | None = None) -> list[SessionSummary]:

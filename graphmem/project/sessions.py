@@ -185,7 +185,11 @@ class Sessions:
         if state not in ("", "running", "ended"):
             raise BadInputError(f"unknown state {state!r}; use running or ended", argument="state", value=state)
         if not 1 <= limit <= MAX_PAGE or offset < 0:
-            raise BadInputError(f"limit must be 1 to {MAX_PAGE} and offset 0 or more", argument="limit", value=limit)
+            raise BadInputError(
+                f"limit or offset is out of range; give a limit of 1 to {MAX_PAGE} and an offset of 0 or more",
+                argument="limit",
+                value=limit,
+            )
         observer = self.observer()
         rows: list[SessionInfo] = []
         if state != "ended":

@@ -596,7 +596,7 @@ class Projections:
 
     def _progress(self, rows: int) -> None:
         if self._closing.is_set():
-            raise StoreClosedError("the index was closed while its words were being written")
+            raise StoreClosedError("the index was closed while the word index was being written; open it again")
         self._words_note = f"the word index is being built ({rows:,} rows)"
 
     def _damaged(self, words: WordIndex, patience_s: float) -> Snapshot:

@@ -82,7 +82,7 @@ class Entry(NamedTuple):
         try:
             return inflated(self.packed, self.start_line, self.end_line)[1] if self.packed else ""
         except (zlib.error, ValueError) as error:
-            raise DamagedWordsError(f"the text of {self.path} cannot be decompressed ({error})") from error
+            raise DamagedWordsError(f"a text in the word index {self.path} cannot be decompressed ({error})") from error
 
 
 class WordHit(NamedTuple):
@@ -195,14 +195,14 @@ class WordIndex:
             try:
                 proven = proof(path)
                 if proven is Proof.DAMAGED:
-                    raise sqlite3.DatabaseError("its bytes do not match its checksum")
+                    raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
                 db = _immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))
                     if meta != {"generation": str(generation), "format": str(FORMAT)}:
                         continue
                     if proven is Proof.OPEN and db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                        raise sqlite3.DatabaseError("SQLite reports it as malformed")
+                        raise sqlite3.DatabaseError("SQLite reports malformed content")
                 finally:
                     db.close()
                 return cls(path, generation)
@@ -232,7 +232,7 @@ class WordIndex:
                 db.execute("BEGIN IMMEDIATE")
                 unseal(db)
                 if dict(db.execute("SELECT key, value FROM meta")).get("generation") != str(self.generation):
-                    raise DamagedWordsError(f"{self.path} is not of generation {self.generation}")
+                    raise DamagedWordsError(f"{self.path} belongs to another generation of the graph than {self.generation}")
                 for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
                     _delete(db, ids)
                 first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
@@ -380,7 +380,7 @@ class WordIndex:
                 pass
             finally:
                 self._entry.release()
-        raise DeadlineError("the word index was busy until the deadline")
+        raise DeadlineError("the word index was busy until the deadline; try again")
 
     @contextmanager
     def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
@@ -400,7 +400,7 @@ class WordIndex:
                 yield db
         except sqlite3.OperationalError as error:
             if late.is_set():
-                raise DeadlineError("the word index did not answer in time") from error
+                raise DeadlineError("the word index did not answer in time; try again") from error
             raise
         finally:
             db.set_progress_handler(None, 0)

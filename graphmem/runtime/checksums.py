@@ -129,14 +129,14 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     """
     tail = _TAIL.search(data)
     if tail is not None and _hash(data[: tail.start()]) != tail[1]:
-        raise ValueError("its bytes do not match its checksum")
+        raise ValueError("the bytes do not match the stored checksum")
     found = json.loads(data)
     if not isinstance(found, dict):
         raise ValueError("it is not an object")
     if tail is not None:
         del found["sum"]
     elif found and isinstance(last := list(found.values())[-1], str) and len(last) == _LIKE_A_SUM:
-        raise ValueError("its checksum is damaged")
+        raise ValueError("the stored checksum cannot be read")
     return found
 
 

@@ -104,7 +104,7 @@ class Outbound:
                 if status not in _AGAIN or last or until - self._clock() <= PAUSE_S:
                     raise OutboundError("refused", f"it answers {status}")
             time.sleep(PAUSE_S)
-        raise AssertionError("the attempts ended without an answer or an error")
+        raise AssertionError("every attempt ended without an answer and without an error")
 
     def _send(self, body: bytes, until: float) -> tuple[int, bytes]:
         """Return status and body of one response.

@@ -80,7 +80,7 @@ def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
     numbers = _numbers(plain[3 * width : end])
     raw = plain[end:]
     if len(raw) != distinct * _ID_BYTES:
-        raise ValueError("the packed occurrences of a file are incomplete")
+        raise ValueError("the stored occurrences of a file are incomplete; index again")
     targets = [raw[at : at + _ID_BYTES].hex() for at in range(0, len(raw), _ID_BYTES)]
     parts = [numbers[at * count : (at + 1) * count] for at in range(6)]
     found, line = [], 0

@@ -71,7 +71,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
         BadInputError: unknown normaliser, or a negative weight.
     """
     if normaliser not in NORMALISERS:
-        raise BadInputError(f"normaliser must be one of {', '.join(NORMALISERS)}, not {normaliser!r}", argument="normaliser")
+        raise BadInputError(f"unknown normaliser {normaliser!r}; use one of {', '.join(NORMALISERS)}", argument="normaliser")
     lists = [one for one in lists if one.scores and one.weight]
     for one in lists:
         if one.weight < 0:

@@ -202,7 +202,7 @@ def check(request: Request) -> None:
             f"the query has {len(request.query):,} characters; use at most {MAX_QUERY:,}", argument="query", allowed=MAX_QUERY
         )
     if not 1 <= request.k <= MAX_K:
-        raise BadInputError(f"limit must be 1 to {MAX_K}, not {request.k}", argument="limit", allowed=MAX_K, found=request.k)
+        raise BadInputError(f"limit is {request.k}; give 1 to {MAX_K}", argument="limit", allowed=MAX_K, found=request.k)
     unknown = sorted(request.kinds - set(KINDS))
     if unknown:
         raise BadInputError(f"unknown kind {unknown[0]!r}; kinds are {', '.join(KINDS)}", argument="kinds", found=unknown)

@@ -300,5 +300,5 @@ def _stored(one: Any) -> StoredToken:
     if not all(isinstance(value, str) for value in (stored.id, stored.name, stored.hash, stored.created_at, stored.expires_at)):
         raise TypeError("not text")
     if stored.expires_at and datetime.fromisoformat(stored.expires_at).tzinfo is None:
-        raise ValueError("a time without its zone")
+        raise ValueError("the time has no time zone; add one, such as Z")
     return replace(stored, scopes=scopes, visibilities=levels)

@@ -72,7 +72,9 @@ def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) 
     try:
         return convert(*values)
     except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
-        raise BadInputError(f"{label}.{column} has a value that cannot be stored: {error}", argument=column, table=str(label)) from error
+        raise BadInputError(
+            f"{label}.{column} has a value that cannot be stored ({error}); correct that value", argument=column, table=str(label)
+        ) from error
 
 
 def _fields(label: NodeTable) -> list[pa.Field]:

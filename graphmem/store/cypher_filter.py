@@ -214,7 +214,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
         count = tokens[at + 1] if at + 1 < len(tokens) else token
         value = int(count.text) if count.kind == "number" and count.text.isdigit() else values.get(count.text[1:])
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise refusal("a number of rows is expected here", count.at)
+            raise refusal("a number of rows is expected here; write a whole number", count.at)
         found[at + 1] = Token("number", str(value), count.at, " ")
     return found
 
@@ -242,13 +242,13 @@ def _limited(part: list[Token], most: int) -> list[Token]:
             break
     end = part[-1].at if part else 0
     if depth:
-        raise refusal("a bracket is missing in this part of the query", end)
+        raise refusal("a bracket is missing in this part of the query; close every bracket", end)
     if not returns:
         raise refusal("RETURN expected here; a query, and each side of a UNION, must end with RETURN", end)
     if limit is None:
         return [*part, Token("keyword", "LIMIT", end, " "), Token("number", str(most), end, " ")]
     if limit + 2 != len(part):
-        raise refusal("LIMIT with its number must be the end of the query", part[limit].at)
+        raise refusal("LIMIT must be the last part of the query; move it to the end", part[limit].at)
     return [*part[:-1], Token("number", str(min(most, int(part[-1].text))), end, " ")]
 
 

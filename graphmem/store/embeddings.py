@@ -70,7 +70,7 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
         raise BadInputError(f"rows must be text_hash string and vector fixed_size_list<float32>[{dim}], not {rows.schema}", argument="rows")
     hashes = rows["text_hash"].to_pylist()
     if None in hashes or len(set(hashes)) != len(hashes):
-        raise BadInputError("a text_hash is missing or repeated", argument="rows")
+        raise BadInputError("a text_hash is missing or occurs twice; give each text one vector", argument="rows")
     vectors = rows["vector"].combine_chunks()
     values = vectors.flatten().to_numpy(zero_copy_only=False)
     if vectors.null_count or len(values) != len(hashes) * dim:

@@ -68,7 +68,9 @@ def read_migrations(folder: Traversable) -> tuple[Migration, ...]:
             )
         statements = split_statements(file.read_text(encoding="utf-8"))
         if not statements:
-            raise QueryFileError(f"queries/schema/{file.name} has no statement", path=f"schema/{file.name}", line=1)
+            raise QueryFileError(
+                f"queries/schema/{file.name} has no statement; write one or delete the file", path=f"schema/{file.name}", line=1
+            )
         digest = hashlib.sha256(";".join(statements).encode()).hexdigest()
         found.append(Migration(name[1], name[2], digest, statements))
     return tuple(found)

@@ -112,7 +112,7 @@ class _Guard:
         if state != "open":
             raise GraphMemError(f"the transaction is {state}: the statement would run outside of it; begin another", state=state)
         if _OUTSIDE_ONLY.match(self._text):
-            raise GraphMemError(f"{self._text.split()[0]} must not run inside a transaction", statement=self._text)
+            raise GraphMemError(f"{self._text.split()[0]} cannot run inside a transaction; run it before or after", statement=self._text)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None:

@@ -237,8 +237,8 @@ def test_weights_and_normaliser_can_be_chosen(filled, embedder, state):
     [
         (Request("   "), "empty"),
         (Request("x" * 10_001), "characters"),
-        (Request("x", k=0), "limit must be"),
-        (Request("x", k=201), "limit must be"),
+        (Request("x", k=0), "limit is 0"),
+        (Request("x", k=201), "limit is 201"),
         (Request("x", kinds=frozenset({"poetry"})), "unknown kind"),
     ],
 )

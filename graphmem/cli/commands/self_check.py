@@ -111,14 +111,14 @@ def _impact(memory: GraphMem) -> str:
         if not any(hit.symbol.name == "outer" for hit in memory.impact(f"{path}:{name}").hits):
             missing.append(path)
     if missing:
-        raise RuntimeError(f"the caller is not found in {', '.join(missing)}")
+        raise RuntimeError(f"a call in the sample project was not found in {', '.join(missing)}")
     return f"the caller is found in {len(SAMPLES)} languages"
 
 
 def _memory(memory: GraphMem) -> str:
     kept = memory.remember("`inner` returns one, because callers count from one.", type="fact").memory
     if kept.id not in {one.id for one in memory.memories().memories}:
-        raise RuntimeError("a stored memory is not found again")
+        raise RuntimeError("a memory that was stored a moment ago was not found")
     return "stored and found again"
 
 
@@ -130,7 +130,7 @@ def _model(memory: GraphMem, embedder: str) -> str:
     if not state.vectors or state.vectors < state.chunks:
         raise RuntimeError(f"{state.vectors} of {state.chunks} texts have vectors; {state.note}")
     if not memory.search("what counts from one", limit=1).hits:
-        raise RuntimeError("a search finds nothing")
+        raise RuntimeError("a search of the sample project returned no results")
     return f"{state.vectors} texts have vectors"
 
 
