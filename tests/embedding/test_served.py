@@ -93,7 +93,7 @@ def test_a_prefix_of_the_vector_is_a_model_of_its_own(served):
     expected = whole.encode(TEXTS)[:, :16]
     assert np.allclose(short.encode(TEXTS), expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
     assert short.model_id != whole.model_id
-    with pytest.raises(EmbedderError, match="fewer than embedder_prefix .100."):
+    with pytest.raises(EmbedderError, match="fewer than embedder_prefix"):
         ServedEmbedder("openai", served.url, "small", prefix=100).encode(TEXTS)
 
 
