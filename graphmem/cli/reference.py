@@ -1,4 +1,4 @@
-"""Write the pages of docs/reference from the declarations.
+"""Write docs/reference from the declarations: pages and the manual.
 
 Run it with `python -m graphmem.cli.reference`.
 """
@@ -15,6 +15,7 @@ from typing import Any, Final
 import typer.main
 
 from graphmem.answers.marks import Doc
+from graphmem.cli import manual
 from graphmem.cli.command import COMMON
 from graphmem.cli.main import PANELS, app
 from graphmem.mcp_server.tools import INSTRUCTIONS, TOOLS
@@ -86,8 +87,13 @@ PAGES: Final[dict[str, tuple[str, Callable[[], Iterator[str]]]]] = {
 }
 
 
+MANUAL: Final = "graphmem.1"
+
+
 def page(name: str) -> str:
     """The text of a page."""
+    if name == MANUAL:
+        return manual.text()
     title, lines = PAGES[name]
     return "\n".join([f"# {title}", "", HEADER, "", *lines()]).rstrip() + "\n"
 
@@ -199,9 +205,10 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def write(folder: Path) -> list[Path]:
     """Write all pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in PAGES:
+    names = [*PAGES, MANUAL]
+    for name in names:
         (folder / name).write_text(page(name), encoding="utf-8")
-    return [folder / name for name in PAGES]
+    return [folder / name for name in names]
 
 
 if __name__ == "__main__":
