@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types as lsp
 
 from graphmem.lsp.editor import SOURCE, Editor, handles
+from graphmem.lsp.forgotten import forgotten
 from graphmem.lsp.hover import lens_title
 from graphmem.lsp.places import KINDS, last
 
@@ -98,7 +99,11 @@ def hints(server: Editor) -> None:
 
 
 def diagnostics(server: Editor) -> None:
-    """Register warnings of memories written before their code changed."""
+    """Register notes on suspect memories and on forgotten dependents.
+
+    A memory is suspect if it was written before its code changed. Dependents are compared with HEAD, so that they are sought only after
+    a document was opened or saved.
+    """
 
     def report(editor: Editor, uri: str) -> None:
         texts = editor.texts(uri)
@@ -115,6 +120,8 @@ def diagnostics(server: Editor) -> None:
             for title in entry.suspect
         ]
         editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=warnings))
+        if left := forgotten(editor, uri):  # takes longer, so the others are shown before
+            editor.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[*warnings, *left]))
 
     @handles(server, lsp.TEXT_DOCUMENT_DID_OPEN, None)
     def opened(editor: Editor, given: lsp.DidOpenTextDocumentParams) -> None:

@@ -104,7 +104,7 @@ class ImpactQuestions:
             GitError: git is not installed, or the revision is unknown.
         """
         if (diff is None) == (base is None):
-            raise BadInputError("`diff` and `base` were both given; give only one of them", argument="diff")
+            raise BadInputError("`diff` and `base` are both given or both missing; give exactly one of them", argument="diff")
         question = Question("dependents", max_depth, min_confidence, IMPACT_KINDS, limit)
         view = self.graph.view()
         root = self.graph.root()

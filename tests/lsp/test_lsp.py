@@ -134,6 +134,39 @@ async def _session(shop: Path, environ) -> None:
     assert client.ended == (0, b"")
 
 
+def test_dependents_that_a_new_signature_left_behind_are_named(graphmem, shop: Path, environ) -> None:
+    file = shop / "shop" / "price.py"
+    file.write_text(file.read_text().replace("def rounded(value: float)", "def rounded(value: float, digits: int)"))
+    assert graphmem("index", shop, "-q").code == 0
+    try:
+        found = asyncio.run(asyncio.wait_for(_diagnostics(shop, file, environ), 120))
+    finally:
+        _end_server(shop)
+    assert [one.code for one in found] == ["forgotten-dependents"]
+    assert found[0].message.startswith("the signature of rounded changed since HEAD; 2 dependents did not change")
+    lines = file.read_text().split("\n")
+    for place in found[0].related_information:
+        assert lines[place.location.range.start.line][place.location.range.start.character :].startswith("rounded(")
+
+
+async def _diagnostics(shop: Path, file: Path, environ) -> list:
+    """Diagnostics of a document when it is opened; the last ones, which have dependents."""
+    client = Client("test", "1")
+    told: asyncio.Queue = asyncio.Queue()
+    client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda given: told.put_nowait(given.diagnostics))
+    await client.start_io(sys.executable, "-m", "graphmem", "lsp", str(shop), env={**os.environ, **environ})
+    await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities(), root_uri=shop.as_uri()))
+    client.initialized(lsp.InitializedParams())
+    item = lsp.TextDocumentItem(file.as_uri(), "python", 1, file.read_text())
+    client.text_document_did_open(lsp.DidOpenTextDocumentParams(item))
+    assert not await told.get()  # memories are told first
+    found: list = await told.get()
+    await client.shutdown_async(None)
+    client.exit(None)
+    await client.stop()
+    return found
+
+
 def _end_server(shop: Path) -> None:
     """End the server that the session started."""
     owner = shop / ".graphmem" / "owner.json"

@@ -1,0 +1,65 @@
+"""Dependents that a change of a signature left behind, as diagnostics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from lsprotocol import types as lsp
+
+from graphmem.errors import GitError
+from graphmem.lsp.editor import SOURCE
+from graphmem.lsp.places import last
+
+if TYPE_CHECKING:
+    from graphmem.answers import SymbolInfo
+    from graphmem.answers.impact import ImpactHit
+    from graphmem.lsp.editor import Editor
+    from graphmem.lsp.places import Texts
+
+LEAST: Final = 0.5  # confidence that the dependent uses the changed definition
+NAMED: Final = 10  # dependents of one definition that a diagnostic lists
+
+
+def forgotten(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
+    """One diagnostic for each definition of a document whose signature changed since HEAD.
+
+    It names direct dependents outside tests that did not change. The list is empty for a project without Git.
+    """
+    texts = editor.texts(uri)
+    path = texts.path(uri)
+    try:
+        found = editor.project(uri).service().impact_of_diff(base="HEAD", max_depth=1, min_confidence=LEAST)
+    except GitError:
+        return []  # the project has no Git repository, or no commit yet
+    touched = {one.symbol.id for one in found.changed}
+    left: dict[str, list[ImpactHit]] = {}
+    for hit in found.impact.hits:
+        if hit.symbol.id not in touched and hit.path:
+            left.setdefault(hit.target, []).append(hit)
+    return [
+        _diagnostic(editor, uri, one.symbol, left[one.symbol.id])
+        for one in found.changed
+        if one.change == "signature" and one.symbol.path == path and one.symbol.id in left
+    ]
+
+
+def _diagnostic(editor: Editor, uri: str, changed: SymbolInfo, left: list[ImpactHit]) -> lsp.Diagnostic:
+    texts = editor.texts(uri)
+    users = "1 dependent" if len(left) == 1 else f"{len(left)} dependents"
+    return lsp.Diagnostic(
+        range=texts.of_symbol(changed).range,
+        message=f"the signature of {changed.name} changed since HEAD; {users} did not change: check them",
+        severity=lsp.DiagnosticSeverity.Information,
+        source=SOURCE,
+        code="forgotten-dependents",
+        related_information=[
+            lsp.DiagnosticRelatedInformation(_site(texts, hit, changed), f"{hit.symbol.qualname} uses {changed.name}")
+            for hit in left[:NAMED]
+        ],
+    )
+
+
+def _site(texts: Texts, hit: ImpactHit, changed: SymbolInfo) -> lsp.Location:
+    """The place where a dependent uses the changed definition."""
+    path = hit.symbol.path
+    return lsp.Location(texts.uri(path), texts.name_range(path, hit.path[0].line or hit.symbol.start_line, last(changed.name)))
