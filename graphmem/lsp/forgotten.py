@@ -21,9 +21,10 @@ NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 
 
 def forgotten(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
-    """One diagnostic for each definition of a document whose signature changed since HEAD.
+    """Return a diagnostic for each definition with a new signature.
 
-    It names direct dependents outside tests that did not change. The list is empty for a project without Git.
+    Signatures are compared with HEAD. A diagnostic names direct dependents outside tests that did not change. The list is empty for a
+    project without Git.
     """
     texts = editor.texts(uri)
     path = texts.path(uri)
