@@ -292,19 +292,35 @@ def _levels(atom: Atom) -> int:
 
 
 def _shallow(value: Type, limit: int = MAX_DEPTH - 1) -> Type:
-    """Remove containers that are nested too deep.
+    """Empty the containers that are nested too deep.
 
-    Of a function type only its parts are removed, because functions that take functions are nested deep.
+    The containers around them stay. A type that grows therefore never loses a container, so that fixpoints are reached.
     """
     if depth(value) <= limit:
         return value
     found = EMPTY
     for atom in value:
-        if depth(one(atom)) <= limit:
-            found = join(found, one(atom))
-        elif atom[0] == BOX and atom[1] == "callable" and limit:
-            found = join(found, box("callable", *(_shallow(part, limit - 1) for part in atom[2])))
+        found = join(found, one(atom) if depth(one(atom)) <= limit else _cut(atom, limit))
     return found
+
+
+def _cut(atom: Atom, limit: int) -> Type:
+    """Return a container without the containers that are nested too deep."""
+    if limit <= 0:
+        return EMPTY
+    if atom[0] == BOX:
+        return box(atom[1], *(_shallow(part, limit - 1) for part in atom[2]))
+    if atom[0] == TUP:
+        return tuple_of([_shallow(part, limit - 1) for part in atom[1]])
+    if atom[0] == LAM:
+        return anonymous(_shallow(atom[1], limit - 1))
+    if atom[0] == PARTIAL:
+        return partial(_shallow(atom[1], limit - 1))
+    if atom[0] == OBJ:
+        return object_of({name: _shallow(field, limit - 1) for name, field in atom[1]})
+    if atom[0] == BUILTIN and atom[1][0] in (BOX, TUP):
+        return frozenset((BUILTIN, container, atom[2]) for container in _cut(atom[1], limit) if container[0] in (BOX, TUP))
+    return one(atom)
 
 
 def anonymous(result: Type) -> Type:
