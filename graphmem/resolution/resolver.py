@@ -128,13 +128,12 @@ class Resolver:
             self._inputs.pop(path, None)
         if self._started:
             self._forget(stale)
-        while True:
-            different = self._hierarchy.refresh(stale, {*paths, *removed} if not self._started or stale or changed or removed else ())
-            different -= stale
-            if not different or not self._started:
-                break
+        again = {*paths, *removed}
+        while different := self._hierarchy.refresh(stale, again) - stale:
+            # Also at first: questions about bases were answered before all subclasses were known.
             stale |= different
             self._forget(stale)
+            again = set()
         self._started = True
         return paths | {path for path, inputs in self._inputs.items() if not stale.isdisjoint(inputs)}
 

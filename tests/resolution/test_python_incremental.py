@@ -270,3 +270,21 @@ def test_an_attribute_assigned_elsewhere_reaches_its_class():
     assert "car.py" in todo
     assert after["car.py"] != before["car.py"]
     assert after == {path: fresh.resolve(path) for path in other}
+
+
+SHAPES = {
+    "a.py": "class Plain: ...\ndef build(base):\n    class Built(base): ...\n\n"
+    "class Shape:\n    kind = Plain\n    def make(self):\n        return build(self.kind)\n",
+    "b.py": "from a import Shape\nclass Solid: ...\nclass Cube(Shape):\n    kind = Solid\n",
+}
+
+
+def test_a_base_known_through_subclasses_in_later_files_is_known_at_the_first_update():
+    resolver = Resolver("p")
+    resolver.update({path: extract(path, text.encode(), "python", content_hash(text.encode())) for path, text in SHAPES.items()}, ())
+    first = {path: resolver.resolve(path) for path in SHAPES}
+    ids = {row.qualname: row.id for path in SHAPES for row in resolver.symbols(path)}
+    inherits = {edge[1:3] for edge in first["a.py"].edges if edge.kind == "INHERITS"}
+    assert inherits == {(ids["build.Built"], ids["Plain"]), (ids["build.Built"], ids["Solid"])}
+    resolver.forget_answers()
+    assert {path: resolver.resolve(path) for path in SHAPES} == first
