@@ -146,6 +146,14 @@
     (await)
   ] @reference.spread)
 
+; await value
+(await
+  [
+    (identifier)
+    (attribute)
+    (subscript)
+  ]) @reference.implicit
+
 ; object.name; callees and targets are left out by the engine
 (attribute) @reference.read
 

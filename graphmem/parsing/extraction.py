@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.model import MODULE_QUALNAME
 from graphmem.parsing.facts import (
+    AWAIT,
     CALL,
     INDEX,
     LITERAL,
@@ -274,6 +275,9 @@ class Extraction:
         elif found[0] == CALL:
             _, callee, _, _ = found
             operands = (callee,)
+        elif found[0] == AWAIT:
+            _, awaited = found
+            operands = (awaited,)
         elif found[0] == OPERATOR:
             _, _, left, right = found
             operands = (left, right)

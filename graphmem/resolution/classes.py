@@ -125,15 +125,27 @@ class Classes:
 
     def _owner(self, symbol: Symbol, name: str, after: Symbol | None) -> Base | None:
         outside: Ext | None = None
+        assigned: Symbol | None = None  # its methods only assign the attribute, which calls the setter of a base's property
         skipping = after is not None
         for candidate in self.mro(symbol):
             if skipping:
                 skipping = candidate is not after
             elif not isinstance(candidate, Symbol):
                 outside = outside or candidate
+            elif assigned is not None:
+                if self._is_property(candidate, name):
+                    return candidate
             elif self.has(candidate, name):
-                return candidate
-        return outside
+                if self.project.files[candidate.path].names(candidate.index).get(name):
+                    return candidate
+                assigned = candidate
+        return assigned or outside
+
+    def _is_property(self, symbol: Symbol, name: str) -> bool:
+        """Whether the class itself defines a property of a name."""
+        entry = self.project.entry(symbol)
+        slots = entry.names(symbol.index).get(name, ())
+        return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def has(self, symbol: Symbol, name: str) -> bool:
         """Whether the class itself gives a name a value other than a placeholder."""

@@ -32,6 +32,7 @@ from graphmem.resolution.types import (
     MADE,
     OBJ,
     PARAM,
+    PENDING,
     SUPEROBJ,
     TOP,
     TUP,
@@ -395,7 +396,7 @@ class Evaluation:
                 found = join(found, atom[2][0])
             elif atom[0] == INST and isinstance(self.owner(atom[1], "__await__"), Symbol):
                 found = join(found, self.method_result(atom, "__await__"))
-            else:
+            elif atom[0] != PENDING:
                 found = join(found, frozenset((atom,)))
         return self.expanded(found)
 

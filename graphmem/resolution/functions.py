@@ -36,12 +36,14 @@ from graphmem.resolution.types import (
     bottom_for,
     box,
     closed,
+    is_deferred,
     is_open,
     join,
     join_all,
     made,
     one,
     partial,
+    pending,
     tuple_of,
 )
 
@@ -77,7 +79,7 @@ class Functions:
         declared = self.inference.declared(entry, definition.parent, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
-            value = declared
+            value = join(declared, pending(self.inference.expanded(self._passed(symbol, index)))) if is_deferred(declared) else declared
         else:
             value = closed(declared)
             value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
@@ -178,6 +180,8 @@ class Functions:
         if definition.returns >= 0:
             declared = self.inference.declared(entry, definition.parent, definition.returns)
             if not any(atom[0] == UNTYPED for atom in declared):
+                if is_deferred(declared) and not entry.yields.get(symbol.index):
+                    declared = join(declared, pending(self.body_result(symbol)))
                 return rules_of(entry).result(self.inference, symbol, declared)
             value = join(closed(declared), self.body_result(symbol))
         else:

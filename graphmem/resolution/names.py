@@ -10,7 +10,24 @@ from graphmem.parsing.facts import NAME
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.language import as_rules, rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, EXT, FUNC, MODULE, NAMESPACE, PARAM, Atom, Type, closed, is_open, join, join_all, one
+from graphmem.resolution.types import (
+    CLASS,
+    EMPTY,
+    EXT,
+    FUNC,
+    MODULE,
+    NAMESPACE,
+    PARAM,
+    Atom,
+    Type,
+    closed,
+    is_deferred,
+    is_open,
+    join,
+    join_all,
+    one,
+    pending,
+)
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
@@ -268,6 +285,9 @@ class Names:
         if binding.annotation >= 0:
             declared = self.declared(entry, binding.scope, binding.annotation)
             if not is_open(declared):
+                if binding.value >= 0 and is_deferred(declared):
+                    value = self.inference.term(entry, binding.scope, binding.value, binding.line)
+                    return join(declared, pending(self.inference.expanded(value)))
                 return declared
             declared = closed(declared)
         if binding.value < 0:

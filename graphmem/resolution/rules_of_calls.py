@@ -184,9 +184,19 @@ class CallRules:
         """Return the functions of the project that run when a class is defined."""
         return ()
 
+    def runs_on_instantiation(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the functions that run before the constructors of a class."""
+        return ()
+
     def called_through(self, package: str, dotted: str) -> Sequence[Through]:
         """Return the calls that an external function makes to its arguments."""
         return ()
+
+    resuming: frozenset[str] = frozenset()
+    """Methods whose implicit call runs the body of a generator or coroutine."""
+
+    attribute_readers: Collection[tuple[str, str]] = ()
+    """External functions that read the attribute of their first argument that their second argument names."""
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts a call's number of arguments."""

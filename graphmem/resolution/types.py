@@ -33,6 +33,7 @@ SELFTYPE: Final = 16
 UNTYPED: Final = 17
 MADE: Final = 18
 METHODS: Final = 19
+PENDING: Final = 20
 ANYTHING: Final = 99
 
 Package = NewType("Package", str)
@@ -118,6 +119,12 @@ Untyped = tuple[Literal[17]]
 Methods = tuple[Literal[19], "Class | Instance", str]
 """One of the methods of an object: the object and the prefix of the name."""
 
+Pending = tuple[Literal[20], Symbol]
+"""A call whose body runs later, when the result is iterated or awaited: the generator or coroutine function.
+
+It accompanies the box `iter` or `await` of the same call.
+"""
+
 Made = tuple[Literal[18], Symbol, int]
 """A new object of the class that a parameter is, or is an instance of.
 
@@ -160,6 +167,7 @@ Atom = (
     | Untyped
     | Made
     | Methods
+    | Pending
     | Anything
 )
 """One possible value: a tuple whose tag determines the other parts."""
@@ -404,6 +412,16 @@ def handed_back(atom: Atom) -> Symbol | None:
         return None
     _, _, dotted, given = atom
     return given if "(" in dotted or "[" in dotted else None
+
+
+def pending(value: Type) -> Type:
+    """Return the generators and coroutines whose bodies have not run yet."""
+    return frozenset(atom for atom in value if atom[0] == PENDING)
+
+
+def is_deferred(declared: Type) -> bool:
+    """Whether a declared type may be a generator or a coroutine."""
+    return any(atom[0] == BOX and atom[1] in ("iter", "await") for atom in declared)
 
 
 def made(value: Type) -> Type:

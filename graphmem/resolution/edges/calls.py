@@ -23,7 +23,7 @@ from graphmem.resolution.language import rules_of
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.rules_of_calls import Through
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.terms import call_at, last_name
+from graphmem.resolution.terms import call_at, last_name, string_of
 from graphmem.resolution.types import (
     BOX,
     BUILTIN,
@@ -36,6 +36,7 @@ from graphmem.resolution.types import (
     MODULE,
     NAMESPACE,
     PARTIAL,
+    PENDING,
     TOP,
     TUP,
     Instance,
@@ -128,6 +129,8 @@ class CallSites:
         for target in targets if arguments else ():
             if target.outside is not None:
                 self.run_through(reference, call, rules.called_through(*target.outside))
+                if target.outside in rules.attribute_readers and len(arguments) > 1:
+                    self.read_named(reference, arguments[0], string_of(self.terms[arguments[1]]))
         self.add_implied(reference)
 
     def without_types(self, reference: Reference, callee: int) -> int:
@@ -332,13 +335,20 @@ class CallSites:
                     value = frozenset(atom for atom in self.value(reference, argument) if atom[0] in (FUNC, INST, PARTIAL))
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
+    def read_named(self, reference: Reference, receiver: int, name: str) -> None:
+        """Add the edges of a function that reads an attribute by its name."""
+        raise NotImplementedError
+
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
         """Add a call of the first of several methods that the term's class has.
 
         For a method that creates an iterator, the iterator's method for the next element is added too.
         """
         value = self.value(reference, operand)
+        resumes = not rules_of(self.entry).resuming.isdisjoint(names)
         for atom in ordered(value):
+            if atom[0] == PENDING and resumes:
+                self.add_calls(reference, [Target(atom[1], None, "implicit", shared_among(value))])
             if atom[0] != INST:
                 continue
             for name in names:
@@ -380,7 +390,7 @@ def shared_among(value: Type) -> float:
 
     For a single class the result is 0, which means the confidence of the rule.
     """
-    classes = sum(atom[0] == INST for atom in value)
+    classes = sum(atom[0] in (INST, PENDING) for atom in value)
     return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
 
 

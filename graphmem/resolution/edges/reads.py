@@ -13,7 +13,7 @@ from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import Symbol
-from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, ordered
+from graphmem.resolution.types import CLASS, EXT, INST, MODULE, NAMESPACE, SUPEROBJ, Receiver, SuperObject, Type, ordered
 
 
 class ReadSites(VariableSites):
@@ -81,6 +81,13 @@ class ReadSites(VariableSites):
             elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference, atom, name, shared_among(value))
 
+    def read_named(self, reference: Reference, receiver: int, name: str) -> None:
+        """Add edges for `getattr(receiver, "name")`."""
+        value = self.value(reference, receiver)
+        for atom in ordered(value) if name else ():
+            if atom[0] in (INST, CLASS, SUPEROBJ):
+                self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
+
     def write(self, reference: Reference) -> None:
         """Add edges for `receiver.name = …` and `receiver[key] = …`."""
         term = self.terms[reference.term]
@@ -114,6 +121,8 @@ class ReadSites(VariableSites):
                 continue
             symbol = entry.symbols[slot.index]
             modifiers = entry.definitions[slot.index].modifiers
+            if atom[0] == INST and entry.definitions[slot.index].decorators:
+                self.use_descriptors(reference, self.inference.defined(symbol))
             if not rules_of(entry).is_member_of(entry, slot.index, atom):
                 continue
             if "setter" in modifiers:
@@ -132,16 +141,18 @@ class ReadSites(VariableSites):
 
         The descriptor runs when the attribute is read or written through an object.
         """
-        method = rules_of(self.entry).descriptor_methods.get(reference.kind)
-        if not method:
-            return
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None
             slots = entry.names(owner.index).get(name) if entry is not None and isinstance(owner, Symbol) else None
             if entry is not None and slots:
                 for slot in slots:
                     if slot.kind == "binding":
-                        for atom in ordered(self.inference.expanded(self.inference.binding(entry, slot.index))):
-                            if atom[0] == INST:
-                                self.special(reference, atom, method)
+                        self.use_descriptors(reference, self.inference.binding(entry, slot.index))
                 return
+
+    def use_descriptors(self, reference: Reference, value: Type) -> None:
+        """Add calls of the method of a descriptor that runs when it is used."""
+        method = rules_of(self.entry).descriptor_methods.get(reference.kind)
+        for atom in ordered(self.inference.expanded(value)) if method else ():
+            if atom[0] == INST and method:
+                self.special(reference, atom, method)

@@ -41,8 +41,8 @@ from graphmem.resolution.types import (
 FEW_OVERRIDES: Final = 4
 """Most overrides that a call on any receiver may mean.
 
-If there are more, overrides of a method with a body of its own, or of one that the language calls, count for `self` only. For
-other receivers the OVERRIDES edges record them.
+If there are more, overrides of a method with a body of its own count for `self` only. For other receivers the OVERRIDES edges record
+them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
 """
 
 UNLIKELY_OVERRIDE: Final = 0.45
@@ -83,6 +83,7 @@ class Targets:
                 yield Target(atom[1], None, "function_value" if other else rule)
             elif atom[0] == CLASS:
                 yield Target(atom[1], None, rule)
+                yield from (Target(symbol, None, "implicit") for symbol in rules.runs_on_instantiation(self.inference, atom[1]))
                 if atom[2]:
                     yield from self._constructors_below(atom[1], caller)
             elif atom[0] in (EXT, EXTI) and atom[3] is not None:
@@ -185,7 +186,7 @@ class Targets:
                 yield target._replace(kind=EdgeKind.REFERENCES)
             else:
                 yield target
-        if len(overrides) > FEW_OVERRIDES and not is_self and not is_abstract:
+        if len(overrides) > FEW_OVERRIDES and not is_self and not is_abstract and not name.startswith("__"):
             return
         likely = RULES["override"].confidence if is_self or is_abstract else UNLIKELY_OVERRIDE
         for symbol in overrides:

@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import NAME, OPERATOR
+from graphmem.parsing.facts import ATTR, CALL, NAME, OPERATOR
 from graphmem.resolution.terms import string_of
 from graphmem.resolution.types import (
     BOX,
@@ -31,6 +31,7 @@ from graphmem.resolution.types import (
     join,
     one,
     partial,
+    pending,
     tuple_of,
 )
 
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 MAX_RENAMES: Final = 3
 """Maximum number of variables to follow when looking for the prefix of a computed name."""
+
+_KEEPS_PREFIX: Final = frozenset({"lower", "replace", "strip", "rstrip", "removesuffix", "casefold"})
+"""Methods of a text that keep a lowercase prefix without spaces."""
 
 Known = Callable[["Inference", "Call"], Type]
 
@@ -85,6 +89,16 @@ def _container(kind: str) -> Known:
         return box(kind, _element_of_first(inference, call))
 
     return known
+
+
+def _iterator(inference: Inference, call: Call) -> Type:
+    """Return an iterator: a generator itself, or what `__iter__` returns."""
+    given = inference.expanded(call.argument(0) or EMPTY)
+    found = join(box("iter", inference.element(given)), pending(given))
+    for atom in given:
+        if atom[0] == INST:
+            found = join(found, inference.method_result(atom, "__iter__"))
+    return found
 
 
 def _dictionary(inference: Inference, call: Call) -> Type:
@@ -155,11 +169,22 @@ def _getattr(inference: Inference, call: Call) -> Type:
 def _prefix(inference: Inference, entry: FileEntry, scope: int, term: int, line: int, depth: int = 0) -> str:
     """Return the literal prefix of a computed name; "" if there is none.
 
-    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}"`. Variables are followed up to `MAX_RENAMES` times.
+    Examples: `"do_" + name`, `"do_%s" % name`, `f"do_{name}".lower()`, `"do_{}".format(name)`. Variables are followed up to
+    `MAX_RENAMES` times.
     """
     found = entry.terms[term]
+    if found[0] == CALL:
+        callee = entry.terms[found[1]]
+        if callee[0] != ATTR:
+            return ""
+        _, text, method = callee
+        if method == "format":
+            return string_of(entry.terms[text]).partition("{")[0]
+        return _prefix(inference, entry, scope, text, line, depth) if method in _KEEPS_PREFIX else ""
     if found[0] == OPERATOR:
         _, sign, left, _ = found
+        if sign == "+" and entry.terms[left][0] == OPERATOR:  # "do_" + name + "_field"
+            return _prefix(inference, entry, scope, left, line, depth)
         return string_of(entry.terms[left]).partition("%")[0] if sign in ("+", "%") else ""
     if found[0] == NAME and depth < MAX_RENAMES:
         places = inference.lookup(entry, scope, found[1], line) or []
@@ -220,8 +245,8 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
     ("builtins", "tuple"): _container("tuple"),
     ("builtins", "sorted"): _container("list"),
     ("builtins", "reversed"): _container("iter"),
-    ("builtins", "iter"): _container("iter"),
-    ("builtins", "aiter"): _container("iter"),
+    ("builtins", "iter"): _iterator,
+    ("builtins", "aiter"): _iterator,
     ("builtins", "dict"): _dictionary,
     ("builtins", "next"): _next,
     ("builtins", "anext"): _next,

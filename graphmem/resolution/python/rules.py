@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
+from graphmem.parsing.facts import ATTR, AWAIT, CALL, ENTER, INDEX, ITER, NAME, OPERATOR, STRING
 from graphmem.resolution.operators import ASSIGNING, BINARY, METHODS, UNARY
 from graphmem.resolution.python.annotations import PythonTypes
 from graphmem.resolution.python.library import (
@@ -21,7 +21,23 @@ from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, IT
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself
-from graphmem.resolution.types import BOX, BUILTINS, CLASS, EMPTY, EXT, FUNC, INST, Container, Instance, Outside, Type, box, join, one
+from graphmem.resolution.types import (
+    BOX,
+    BUILTINS,
+    CLASS,
+    EMPTY,
+    EXT,
+    FUNC,
+    INST,
+    PENDING,
+    Container,
+    Instance,
+    Outside,
+    Type,
+    box,
+    join,
+    one,
+)
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Binding, Definition
@@ -47,6 +63,8 @@ class PythonRules(PythonTypes):
     methods_are_inputs = True
     class_calls_are_virtual = False
     type_tests = ("isinstance", "issubclass")
+    attribute_readers = (("builtins", "getattr"), ("builtins", "hasattr"))
+    resuming = frozenset({"__iter__", "__next__", "__aiter__", "__anext__", "__contains__", "__await__"})
     item_method = "__getitem__"
     item_setters = ("__setitem__",)
     attribute_setter = "__setattr__"
@@ -98,9 +116,9 @@ class PythonRules(PythonTypes):
             name = _last_name(entry, decorator)
             if name in ("contextmanager", "asynccontextmanager"):
                 return box("enter", inference.element(inference.expanded(value)))
-        if "async" in definition.modifiers and "generator" not in definition.modifiers:
-            return box("await", value)
-        return value
+        if "generator" in definition.modifiers:
+            return join(value, one((PENDING, symbol)))
+        return join(box("await", value), one((PENDING, symbol))) if "async" in definition.modifiers else value
 
     def decorate(self, inference: Inference, entry: FileEntry, symbol: Symbol, decorator: int, current: Type) -> Type:
         """Return what a decorator of the project returns for a function.
@@ -222,6 +240,9 @@ class PythonRules(PythonTypes):
         if found[0] == ITER:
             _, iterable = found
             return (Run(iterable, ITERATION), Run(iterable, ("__aiter__",)))
+        if found[0] == AWAIT:
+            _, awaitable = found
+            return (Run(awaitable, ("__await__",)),)
         if found[0] == ENTER:
             _, manager = found
             return tuple(Run(manager, (name,)) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
@@ -282,6 +303,15 @@ class PythonRules(PythonTypes):
         owner = inference.owner(symbol, "__init_subclass__", after=symbol)
         if isinstance(owner, Symbol):
             found += inference.functions(owner, "__init_subclass__")
+        return found
+
+    def runs_on_instantiation(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
+        """Return the `__call__` of the metaclass, which runs before `__new__`."""
+        found: list[Symbol] = []
+        for metaclass in self._metaclasses(inference, symbol):
+            owner = inference.owner(metaclass, "__call__")
+            if isinstance(owner, Symbol):
+                found += inference.functions(owner, "__call__")
         return found
 
     def _metaclasses(self, inference: Inference, symbol: Symbol) -> list[Symbol]:
