@@ -51,6 +51,9 @@ class ModuleDependency:
     kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
     sites: Annotated[list[PathStep], Doc("the first few edges; up to 20 for an upward dependency"), Size(4)]
+    worth_cutting: Annotated[
+        bool, Doc("true when cutting it alone takes a module out of its cycle; of these the cheapest, at most one dependency in twenty")
+    ] = False
 
 
 @answer

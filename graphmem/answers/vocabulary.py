@@ -58,6 +58,10 @@ EntryKind: TypeAlias = Annotated[
     Literal["main", "command", "route", "event", "task", "export", "test", "fixture"],
     Vocabulary("EntryKind", "Kinds of entry points."),
 ]
+FileRole: TypeAlias = Annotated[
+    Literal["code", "test", "migration", "generated", "no_code"],
+    Vocabulary("FileRole", "The role of a file on the map."),
+]
 ViewKind: TypeAlias = Annotated[Literal["modules", "impact"], Vocabulary("ViewKind", "The content of a view.")]
 ViewFormat: TypeAlias = Annotated[
     Literal["svg", "mermaid", "dot", "graphml", "json"], Vocabulary("ViewFormat", "The format of a drawn view.")

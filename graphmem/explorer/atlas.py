@@ -6,14 +6,14 @@ the part that fits its window, and requests symbols when zoomed in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from graphmem.explorer.packing import F64, drawn_together, packed, sunflower
+from graphmem.explorer.packing import F64, packed, sunflower
+from graphmem.explorer.rows import Band, Block, in_rows
 from graphmem.projection.arrays import EDGE_KINDS, NODE_KINDS, SYMBOL
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from graphmem.projection.graph import GraphView
 
 SURE: Final = 0.8  # edges of at least this confidence are drawn as certain; the explorer's legend says so
+_FUNCTIONS: Final = tuple(NODE_KINDS.index(kind) for kind in ("function", "method"))
 _KIND_DEFINES: Final = EDGE_KINDS.index("DEFINES") if "DEFINES" in EDGE_KINDS else -1
 
 
@@ -31,8 +32,11 @@ class Atlas:
 
     Attributes (k modules, f files; files are sorted by path):
         modules: name of each module, ascending; "" for files that belong to none.
+        titles: what each module does.
         layers: int64, shape (k,): layer of each module, see `draw`.
-        upward: edges that go against the layers, by pairs of positions in `modules`, see `draw`.
+        bands: the layers, top first.
+        blocks: modules that depend on each other in cycles, as positions in `modules`.
+        cuts: edges that are worth cutting, by pairs of positions in `modules`, see `draw`.
         module_x, module_y, module_r: float64, shape (k,): centre and radius of each module.
         paths: paths of the files.
         path_numbers: int64, shape (f,): positions of the files in the view's paths.
@@ -44,12 +48,16 @@ class Atlas:
         edges: int64, shape (m, 5): source file, destination file, kind (position in EDGE_KINDS), number of edges, and number of certain
             edges
             among them; sorted by the first three.
+        measures: int64, shape (f,), by name: `functions` outside tests, those `tested` directly by a test, and calls that are `unresolved`.
     """
 
     generation: int
     modules: list[str]
+    titles: list[str]
     layers: npt.NDArray[np.int64]
-    upward: Mapping[tuple[int, int], int]
+    bands: list[Band]
+    blocks: list[Block]
+    cuts: Mapping[tuple[int, int], int]
     module_x: F64
     module_y: F64
     module_r: F64
@@ -63,29 +71,40 @@ class Atlas:
     complexity: npt.NDArray[np.int64]
     dependents: npt.NDArray[np.int64]
     edges: npt.NDArray[np.int64]
+    measures: Mapping[str, npt.NDArray[np.int64]]
 
 
-def draw(
-    view: GraphView,
-    module_of_path: Mapping[str, str],
-    layer_of: Mapping[str, int],
-    upward: Mapping[tuple[str, str], int] = MappingProxyType({}),
-) -> Atlas:
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a map shows of the modules, each by name.
+
+    Attributes:
+        module_of: name of the module of each file that is shown.
+        titles: what each module does.
+        layers: layer of each module. Higher ones depend on lower ones, and all modules of a cycle have the same.
+        inner: order of the modules in a cycle.
+        knots: groups of modules that depend on each other in cycles.
+        cuts: dependencies that are worth cutting, with their number of edges. The same two modules can have more edges that do not count
+            for layers, such as those of tests.
+    """
+
+    module_of: Mapping[str, str]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    layers: Mapping[str, int] = field(default_factory=dict)
+    inner: Mapping[str, int] = field(default_factory=dict)
+    knots: Sequence[Sequence[str]] = ()
+    cuts: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+def draw(view: GraphView, plan: Plan) -> Atlas:
     """Draw the map of a graph view.
 
     It takes about 60 ms for 600 files, 0.5 s for 3,000.
-
-    Args:
-        view: the graph.
-        module_of_path: name of the module of each file; missing files belong to "".
-        layer_of: layer of each module by name. Higher layers depend on lower ones and are drawn above them.
-        upward: dependencies from a lower to a higher layer, by pair of module names, with their number of edges. The same two modules can
-            have more edges that do not count for layers, such as those of tests.
     """
-    numbers = np.array([i for i, path in enumerate(view.paths) if view.file_node(path) is not None], dtype=np.int64)
+    numbers = np.array([i for i, path in enumerate(view.paths) if path in plan.module_of and view.file_node(path) is not None], np.int64)
     paths = [view.paths[i] for i in numbers.tolist()]
     f = len(paths)
-    names = [module_of_path.get(path, "") for path in paths]
+    names = [plan.module_of[path] for path in paths]
     modules = sorted(set(names))
     place = {name: i for i, name in enumerate(modules)}
     module_of = np.array([place[name] for name in names], dtype=np.int64)
@@ -112,15 +131,18 @@ def draw(
     keys, back = np.unique(ends[:, 0] * len(modules) + ends[:, 1], return_inverse=True)
     weight = np.bincount(back, weights=edges[:, 3], minlength=len(keys)) if len(edges) else np.zeros(0)
     src, dst = keys // max(len(modules), 1), keys % max(len(modules), 1)
-    other = src != dst
-    layers = np.array([layer_of.get(name, 0) for name in modules], dtype=np.int64)
-    depth = 1.0 - 2.0 * layers / max(int(layers.max(initial=0)), 1)
-    module_x, module_y = drawn_together(module_r, depth, src[other], dst[other], weight[other])
+    between = {(a, b): w for a, b, w in zip(src.tolist(), dst.tolist(), weight.tolist(), strict=True) if a != b}
+    layers = [plan.layers.get(name, 0) for name in modules]
+    knots = [knot for knot in ([place[name] for name in one if name in place] for one in plan.knots) if len(knot) > 1]
+    module_x, module_y, bands, blocks = in_rows(module_r, layers, knots, [plan.inner.get(name, 0) for name in modules], between)
     return Atlas(
         view.generation,
         modules,
-        layers,
-        {(place[a], place[b]): count for (a, b), count in upward.items() if a in place and b in place},
+        [plan.titles.get(name, "") for name in modules],
+        np.array(layers, dtype=np.int64),
+        bands,
+        blocks,
+        {(place[a], place[b]): count for (a, b), count in plan.cuts.items() if a in place and b in place},
         module_x,
         module_y,
         module_r,
@@ -134,7 +156,21 @@ def draw(
         complexity,
         dependents,
         edges,
+        _measures(view, file_of_node, at, f),
     )
+
+
+def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:
+    """Count functions and unresolved calls by file; see `Atlas.measures`."""
+    functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
+    tested = np.zeros(view.n, np.bool_)
+    tested[view.dst[view.is_test[view.src] & (view.edge_kind != _KIND_DEFINES)]] = True
+    numbers = at[view.arrays.unresolved.path]
+    return {
+        "functions": np.bincount(file_of_node[functions], minlength=f).astype(np.int64),
+        "tested": np.bincount(file_of_node[functions & tested], minlength=f).astype(np.int64),
+        "unresolved": np.bincount(numbers[numbers >= 0], minlength=f).astype(np.int64),
+    }
 
 
 def _between(view: GraphView, file_of_node: npt.NDArray[np.int64], f: int) -> npt.NDArray[np.int64]:
@@ -173,12 +209,22 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
         "kinds": list(EDGE_KINDS),
         "modules": {
             "name": atlas.modules,
+            "title": atlas.titles,
             "layer": atlas.layers.tolist(),
             "x": _short(atlas.module_x),
             "y": _short(atlas.module_y),
             "r": _short(atlas.module_r),
             "files": np.bincount(atlas.module_of, minlength=k).tolist(),
             "symbols": np.bincount(atlas.module_of, weights=atlas.symbols, minlength=k).astype(int).tolist(),
+        },
+        "bands": {
+            "layer": [one.number for one in atlas.bands],
+            "top": [round(one.top, 2) for one in atlas.bands],
+            "bottom": [round(one.bottom, 2) for one in atlas.bands],
+        },
+        "blocks": {
+            "members": [one.members for one in atlas.blocks],
+            **{side: [round(getattr(one, side), 2) for one in atlas.blocks] for side in ("left", "top", "right", "bottom")},
         },
         "files": {
             "path": atlas.paths,
@@ -189,6 +235,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
             "symbols": atlas.symbols.tolist(),
             "complexity": atlas.complexity.tolist(),
             "dependents": atlas.dependents.tolist(),
+            **{name: values.tolist() for name, values in atlas.measures.items()},
         },
         "moduleEdges": {
             "src": src.tolist(),
@@ -196,7 +243,7 @@ def columns(atlas: Atlas, edge_limit: int) -> tuple[dict[str, Any], int]:
             "kind": (found % kinds).tolist(),
             "count": count.tolist(),
             "certain": sure.tolist(),
-            "upward": [atlas.upward.get(pair, 0) for pair in zip(src.tolist(), dst.tolist(), strict=True)],
+            "cut": [atlas.cuts.get(pair, 0) for pair in zip(src.tolist(), dst.tolist(), strict=True)],
         },
         "fileEdges": {
             "src": edges[kept, 0].tolist(),

@@ -1,4 +1,4 @@
-"""Circle layouts: packing, even spread over a disc, and springs.
+"""Circle layouts: packing, and even spread over a disc.
 
 Every layout is deterministic. It does not depend on threads or hash seeds.
 """
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 F64 = npt.NDArray[np.float64]
 
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
-ROUNDS: Final = 300  # of the spring layout; a map of some hundred modules settles in far fewer
-SEPARATING_ROUNDS: Final = 200
-WIDER: Final = 1.5  # as windows are
 TOUCH: Final = 1e-6  # circles that overlap by less touch
 
 
@@ -150,77 +147,3 @@ def _nearness(one: _Circle) -> float:
     other = one.after
     both = one.r + other.r
     return float(((one.x * other.r + other.x * one.r) / both) ** 2 + ((one.y * other.r + other.y * one.r) / both) ** 2)
-
-
-def drawn_together(radii: F64, depth: F64, src: npt.NDArray[Any], dst: npt.NDArray[Any], weight: F64) -> tuple[F64, F64]:
-    """Place circles near their neighbours, each at its depth.
-
-    Springs along edges are as strong as the logarithm of their weight. All circles repel each other and are pulled to their depth. Then
-    overlaps are removed. The layout is wider than high.
-
-    Args:
-        radii: float64, shape (n,), each > 0.
-        depth: float64, shape (n,), -1 for the top to 1 for the bottom.
-        src: one end of each edge, as positions of circles, shape (m,).
-        dst: the other end, likewise.
-        weight: number of edges, float64, shape (m,), each >= 1.
-
-    Returns:
-        x and y, float64, shape (n,).
-
-    Source:
-        Fruchterman, Reingold 1991, Graph drawing by force-directed placement, with sizes.
-    """
-    n = len(radii)
-    if n < 2:
-        return np.zeros(n), np.zeros(n)
-    strength = np.zeros((n, n))
-    np.add.at(strength, (src, dst), np.log1p(weight))
-    strength = strength + strength.T
-    scale = float(np.sqrt((radii * radii).sum()))
-    order = np.lexsort((np.arange(n), -radii))
-    x, y = np.zeros(n), np.zeros(n)
-    x[order], y[order] = sunflower(n, scale)
-    height = depth * scale
-    y[order] = 0.5 * y[order] + 0.5 * height[order]
-    apart = radii[:, None] + radii[None, :]
-    inward = np.where(strength.any(axis=1), 0.03, 0.3)  # unconnected circles would drift away
-    pull = strength / max(float(strength.max()), 1e-9)
-    for round_ in range(ROUNDS):
-        dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
-        distance = np.maximum(np.hypot(dx, dy), 1e-3)
-        gap = distance - apart
-        force = (apart * apart) / (distance * distance) - pull * np.maximum(gap, 0) / scale
-        np.fill_diagonal(force, 0)
-        fx = (force * dx / distance).sum(axis=1) - inward * x / scale * n**0.5
-        fy = (force * dy / distance).sum(axis=1) - 0.6 * (y - height) / scale * n**0.5
-        step = scale * 0.1 * (1 - round_ / ROUNDS)
-        length = np.maximum(np.hypot(fx, fy), 1e-9)
-        x += fx / length * np.minimum(length * scale * 0.02, step)
-        y += fy / length * np.minimum(length * scale * 0.02, step)
-    return _separated(WIDER * x, y, radii)
-
-
-def _separated(x: F64, y: F64, radii: F64) -> tuple[F64, F64]:
-    """Push overlapping pairs apart, each circle half the distance.
-
-    This is repeated for some rounds. At the end the layout is stretched until nothing overlaps.
-    """
-    n = len(radii)
-    apart = (radii[:, None] + radii[None, :]) * 1.06
-    np.fill_diagonal(apart, 0)
-    for _ in range(SEPARATING_ROUNDS):
-        dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
-        distance = np.hypot(dx, dy)
-        same = (distance < TOUCH) & ~np.eye(n, dtype=bool)
-        if same.any():
-            x = x + np.arange(n) * 1e-3  # two circles in one place have no direction to part
-            continue
-        over = np.maximum(apart - distance, 0)
-        if over.max() <= TOUCH:
-            return x, y
-        share = over / np.maximum(distance, TOUCH) * 0.5
-        x, y = x + (share * dx).sum(axis=1) * 0.9, y + (share * dy).sum(axis=1) * 0.9
-    dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
-    stretch = float((apart / np.maximum(np.hypot(dx, dy), TOUCH) * (1 - np.eye(n))).max())
-    return x * max(1.0, stretch), y * max(1.0, stretch)

@@ -29,7 +29,7 @@ from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review
-from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, Relation, SearchKind, SymbolKind
+from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
 
@@ -245,15 +245,28 @@ class CodeOperations:
         """The part of the graph around some symbols, in both directions."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
-    def atlas(self, edges: int = 6000) -> Picture:
+    def atlas(self, edges: int = 6000, roles: Sequence[FileRole] | None = None) -> Picture:
         """The map of the project, with positions.
 
         Its columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`.
+        `bands` are the layers from the top, `blocks` rectangles around cycles, and `roles` counts the files of each role.
+
+        Args:
+            edges: the maximum number of edges between files, heaviest first.
+            roles: only files of these roles; without it all files.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
-    def atlas_symbols(self, paths: Annotated[Sequence[str], Within("targets")], limit: Annotated[int, Within("hits")] = 5000) -> Picture:
-        """The `symbols` of files with their map positions, and their `edges`."""
+    def atlas_symbols(
+        self,
+        paths: Annotated[Sequence[str], Within("targets")],
+        limit: Annotated[int, Within("hits")] = 5000,
+        roles: Sequence[FileRole] | None = None,
+    ) -> Picture:
+        """The `symbols` of files with their map positions, and their `edges`.
+
+        `roles` are those of the map that is shown.
+        """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def neighbourhood(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from graphmem.answers import Picture
 from graphmem.answers.boundaries import ArchitectureCheck
+from graphmem.answers.maps import MapEntries
 from graphmem.answers.marks import Doc
 from graphmem.answers.semantic import (
     CentralPage,
@@ -52,6 +53,39 @@ class SemanticOperations:
         """A module with its files and their links.
 
         `ref` is its name, its id, or the path of a file in it.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
+    def map_entries(self) -> MapEntries:
+        """The names, colours, groups and notes that people gave modules.
+
+        They are in `.graphmem/map.json`, which a repository can keep.
+        """
+
+    @operation("mutation", needs="curate", shows=Sight.PLAIN, slow=True)
+    def change_map(
+        self,
+        module: Annotated[str, Ref()],
+        *,
+        name: str | None = None,
+        colour: str | None = None,
+        group: str | None = None,
+        note: str | None = None,
+        hidden: bool | None = None,
+        pinned: Annotated[Sequence[float] | None, Within("targets")] = None,
+    ) -> MapEntries:
+        """Change how a module looks on the map, for everybody.
+
+        What is not given stays. An empty value takes the change back.
+
+        Args:
+            module: its name or id.
+            name: a name for people; references still use the name of the index.
+            colour: a colour as #rrggbb.
+            group: the name of a group of modules.
+            note: a text for readers of the map.
+            hidden: leave the module out of the map.
+            pinned: the place of the module, as shares of the map's width and height.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("cycles",)}, command="cycles")

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow.compute as pc
 
 from graphmem.analysis.semantic import central
 from graphmem.analysis.semantic.cochange import together
@@ -24,6 +25,7 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
+from graphmem.analysis.semantic.titles import titles, told_in
 from graphmem.model import PackedChunkRow
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
 from graphmem.runtime.compression import inflated
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphmem.analysis.semantic.heat import F64
+    from graphmem.analysis.semantic.titles import Title
     from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow
     from graphmem.history.co_edits import History
     from graphmem.project.graph_source import GraphSource
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 SETTLED_S: Final = 30.0  # without a change before results of a later graph are derived
 
 _BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
+_OVERVIEW: Final = r"(?i)(^|/)(readme|architecture|overview|contributing)[^/]*\.(md|markdown|rst)$"  # pages that describe folders
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
@@ -136,6 +140,15 @@ class Semantics:
                 with kept_if_possible("flows"):
                     self._store.put_flows(self.view.generation, [_flow_row(one) for one in self._flows[kinds]])
         return self._flows[kinds]
+
+    @cached_property
+    def titles(self) -> list[Title]:
+        """What each module does, in the order of `modules.groups`."""
+        table = self._store.packed_chunks().select(PackedChunkRow._fields)
+        pages = table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()
+        pages.sort(key=lambda row: (row["path"].count("/"), row["path"], row["start_line"]))
+        texts = (inflated(row["packed"], row["start_line"], row["end_line"])[1] for row in pages)
+        return titles(self.modules, told_in(texts))
 
     @cached_property
     def pieces(self) -> list[Piece]:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from graphmem.analysis.refs import resolve_ref
+from graphmem.analysis.semantic.roles import ROLES
+from graphmem.analysis.semantic.roles import roles as roles_of
 from graphmem.analysis.weights import IMPACT_KINDS
 from graphmem.answers import Picture
 from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.explorer import around
-from graphmem.explorer.atlas import Atlas, columns, draw, symbol_columns
+from graphmem.explorer.atlas import Atlas, Plan, columns, draw, symbol_columns
+from graphmem.project.arguments import one_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.project.derived import SemanticSource
+    from graphmem.answers.vocabulary import FileRole
+    from graphmem.project.derived import Semantics, SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
 
@@ -32,14 +35,15 @@ class Pictures:
 
     graph: GraphSource
     semantics: SemanticSource  # modules and layers of the graph
-    _atlas: Atlas | None = field(default=None, init=False)
+    _atlases: dict[tuple[str, ...], Atlas] = field(default_factory=dict, init=False)  # of one generation, by roles
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def atlas(self, edges: int = MAX_EDGES) -> Picture:
+    def atlas(self, edges: int = MAX_EDGES, roles: Sequence[str] | None = None) -> Picture:
         """Return the map of the project: modules, files and dependencies.
 
         Args:
             edges: maximum number of edges between files, heaviest first; edges between modules are always complete.
+            roles: only files of these roles; None for all.
 
         Raises:
             BadInputError: `edges` is negative.
@@ -47,16 +51,21 @@ class Pictures:
         """
         if edges < 0:
             raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
-        _, atlas = self._drawn()
+        _, atlas = self._drawn(roles)
         made, left_out = columns(atlas, edges)
+        role = self._roles()
+        made["files"]["role"] = [role[path] for path in atlas.paths]
+        counts = Counter(role.values())
+        made["roles"] = {"role": list(ROLES), "files": [counts[one] for one in ROLES]}
         return Picture(made, left_out, self.graph.state())
 
-    def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS) -> Picture:
+    def atlas_symbols(self, paths: Sequence[str], limit: int = MAX_SYMBOLS, roles: Sequence[str] | None = None) -> Picture:
         """Return symbols of some files at their places on the map, with edges.
 
         Args:
             paths: paths of files, as the map gives them.
             limit: maximum number of symbols, at least 1. Symbols of the last file may be cut, and the answer reports how many are missing.
+            roles: the roles of the map.
 
         Raises:
             BadInputError: `limit` is out of range.
@@ -65,7 +74,7 @@ class Pictures:
         """
         if limit < 1:
             raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
-        view, atlas = self._drawn()
+        view, atlas = self._drawn(roles)
         place = {path: i for i, path in enumerate(atlas.paths)}
         unknown = next((path for path in paths if path not in place), None)
         if unknown is not None:
@@ -103,20 +112,45 @@ class Pictures:
         )
         return Picture(made, left_out, self.graph.state())
 
-    def _drawn(self) -> tuple[GraphView, Atlas]:
+    def _roles(self) -> dict[str, FileRole]:
+        here = self.semantics.newest()
+        with here.lock:
+            return roles_of(here.modules)
+
+    def _drawn(self, roles: Sequence[str] | None) -> tuple[GraphView, Atlas]:
         """Return the view and its map, which is computed once a generation."""
+        for one in roles or ():
+            one_of("roles", one, ROLES)
+        key = ROLES if roles is None else tuple(sorted(set(roles)))
         view = self.graph.view()
         with self._lock:
-            if self._atlas is None or self._atlas.generation != view.generation:
+            if any(one.generation != view.generation for one in self._atlases.values()):
+                self._atlases.clear()
+            if key not in self._atlases:
                 here = self.semantics.newest()
                 with here.lock:
-                    found = here.modules
-                    names = {path: group.name for group in found.groups for path in group.paths}
-                    layers = {group.name: found.layer[i] for i, group in enumerate(found.groups)}
-                    upward = {(found.groups[a].name, found.groups[b].name): len(found.between[a, b]) for a, b in sorted(found.upward)}
-                    tests = {found.files.paths[i] for i in np.flatnonzero(found.files.is_test).tolist()}
-                    above = max(layers.values(), default=0) + 1
-                    # Layers ignore dependencies of tests, which may use everything. Modules that hold only tests are drawn on top.
-                    layers.update({group.name: above for group in found.groups if tests.issuperset(group.paths)})
-                self._atlas = draw(view, names, layers, upward)
-            return view, self._atlas
+                    self._atlases[key] = draw(view, _plan(here, set(key)))
+            return view, self._atlases[key]
+
+
+def _plan(here: Semantics, roles: set[str]) -> Plan:
+    """What the map shows: modules of files with these roles, in rows.
+
+    Layers ignore dependencies of tests, which may use everything. Modules that hold only tests are drawn on top, and files without code
+    at the bottom.
+    """
+    found = here.modules
+    names = [group.name for group in found.groups]
+    role = roles_of(found)
+    layers = {names[i]: 1 + stratum for i, stratum in found.stratum.items()}
+    above = max(layers.values(), default=0) + 1
+    layers.update({group.name: above for group in found.groups if all(role[path] == "test" for path in group.paths)})
+    layers[""] = 0
+    return Plan(
+        module_of={path: found.name_of(path) for path, one in role.items() if one in roles},
+        titles={name: title.text for name, title in zip(names, here.titles, strict=True)},
+        layers=layers,
+        inner={names[i]: layer for i, layer in found.layer.items()},
+        knots=[[names[i] for i in knot if layers[names[i]] != above] for knot in found.knots],
+        cuts={(names[a], names[b]): len(found.between[a, b]) for a, b in sorted(found.worth_cutting)},
+    )

@@ -55,6 +55,7 @@ from graphmem.project.language import Described, LanguageQuestions
 from graphmem.project.lazy import Lazy
 from graphmem.project.learning import SessionLearning
 from graphmem.project.lookups import Lookups
+from graphmem.project.map_entries import MapNotes
 from graphmem.project.memories import Memories
 from graphmem.project.outlines import Outlines
 from graphmem.project.outside_evidence import OutsideEvidence
@@ -292,6 +293,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             system,
             changes,
             Boundaries(graph),
+            MapNotes(graph, semantics),
             LanguageQuestions(search.search, semantics, paragraphs, described, model, settings),
             Documents(store, graph, status.project, system, impact.impact),
             co_access,

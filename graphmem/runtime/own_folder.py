@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-FOR_PEOPLE: Final = ("rules", "architecture.toml", "architecture-baseline.txt")  # people write and may commit them
+FOR_PEOPLE: Final = ("rules", "architecture.toml", "architecture-baseline.txt", "map.json")  # people write and may commit them
 IGNORE: Final = "*\n" + "".join(f"!{name}\n" for name in (*FOR_PEOPLE, "rules/**"))
-_BEFORE: Final = ("*\n", "*\n!rules/\n!rules/**\n")  # written by earlier versions
+_BEFORE: Final = (
+    "*\n",
+    "*\n!rules/\n!rules/**\n",
+    "*\n!rules\n!architecture.toml\n!architecture-baseline.txt\n!rules/**\n",
+)  # written by earlier versions
 
 
 def hide_from_git(folder: Path) -> None:

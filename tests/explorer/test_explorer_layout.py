@@ -9,7 +9,8 @@ import pytest
 
 from graphmem.client.connecting import RemoteGraphMem
 from graphmem.errors import BadInputError, SymbolNotFoundError
-from graphmem.explorer.packing import drawn_together, packed, sunflower
+from graphmem.explorer.packing import packed, sunflower
+from graphmem.explorer.rows import in_rows
 
 RADII = [((i * 7919) % 97 + 3) / 10 for i in range(300)]
 
@@ -29,23 +30,38 @@ def test_packed_circles_do_not_overlap_and_fit_the_radius_that_is_said(n):
     assert n < 17 or radius < 1.6 * float(np.sqrt((r * r).sum()))  # side by side, not strewn
 
 
-def test_modules_lie_at_their_depth_and_do_not_overlap():
-    r = np.array(RADII[:40])
-    src = np.array([i for i in range(40) for _ in range(3)])
-    dst = (src * 13 + np.arange(120)) % 40
-    depth = np.linspace(-1, 1, 40)
-    x, y = drawn_together(r, depth, src, dst, np.ones(120))
+def rows_of(n, knots=()):
+    """Circles in four layers with edges down, and some cycles."""
+    r = np.array(RADII[:n])
+    layer = [i % 4 for i in range(n)]
+    for knot in knots:
+        for one in knot:
+            layer[one] = layer[knot[0]]
+    weight = {(a, b): 1 + a % 5 for a in range(n) for b in range(n) if (a * 13 + b) % 7 == 0 and layer[a] > layer[b]}
+    return r, layer, in_rows(r, layer, knots, list(range(n)), weight)
+
+
+@pytest.mark.parametrize("knots", [(), ([0, 5, 9, 14], [3, 7])], ids=["without cycles", "with cycles"])
+def test_modules_lie_in_rows_by_layer_and_do_not_overlap(knots):
+    r, layer, (x, y, bands, blocks) = rows_of(40, knots)
     assert not overlaps(x, y, r)
-    assert float(np.corrcoef(depth, y)[0, 1]) > 0.8
-    again = drawn_together(r, depth, src, dst, np.ones(120))
+    assert [one.number for one in bands] == [3, 2, 1, 0]
+    assert all(above.bottom <= below.top for above, below in itertools.pairwise(bands))
+    extent = {one.number: one for one in bands}
+    assert all(extent[layer[i]].top <= y[i] - r[i] and y[i] + r[i] <= extent[layer[i]].bottom for i in range(40))
+    for block in blocks:
+        inside = [block.left <= x[i] - r[i] and x[i] + r[i] <= block.right and block.top <= y[i] - r[i] <= block.bottom for i in range(40)]
+        assert [i for i, one in enumerate(inside) if one] == sorted(block.members), "a frame holds its cycle and nothing else"
+    again = rows_of(40, knots)[2]
     assert np.array_equal(x, again[0])
     assert np.array_equal(y, again[1])
 
 
-def test_two_modules_without_any_edge_are_two_circles():
-    none = np.zeros(0, np.int64)
-    x, y = drawn_together(np.ones(2), np.zeros(2), none, none, np.zeros(0))
-    assert not overlaps(x, y, np.ones(2))
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_modules_without_any_edge_are_as_many_circles(n):
+    x, y, _, blocks = in_rows(np.ones(n), [0] * n, [], [0] * n, {})
+    assert not (n and overlaps(x, y, np.ones(n)))
+    assert not blocks
 
 
 def test_symbols_are_spread_inside_the_disc():
@@ -66,12 +82,28 @@ def test_every_file_of_the_index_is_on_the_map_inside_its_module(networkx_servic
         out = np.hypot(files["x"][i] - modules["x"][module], files["y"][i] - modules["y"][module]) + files["r"][i]
         assert out <= modules["r"][module] + 0.05
     known = networkx_service.modules()
-    layers = {one.name: one.layer for one in known.modules if one.test_files < one.files}
-    assert all(layer == layers[name] for name, layer in zip(modules["name"], modules["layer"], strict=True) if name in layers)
-    edges = columns["moduleEdges"]
-    ends = zip(edges["src"], edges["dst"], edges["upward"], strict=True)
-    against = {(modules["name"][a], modules["name"][b]): up for a, b, up in ends if up}
-    assert against == {(one.src_name, one.dst_name): one.weight for one in known.dependencies if one.upward}
+    edges, layer = columns["moduleEdges"], dict(zip(modules["name"], modules["layer"], strict=True))
+    ends = zip(edges["src"], edges["dst"], edges["cut"], strict=True)
+    cut = {(modules["name"][a], modules["name"][b]): count for a, b, count in ends if count}
+    assert cut == {(one.src_name, one.dst_name): one.weight for one in known.dependencies if one.worth_cutting}
+    framed = [{modules["name"][i] for i in members} for members in columns["blocks"]["members"]]
+    for one in known.dependencies:
+        together = any({one.src_name, one.dst_name} <= frame for frame in framed)
+        assert together or layer[one.src_name] > layer[one.dst_name], "every dependency leads down, except in a cycle"
+
+
+def test_files_of_other_roles_are_folded_until_they_are_asked_for(networkx_service):
+    whole, code = networkx_service.atlas().columns, networkx_service.atlas(roles=["code"]).columns
+    counts = dict(zip(whole["roles"]["role"], whole["roles"]["files"], strict=True))
+    assert counts == {one: whole["files"]["role"].count(one) for one in counts}
+    assert set(code["files"]["role"]) == {"code"}
+    assert len(code["files"]["path"]) == counts["code"] < len(whole["files"]["path"])
+    assert code["roles"] == whole["roles"]
+    symbols = networkx_service.atlas_symbols(["convert.py"], roles=["code"]).columns["symbols"]
+    at = code["files"]["path"].index("convert.py")
+    assert set(symbols["file"]) == {at}
+    with pytest.raises(BadInputError, match="roles"):
+        networkx_service.atlas(roles=["towns"])
 
 
 def test_the_map_s_edges_are_those_of_the_graph(networkx_service):

@@ -93,7 +93,7 @@ def test_every_picture_has_a_table_of_the_same_content(name, tab, explorer, reme
     if name == "around":
         assert listed >= set(networkx_service.neighbourhood(["pagerank"], depth=2, limit=100).columns["nodes"]["ref"][:60])
     else:
-        assert listed >= {one.name for one in networkx_service.modules().modules}
+        assert listed >= set(networkx_service.atlas(roles=["code"]).columns["modules"]["name"])
         assert "classes/graph.py" in listed
 
 
@@ -240,8 +240,11 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
     assert boxes == [
         "connections",
         "symbols when zoomed in",
-        "tests",
+        "memories",
+        "what modules do",
         "certain only",
+        "modules hidden by people",
+        *(one for one in boxes if one.startswith(("tests (", "files without code ("))),
         "calls",
         "imports",
         "references",
@@ -249,12 +252,63 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
         "overrides",
         "uses type",
         "tests",
+        "move modules",
     ]
+    assert any(one.startswith("tests (") for one in boxes)
     picture = "(() => { const c = document.querySelector('canvas'); return c.toDataURL(); })()"
     tab.until(f"(window.last === (window.last = {picture}))")  # settled
     with_edges = tab.value(picture)
     tab.value("document.querySelector('.controls input').click()")
     tab.until(f"{picture} !== {json.dumps(with_edges)}")
+
+
+def test_no_two_names_on_the_map_cover_each_other_at_any_distance(tab, explorer, remembered, visit):
+    """Every text that is drawn, from all modules to single symbols, and where it is."""
+    visit(explorer + "/explore/graph", f"{PAINTED} && document.querySelector('.map').dataset.complete")
+    tab.value(
+        """(async () => {
+          const { Labels } = await import("/explore/assets/stage.js");
+          const write = Labels.prototype.write;
+          window.boxes = new Map();
+          Labels.prototype.write = function (text, x, y, size, given = {}) {
+            const done = write.call(this, text, x, y, size, given);
+            if (!window.boxes.has(this)) window.boxes.set(this, []);
+            const width = this.width(text, size, given.weight);
+            const left = given.align === "left" ? x : x - width / 2;
+            if (done && !given.force) window.boxes.get(this).push([left, y - size * 0.5, left + width, y + size * 0.5, text]);
+            return done;
+          };
+          window.covered = () => [...window.boxes.values()].flatMap((all) => all.flatMap((a, i) => all.slice(i + 1)
+            .filter((b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]).map((b) => `${a[4]} | ${b[4]}`)));
+        })()"""
+    )
+    tab.value("document.querySelector('canvas').focus()")
+    for _ in range(20):
+        tab.press("+")
+        tab.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    tab.until("[...window.boxes.values()].flat().length > 200 && document.querySelector('.said').textContent.startsWith('Showing symbols')")
+    assert tab.value("window.covered()") == []
+
+
+def test_what_a_person_changes_about_a_module_is_on_the_map_for_everybody(tab, tmp_path, serve, visit):
+    root = tmp_path / "shop"
+    (root / "pay").mkdir(parents=True)
+    (root / "pay" / "card.py").write_text("def charge(card): return card\n")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        (module,) = memory.atlas().columns["modules"]["name"]
+        with serve(memory) as address:
+            visit(
+                f"{address}/explore/graph?focus={module}",
+                "document.querySelector('.map').dataset.complete && document.querySelector('form')",
+            )
+            tab.value("document.querySelector('.panel form').closest('details').open = true")
+            tab.value("document.querySelector('.panel form input').focus()")
+            tab.type("Payments")
+            tab.press("Enter")
+            tab.until("document.querySelector('.panel form [role=status]').textContent.includes('map.json')")
+            visit(f"{address}/explore/graph?focus={module}", "document.querySelector('.panel h2')?.textContent === 'Payments'")
+        assert json.loads((root / ".graphmem" / "map.json").read_text())["modules"][0]["name"] == "Payments"
 
 
 def test_switching_kinds_in_a_row_keeps_menu_and_focus_and_escape_closes_it(tab, explorer, visit):

@@ -74,6 +74,7 @@ CASES: dict[str, Case] = {
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
+    "map_entries": Case(),
     "check_architecture": Case({"rules": RULES}, {"rules": "[["}),
     "cycles": Case({"level": "files"}, {"level": "towns"}),
     "entry_points": Case({"kinds": ["test"]}),
@@ -122,6 +123,7 @@ CASES: dict[str, Case] = {
     "verify_index": Case(),
     # ---- changes
     "record_co_access": Case({"files": [PRICE, CART], "at": "2026-01-03T10:00:00Z", "session": "pair"}, {"files": []}),
+    "change_map": Case({"module": "shop", "name": "The shop", "hidden": False}, {"module": "no such module"}),
     "record_rename": Case({"old": "shop/old.py", "new": "shop/new.py", "at": "2026-01-03T11:00:00Z"}, {"old": "../a.py", "new": "b.py"}),
     "remember": Case(
         {"content": "Totals are summed before they are rounded.", "type": "fact", "tags": ["money"], "id": "taught-three"}, {"content": ""}

@@ -56,9 +56,9 @@ _TYPES: Final = tuple(NODE_KINDS.index(kind) for kind in ("class", "interface", 
 _METHOD: Final = NODE_KINDS.index("method")
 _ROOT_CLASSES: Final = ("object",)
 # Folders of code that people neither write nor delete function by function; hidden folders are added.
-_TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
+TOOLS: Final = ("generated", "__generated__", "_generated", "gen", "dist", "build", "snapshots", "__snapshots__")
 _OTHERS: Final = ("vendor", "vendored", "third_party", "node_modules", "pdfjs")
-FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *_TOOLS, *_OTHERS))
+FOLDERS: Final = frozenset(("migrations", "alembic", "fixtures", "testdata", *TOOLS, *_OTHERS))
 FILES: Final = ("*_pb2.py", "*_pb2_grpc.py", "*.min.js", "*.min.mjs", "*.bundle.js", "*.generated.*", "*.gen.*")
 _DECORATIONS: Final = frozenset({"property", "static", "classmethod", "abstract", "setter", "dataclass"})
 

@@ -18,7 +18,7 @@ from graphmem.analysis.semantic.communities import communities, modularity
 from graphmem.analysis.semantic.cycles import Arc, Pair, cycles, file_arcs
 from graphmem.analysis.semantic.files import FileGraph, common_folder
 from graphmem.analysis.semantic.heat import churn_of, file_heat, symbol_dependents
-from graphmem.analysis.semantic.layering import feedback, layers
+from graphmem.analysis.semantic.layering import components, feedback, layers, strata, worth_cutting
 from graphmem.analysis.semantic.layout import layered
 from graphmem.analysis.semantic.naming import Known, Named, named
 from graphmem.answers.semantic import FileLink, ModuleDependency, ModuleDetail, ModuleFile, ModuleInfo, ModuleMap
@@ -155,13 +155,32 @@ class Modules:
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
         """Dependencies to remove to obtain layers."""
-        return frozenset(feedback({pair: float(len(rows)) for pair, rows in self.between.items()}))
+        return frozenset(feedback(self.weights))
+
+    @cached_property
+    def weights(self) -> dict[tuple[int, int], float]:
+        """Number of edges between two modules, by positions in `groups`."""
+        return {pair: float(len(rows)) for pair, rows in self.between.items()}
 
     @cached_property
     def layer(self) -> dict[int, int]:
         """Layer of each module, 0 at the bottom."""
-        weights = {pair: float(len(rows)) for pair, rows in self.between.items()}
-        return layers(range(len(self.groups)), weights, sorted(self.upward))
+        return layers(range(len(self.groups)), self.weights, sorted(self.upward))
+
+    @cached_property
+    def knots(self) -> list[list[int]]:
+        """Groups of modules that depend on each other in cycles."""
+        return components(self.weights)
+
+    @cached_property
+    def stratum(self) -> dict[int, int]:
+        """Layer of each module when the modules of a cycle count as one."""
+        return strata(range(len(self.groups)), self.weights)
+
+    @cached_property
+    def worth_cutting(self) -> frozenset[tuple[int, int]]:
+        """Dependencies that take a module out of its cycle when cut alone."""
+        return frozenset(worth_cutting(self.weights, self.upward))
 
     @cached_property
     def heat(self) -> F64:
@@ -270,18 +289,29 @@ class Modules:
         found: list[int] = chosen[order][:CENTRAL].tolist()
         return found
 
-    def _summary(self, group: Named) -> str:
-        """Summary from the documentation of the module's package or only file.
-
-        For a module without documentation it names the files.
-        """
-        own = [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
-        weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
+    def documentation(self, group: Named) -> str:
+        """First sentence on the module's package or only file; "" for none."""
+        own = self._own(group)
         for path in sorted(own, key=lambda one: (one.count("/"), one)):
             folder, _, name = path.rpartition("/")
             speaks = name.partition(".")[0] in _PACKAGES and (folder == group.path or folder.endswith("/" + group.name))
             if (speaks or len(own) == 1) and (text := self._documented(path)):
                 return text
+        return ""
+
+    def _own(self, group: Named) -> list[str]:
+        """Files of a module without its tests, unless it has only tests."""
+        return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
+
+    def _summary(self, group: Named) -> str:
+        """Summary from the documentation of the module's package or only file.
+
+        For a module without documentation it names the files.
+        """
+        if text := self.documentation(group):
+            return text
+        own = self._own(group)
+        weight = {path: (-float(self.heat[self._number[path]]), path) for path in own}
         stems = [path.rpartition("/")[2].partition(".")[0] for path in sorted(own, key=weight.__getitem__)]
         named = list(dict.fromkeys(stem for stem in stems if stem not in _PACKAGES))
         if not named:
@@ -303,7 +333,8 @@ class Modules:
         src, dst = self.groups[pair[0]], self.groups[pair[1]]
         upward = pair in self.upward
         sites = self.files.steps(rows, UPWARD_SITES if upward else SITES)
-        return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites)
+        cut = pair in self.worth_cutting
+        return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites, cut)
 
     def map(self, notes: list[str], state: IndexState) -> ModuleMap:
         """Overview of the system."""

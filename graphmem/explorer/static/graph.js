@@ -5,6 +5,7 @@ import { AroundScene } from "./around.js";
 import { fill, h } from "./dom.js";
 import { certainty, chip, choice, details, failure, fileLink, go, into, link, menu, note, refOf, table, to } from "./parts.js";
 import { KINDS } from "./map.js";
+import { modulePanel } from "./modulepanel.js";
 import { atlas, mapView } from "./mapview.js";
 import { paintedTable, painting } from "./paint.js";
 import { showPanel } from "./panel.js";
@@ -46,10 +47,11 @@ async function showMap(picture, panel, below, parameters, signal) {
     signal.addEventListener("abort", () => turn.abort());
     openPanel(panel, ref, turn.signal, named);
   };
-  const map = mapView(await atlas(signal), {
+  const map = mapView(await atlas(signal, parameters.show, focus), {
     signal,
     heat: parameters.heat,
     at: parameters.at,
+    showing: (roles) => go(to("graph", { ...here, show: roles.join(",") })),
     coloured: (heat, at) => noted({ heat: heat === "dependents" ? "" : heat, at: at ?? "" }),
     select: (thing, scene) => {
       if (!thing) return;
@@ -57,7 +59,7 @@ async function showMap(picture, panel, below, parameters, signal) {
         noted({ focus: scene.modules.name[thing.index] });
         turn?.abort();
         panel.hidden = false;
-        fill(panel, modulePanel(scene, thing.index, panel, signal));
+        fill(panel, modulePanel(scene, thing.index, panel, signal, map.arrange));
         return;
       }
       const ref = thing.level === "file" ? scene.files.path[thing.index] : scene.symbols.symbols.ref[thing.index];
@@ -66,6 +68,11 @@ async function showMap(picture, panel, below, parameters, signal) {
     },
   });
   fill(picture, map.element);
+  map.complete.then(() => {
+    // what people changed about a module comes after the picture
+    const { chosen } = map.scene;
+    if (!signal.aborted && chosen?.level === "module" && map.scene.mine?.[chosen.index]) fill(panel, modulePanel(map.scene, chosen.index, panel, signal, map.arrange));
+  });
   if (focus) panel.hidden = false; // before the map is measured, so that it does not jump
   map.start();
   if (document.activeElement?.id === "find") picture.querySelector("canvas").focus({ preventScroll: true }); // what was looked for is shown: now the map's keys
@@ -87,43 +94,9 @@ async function showMap(picture, panel, below, parameters, signal) {
   if (paint) return inspect(focus); // the whole map is what is wanted; its details beside it
   if (map.reveal(focus)) {
     const { level, index } = map.scene.chosen;
-    if (level === "module") return fill(panel, modulePanel(map.scene, index, panel, signal));
+    if (level === "module") return fill(panel, modulePanel(map.scene, index, panel, signal, map.arrange));
   }
   inspect(focus, (symbol) => map.reveal(symbol.path, symbol.qualname ? refOf(symbol) : null));
-}
-
-function modulePanel(scene, index, panel, signal) {
-  const { modules, files, moduleEdges } = scene;
-  const name = (i) => modules.name[i] || words.map.root;
-  const sum = (mine, other) => {
-    const found = new Map();
-    moduleEdges[mine].forEach((a, e) => a === index && found.set(moduleEdges[other][e], (found.get(moduleEdges[other][e]) ?? 0) + moduleEdges.count[e]));
-    return [...found].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  };
-  const rows = (found) => found.map(([module, count]) => [link(to("graph", { focus: modules.name[module] }), name(module)), words.number(count)]);
-  const c = words.map.columns;
-  const held = scene.filesOf[index].slice().sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
-  const [uses, used] = [sum("src", "dst"), sum("dst", "src")];
-  return [
-    h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
-    h("h2.ref", null, name(index)),
-    h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
-    modules.name[index] ? told(modules.name[index], signal) : null,
-    details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
-    details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
-    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
-  ];
-}
-
-/** What the module says of itself, and what a language model says of it. */
-function told(name, signal) {
-  const place = h("div");
-  into(place, ask("Module", { ref: name }, signal), ({ module: { module } }) => [
-    module.summary ? h("p.doc", null, module.summary) : null,
-    module.paragraph ? h("p.written", { title: words.panel.written }, module.paragraph) : null,
-    module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.value), "entry"))) : null,
-  ]);
-  return place;
 }
 
 let switched = null; // the kind that was switched last: its switch has the focus again when the view has come anew

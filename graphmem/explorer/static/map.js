@@ -21,11 +21,19 @@ export class MapScene {
     this.filesOf = this.modules.name.map(() => []);
     this.files.module.forEach((module, file) => this.filesOf[module].push(file));
     this.shortNames = shortest(this.modules.name.map((name) => name || words.map.root));
+    this.bands = columns.bands;
+    this.blocks = columns.blocks;
+    this.home = { module: { x: this.modules.x, y: this.modules.y }, file: { x: this.files.x, y: this.files.y } }; // where the server put them
+    this.extent = this.bounds();
+    this.entries = new Map(); // what people changed, by module
+    this.marks = []; // memories: { module, file | null, memories: [...], trust }
     this.fileAt = new Map(this.files.path.map((path, i) => [path, i]));
     this.symbols = null; // {columns, files: Set}
-    this.settings = { kinds: new Set(KINDS), certainOnly: false, edges: true, symbols: true, tests: true, heat: "dependents" };
+    this.settings = { kinds: new Set(KINDS), certainOnly: false, edges: true, symbols: true, memories: true, hidden: false, titles: true, heat: "dependents" };
     this.chosen = null; // {level: "module" | "file" | "symbol", index}
     this.limits = [0.02, 60];
+    this.filesFrom = FILES_FROM;
+    this.symbolsFrom = SYMBOLS_FROM;
     const radii = [...this.modules.r].sort((a, b) => b - a);
     this.typical = radii[Math.floor(radii.length / 4)] ?? 1;
     const fileRadii = [...this.files.r].sort((a, b) => a - b);
@@ -37,6 +45,64 @@ export class MapScene {
     this.reheat();
   }
 
+  /** What people changed: names, colours, groups, notes, places; hidden modules are left out. */
+  arrange(entries) {
+    this.entries = new Map(entries.filter((one) => one.module !== undefined).map((one) => [one.module, one]));
+    const { modules, files, home } = this;
+    const [x0, y0, x1, y1] = this.extent;
+    const moved = modules.name.map((name, i) => {
+      const [fx, fy] = this.entries.get(name)?.pinned ?? [];
+      return fx === undefined ? [0, 0] : [x0 + fx * (x1 - x0) - home.module.x[i], y0 + fy * (y1 - y0) - home.module.y[i]];
+    });
+    modules.x = home.module.x.map((x, i) => x + moved[i][0]);
+    modules.y = home.module.y.map((y, i) => y + moved[i][1]);
+    files.x = home.file.x.map((x, i) => x + moved[files.module[i]][0]);
+    files.y = home.file.y.map((y, i) => y + moved[files.module[i]][1]);
+    this.moved = moved;
+    if (this.symbols) this.symbols = { ...this.symbols, symbols: this.shifted(this.symbols.home) };
+    this.mine = modules.name.map((name) => this.entries.get(name) ?? null);
+    this.hiddenNow = modules.name.map((_, i) => Boolean(this.mine[i]?.hidden) && !this.settings.hidden);
+    this.shownNames = modules.name.map((name, i) => this.mine[i]?.name || this.shortNames[i]);
+    this.groups = [...new Set(this.mine.map((one) => one?.group).filter(Boolean))].sort();
+  }
+
+  /** Symbols as the server placed them, moved with their modules. */
+  shifted(symbols) {
+    if (!this.moved) return symbols;
+    const by = (i, axis) => this.moved[this.files.module[symbols.file[i]]][axis];
+    return { ...symbols, x: symbols.x.map((x, i) => x + by(i, 0)), y: symbols.y.map((y, i) => y + by(i, 1)) };
+  }
+
+  /** Symbols to show, as the server gives them. */
+  holdSymbols({ symbols, edges }) {
+    this.symbols = { symbols: this.shifted(symbols), home: symbols, edges };
+  }
+
+  /** The place of a module as shares of the map, as it is kept. */
+  share(i) {
+    const [x0, y0, x1, y1] = this.extent;
+    return [(this.modules.x[i] - x0) / (x1 - x0), (this.modules.y[i] - y0) / (y1 - y0)].map((one) => Math.min(2, Math.max(-1, Math.round(one * 1e4) / 1e4)));
+  }
+
+  /** Memories on what they are about; `memories`: { shortId, title, type, trust, files }. */
+  remember(memories) {
+    const byFile = new Map();
+    for (const memory of memories) for (const path of new Set(memory.files)) {
+      const file = this.fileAt.get(path);
+      if (file === undefined) continue;
+      if (!byFile.has(file)) byFile.set(file, []);
+      byFile.get(file).push(memory);
+    }
+    this.marks = [...byFile].map(([file, some]) => ({ file, module: this.files.module[file], memories: some, trust: Math.max(...some.map((one) => one.trust)) }));
+    const byModule = new Map();
+    for (const mark of this.marks) {
+      const held = byModule.get(mark.module) ?? new Set();
+      for (const one of mark.memories) held.add(one);
+      byModule.set(mark.module, held);
+    }
+    this.moduleMarks = [...byModule].map(([module, held]) => ({ module, file: null, memories: [...held], trust: Math.max(...[...held].map((one) => one.trust)) }));
+  }
+
   retheme() {
     this.palette = colours();
   }
@@ -46,33 +112,44 @@ export class MapScene {
     if (!x.length) return [0, 0, 1, 1];
     const box = [Infinity, Infinity, -Infinity, -Infinity];
     for (let i = 0; i < x.length; i++) {
+      if (this.hiddenNow?.[i]) continue;
       box[0] = Math.min(box[0], x[i] - r[i]);
       box[1] = Math.min(box[1], y[i] - r[i]);
       box[2] = Math.max(box[2], x[i] + r[i]);
       box[3] = Math.max(box[3], y[i] + r[i]);
     }
-    return box;
+    for (const band of this.bands.top.keys()) {
+      box[1] = Math.min(box[1], this.bands.top[band]);
+      box[3] = Math.max(box[3], this.bands.bottom[band]);
+    }
+    for (const block of this.blocks.members.keys()) {
+      box[0] = Math.min(box[0], this.blocks.left[block]);
+      box[2] = Math.max(box[2], this.blocks.right[block]);
+    }
+    return box[0] === Infinity ? [0, 0, 1, 1] : box;
+  }
+
+  /** The scale at which everything is seen: there the map always shows modules. */
+  fitted(k) {
+    this.filesFrom = Math.max(FILES_FROM, 1.35 * this.typical * k);
+    this.symbolsFrom = Math.max(SYMBOLS_FROM, 1.8 * this.typicalFile * k);
   }
 
   level(camera) {
-    if (this.typicalFile * camera.k >= SYMBOLS_FROM) return "symbols";
-    return this.typical * camera.k >= FILES_FROM ? "files" : "modules";
-  }
-
-  isTest(file) {
-    return /(^|\/)tests?(\/|$)|(^|\/)(test_|conftest)|_test\./.test(this.files.path[file]);
+    if (this.typicalFile * camera.k >= this.symbolsFrom && this.typical * camera.k >= this.filesFrom) return "symbols";
+    return this.typical * camera.k >= this.filesFrom ? "files" : "modules";
   }
 
   /** Heat of each file and module, 0 to 4, by rank among those that have any. */
   reheat() {
     const { heat } = this.settings;
-    const of = heat === "size" ? (i) => this.files.symbols[i] : heat in this.files ? (i) => this.files[heat][i] : (i) => this.extraHeat.get(this.files.path[i]) ?? 0;
+    const of = heat === "untested" ? (i) => this.files.functions[i] - this.files.tested[i] : heat === "size" ? (i) => this.files.symbols[i] : heat in this.files ? (i) => this.files[heat][i] : (i) => this.extraHeat.get(this.files.path[i]) ?? 0;
     this.heatOf = of;
     const place = this.heatCuts && !(heat in this.files) ? (values) => values.map((value) => (value > 0 ? this.heatCuts.filter((cut) => value > cut).length : 0)) : ranked;
     this.fileHeat = place(this.files.path.map((_, i) => of(i)));
     const dense = this.modules.name.map((_, m) => {
       const held = this.filesOf[m];
-      return held.reduce((sum, i) => sum + of(i), 0) / Math.max(1, held.length);
+      return held.reduce((sum, i) => sum + Math.max(0, of(i)), 0) / Math.max(1, held.length);
     });
     this.moduleHeat = place === ranked ? ranked(dense) : this.modules.name.map((_, m) => this.hottest(m));
     this.moduleValue = dense;
@@ -105,6 +182,7 @@ export class MapScene {
     const { x, y, r } = this.files;
     const found = [];
     for (let i = 0; i < x.length; i++) {
+      if (this.hiddenNow?.[this.files.module[i]]) continue;
       if (Math.abs(x[i] - camera.x) < w + r[i] && Math.abs(y[i] - camera.y) < hgt + r[i]) found.push(i);
     }
     return found;
@@ -116,24 +194,28 @@ export class MapScene {
 
   *paint(context, camera, window) {
     const { palette, settings } = this;
+    this.windowWidth = this.stageWidth?.() ?? window.width; // names of layers stand at the edge that is seen
     const { k } = camera;
     const sx = (x) => (x - camera.x) * k;
     const sy = (y) => (y - camera.y) * k;
     const level = this.level(camera);
     const labels = new Labels(context, palette);
     const m = this.modules;
-    const near = Math.min(1, Math.max(0, (this.typical * k - FILES_FROM * 0.7) / (FILES_FROM * 0.6))); // 0: modules only, 1: files
+    const near = Math.min(1, Math.max(0, (this.typical * k - this.filesFrom * 0.8) / (this.filesFrom * 0.4))); // 0: modules only, 1: files
 
+    if (near < 1) yield* this.paintBands(context, labels, sx, sy, k, window, 1 - near);
     if (settings.edges && near < 1) yield* this.paintModuleEdges(context, sx, sy, k, 1 - near);
     for (let i = 0; i < m.x.length; i++) {
+      if (this.hiddenNow?.[i]) continue;
+      const mine = this.mine?.[i];
       context.beginPath();
       context.arc(sx(m.x[i]), sy(m.y[i]), m.r[i] * k, 0, 7);
-      context.fillStyle = this.painted ? (this.moduleLevel[i] < 9 ? palette.depth[this.moduleLevel[i]] : palette.card) : near < 0.99 ? palette.heat[this.moduleHeat[i]] : palette.card;
+      context.fillStyle = this.painted ? (this.moduleLevel[i] < 9 ? palette.depth[this.moduleLevel[i]] : palette.card) : mine?.colour ? mine.colour : near < 0.99 ? palette.heat[this.moduleHeat[i]] : palette.card;
       context.globalAlpha = this.painted ? 0.3 : 1 - 0.45 * near;
       context.fill();
       context.globalAlpha = 1;
-      context.lineWidth = 1;
-      context.strokeStyle = palette.line;
+      context.lineWidth = mine?.group ? 3 : 1;
+      context.strokeStyle = mine?.group ? palette.groups[this.groups.indexOf(mine.group) % palette.groups.length] : palette.line;
       context.stroke();
       if (i % PORTION === PORTION - 1) yield PORTION;
     }
@@ -142,12 +224,12 @@ export class MapScene {
     if (level !== "modules" || near > 0 || this.painted) {
       if (settings.edges && level === "files" && near > 0.5) {
         const lively = this.chosen ? 0.06 : 0.13;
-        yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => settings.tests || !this.isTest(i));
+        yield* this.paintEdges(context, this.fileEdges, this.files, sx, sy, k, lively, window, (i) => !this.hiddenNow?.[this.files.module[i]]);
       }
       const visible = this.filesIn(camera, window);
       const shade = [[], [], [], [], [], []];
       const colour = this.painted ? (i) => (this.fileLevel[i] < 0 ? 5 : this.fileLevel[i]) : (i) => this.fileHeat[i];
-      for (const i of visible) if (settings.tests || !this.isTest(i)) shade[colour(i)].push(i);
+      for (const i of visible) shade[colour(i)].push(i);
       for (let heat = 5; heat >= 0; heat--) {
         const strength = this.painted && heat < 5 ? 1 : Math.max(near, 0.15); // what is painted is seen from afar
         context.globalAlpha = strength * (level === "symbols" ? 0.35 : 0.95);
@@ -164,18 +246,86 @@ export class MapScene {
       if (level === "symbols") yield* this.paintSymbols(context, sx, sy, k, window);
     }
     if (this.chosen) yield* this.paintChosen(context, sx, sy, k, window);
+    if (settings.memories) yield* this.paintMarks(context, camera, window, level, sx, sy);
     yield* this.paintLabels(labels, camera, window, level, near, sx, sy);
   }
 
-  /** One curve for each pair of modules, the strongest only; against the layers in a colour of its own. */
+  /** Layers as stripes with their names at the left edge, and a frame around the modules of each cycle. */
+  *paintBands(context, labels, sx, sy, k, { width, height }, alpha) {
+    const { bands, blocks, palette } = this;
+    bands.layer.forEach((layer, i) => {
+      const [y0, y1] = [sy(bands.top[i]), sy(bands.bottom[i])];
+      if (y1 < -height / 2 || y0 > height / 2) return;
+      if (i % 2 === 0) {
+        context.globalAlpha = 0.45 * alpha;
+        context.fillStyle = palette.soft;
+        context.fillRect(-width / 2, y0, width, y1 - y0);
+        context.globalAlpha = 1;
+      }
+      if (alpha > 0.5 && y1 - y0 > 14) labels.write(words.map.band(layer, this.testsOnly(layer)), 10 - this.windowWidth / 2, Math.max(y0, -height / 2) + 9, 11, { align: "left", weight: 650, colour: palette.quiet });
+    });
+    blocks.members.forEach((members, i) => {
+      if (this.mine?.some((one, m) => one?.pinned?.length && members.includes(m))) return; // moved by a person: a frame would lie
+      const [x0, y0, x1, y1] = [sx(blocks.left[i]), sy(blocks.top[i]), sx(blocks.right[i]), sy(blocks.bottom[i])];
+      context.globalAlpha = 0.9 * alpha;
+      context.strokeStyle = palette.quiet;
+      context.lineWidth = 1.2;
+      context.setLineDash([6, 5]);
+      context.beginPath();
+      context.roundRect(x0, y0, x1 - x0, y1 - y0, 10);
+      context.stroke();
+      context.setLineDash([]);
+      context.globalAlpha = 1;
+      if (alpha > 0.5) labels.write(words.map.ring(members.length), Math.max(x0, 10 - this.windowWidth / 2) + 10, y0 + 10, 11, { align: "left", weight: 600, colour: palette.quiet });
+    });
+    yield bands.layer.length + blocks.members.length;
+  }
+
+  /** Whether a layer holds nothing but tests. */
+  testsOnly(layer) {
+    return this.modules.layer.every((one, m) => one !== layer || this.filesOf[m].every((i) => this.files.role[i] === "test"));
+  }
+
+  /** Memories: a diamond on each file or module that some are about, larger the more they are trusted. */
+  *paintMarks(context, camera, { width, height }, level, sx, sy) {
+    const { k } = camera;
+    const some = level === "modules" ? this.moduleMarks : this.marks;
+    const ends = level === "modules" ? this.modules : this.files;
+    if (!some?.length) return;
+    this.placed = [];
+    context.fillStyle = this.palette.memory;
+    context.strokeStyle = this.palette.card;
+    context.lineWidth = 1.5;
+    for (const mark of some) {
+      const at = level === "modules" ? mark.module : mark.file;
+      if (this.hiddenNow?.[mark.module]) continue;
+      const reach = ends.r[at] * k * 0.72;
+      const [x, y] = [sx(ends.x[at]) + reach, sy(ends.y[at]) - reach];
+      if (Math.abs(x) > width / 2 || Math.abs(y) > height / 2) continue;
+      const r = 3 + 4 * Math.min(1, mark.trust);
+      context.beginPath();
+      context.moveTo(x, y - r);
+      context.lineTo(x + r, y);
+      context.lineTo(x, y + r);
+      context.lineTo(x - r, y);
+      context.lineTo(x, y - r);
+      context.fill();
+      context.stroke();
+      this.placed.push({ x: camera.x + x / k, y: camera.y + y / k, r: r + 2, mark });
+    }
+    yield some.length * 2;
+  }
+
+  /** One curve for each pair of modules, the strongest only; those worth cutting in a colour of their own. */
   *paintModuleEdges(context, sx, sy, k, alpha) {
     const { modules: m, moduleEdges: edges } = this;
     const pairs = new Map();
-    const against = new Map(); // edges that go against the layers; others between the same two, as those of tests, do not
+    const against = new Map(); // edges whose cutting takes a module out of its cycle; others between the same two, as those of tests, do not
     for (let e = 0; e < edges.src.length; e++) {
       if (!this.shows(edges.kind[e], edges.certain[e] > 0)) continue;
       const key = edges.src[e] * m.x.length + edges.dst[e];
-      if (edges.upward[e]) against.set(key, edges.upward[e]);
+      if (this.hiddenNow?.[edges.src[e]] || this.hiddenNow?.[edges.dst[e]]) continue;
+      if (edges.cut[e]) against.set(key, edges.cut[e]);
       pairs.set(key, (pairs.get(key) ?? 0) + edges.count[e]);
     }
     const order = [...pairs].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, Math.max(24, Math.round(m.x.length * 2.5)));
@@ -262,7 +412,7 @@ export class MapScene {
     const colourOf = { class: this.palette.accent, interface: this.palette.accent, enum: this.palette.accent, type: this.palette.accent };
     const byColour = new Map();
     for (let i = 0; i < symbols.x.length; i++) {
-      if (!inside(i) || (!this.settings.tests && symbols.test[i])) continue;
+      if (!inside(i)) continue;
       const colour = symbols.test[i] ? this.palette.test : (colourOf[symbols.kind[i]] ?? this.palette.module);
       if (!byColour.has(colour)) byColour.set(colour, []);
       byColour.get(colour).push(i);
@@ -333,14 +483,31 @@ export class MapScene {
     }
     for (const i of order) {
       const r = m.r[i] * k;
-      if (r < 11) continue;
-      const name = m.name[i] || words.map.root;
-      const size = Math.max(11, Math.min(17, r / 4.5));
-      if (near > 0.5) labels.write(name, sx(m.x[i]), sy(m.y[i]) - r - size * 0.7, 13, { weight: 700, colour: this.palette.quiet });
-      else {
-        const [x, y] = [sx(m.x[i]), sy(m.y[i])];
-        const short = this.shortNames[i];
-        void (labels.write(short, x, y, size, { weight: 600 }) || labels.write(short, x, y + r + 8, 11, { weight: 600 }));
+      if (r < 4 || this.hiddenNow?.[i]) continue;
+      const name = this.shownNames?.[i] ?? this.shortNames[i];
+      const [x, y] = [sx(m.x[i]), sy(m.y[i])];
+      if (near > 0.5) {
+        labels.write(name, x, y - r - 10, 13, { weight: 700, colour: this.palette.quiet });
+        continue;
+      }
+      const size = Math.max(11, Math.min(16, r / 4));
+      const inside = labels.width(name, size, 600) < 1.9 * r;
+      const below = inside ? 0 : 9;
+      const outside = (text) => labels.write(text, x, y + r + below, 11, { weight: 600 }) || labels.write(text, x, y - r - below, 11, { weight: 600 });
+      void (inside ? labels.write(name, x, y, size, { weight: 600 }) : outside(name) || (name.length > 12 && outside(`${name.slice(0, 10)}…`)));
+    }
+    if (this.settings.titles && near < 0.3) {
+      for (const i of order) {
+        const r = m.r[i] * k;
+        const title = this.mine?.[i]?.note ? "" : m.title[i];
+        if (!title || r < 12 || this.hiddenNow?.[i]) continue;
+        const name = this.shownNames?.[i] ?? this.shortNames[i];
+        const size = Math.max(11, Math.min(16, r / 4));
+        const inside = labels.width(name, size, 600) < 1.9 * r;
+        const room = inside ? 1.7 * r : Math.max(1.7 * r, 130);
+        const lines = wrapped(title, (text) => labels.width(text, 11, 400) < room, inside ? Math.max(0, Math.min(3, Math.floor((r * 0.8 - size) / 13))) : 1);
+        const from = inside ? sy(m.y[i]) + size * 0.7 + 15 : sy(m.y[i]) + r + 22;
+        lines.forEach((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour: inside ? this.palette.text : this.palette.quiet }));
       }
     }
     yield order.length;
@@ -350,7 +517,6 @@ export class MapScene {
       for (const i of visible) {
         const r = this.files.r[i] * k;
         if (r < 13 || written > 160) break;
-        if (!this.settings.tests && this.isTest(i)) continue;
         const y = level === "symbols" ? sy(this.files.y[i]) - r - 8 : sy(this.files.y[i]);
         if (labels.write(base(this.files.path[i]), sx(this.files.x[i]), y, level === "symbols" ? 13 : 11, { weight: level === "symbols" ? 700 : 500 })) written++;
       }
@@ -370,6 +536,10 @@ export class MapScene {
 
   pick(x, y, camera) {
     const level = this.level(camera);
+    if (this.settings.memories) {
+      const hit = this.placed?.find((one) => Math.hypot(one.x - x, one.y - y) * camera.k < one.r);
+      if (hit) return { level: "memory", index: hit.mark.memories[0].shortId, mark: hit.mark };
+    }
     if (level === "symbols" && this.symbols) {
       const { symbols } = this.symbols;
       const reach = Math.max(symbolRadius(camera.k), 7) / camera.k;
@@ -384,24 +554,31 @@ export class MapScene {
     if (level !== "modules") {
       const { files } = this;
       for (let i = 0; i < files.x.length; i++) {
-        if ((files.x[i] - x) ** 2 + (files.y[i] - y) ** 2 < files.r[i] ** 2 && (this.settings.tests || !this.isTest(i))) return { level: "file", index: i };
+        if ((files.x[i] - x) ** 2 + (files.y[i] - y) ** 2 < files.r[i] ** 2 && !this.hiddenNow?.[files.module[i]]) return { level: "file", index: i };
       }
     }
     for (let i = 0; i < this.modules.x.length; i++) {
+      if (this.hiddenNow?.[i]) continue;
       if ((this.modules.x[i] - x) ** 2 + (this.modules.y[i] - y) ** 2 < this.modules.r[i] ** 2) return { level: "module", index: i };
     }
     return null;
   }
 
   /** One line about a thing. */
-  told({ level, index }) {
+  told({ level, index, mark }) {
+    if (level === "memory") return words.map.memories_here(mark.memories.length, mark.memories[0].title);
     if (level === "module") {
-      const said = words.map.module(this.modules.name[index] || words.map.root, this.modules.files[index], this.modules.symbols[index]);
-      if (!this.painted) return said;
+      const mine = this.mine?.[index];
+      const named = this.modules.name[index] || words.map.root;
+      const said = words.map.module(mine?.name ? `${mine.name} (${named})` : named, this.modules.files[index], this.modules.symbols[index]);
+      const more = mine?.note || this.modules.title[index];
+      if (!this.painted) return more ? `${said}. ${more}` : said;
       return `${said}; ${words.paint.of_module(this.filesOf[index].filter((i) => this.fileLevel[i] >= 0).length)}`;
     }
     if (level === "file") {
       const painted = this.painted?.told.get(this.files.path[index]);
+      const measured = this.measured?.(index);
+      if (measured) return `${this.files.path[index]}: ${measured}`;
       return painted ? `${this.files.path[index]}: ${painted}` : words.map.file(this.files.path[index], this.files.symbols[index], this.files.dependents[index]);
     }
     const { symbols } = this.symbols;
@@ -437,6 +614,26 @@ function shortest(names) {
   };
   const [one, two] = [ends(1), ends(2)];
   return names.map((name, i) => one[i] ?? two[i] ?? name);
+}
+
+/** A text in at most so many lines that fit; the last ends with an ellipsis if there is more. */
+function wrapped(text, fits, most) {
+  const lines = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (fits(longer)) {
+      line = longer;
+      continue;
+    }
+    if (!line) return lines; // a word wider than the room
+    lines.push(line);
+    line = word;
+    if (lines.length === most) break;
+  }
+  if (lines.length < most) return line && fits(line) ? [...lines, line] : lines;
+  if (most && lines.join(" ").length < text.length) lines[most - 1] += "…";
+  return lines.slice(0, most);
 }
 
 function disc(context, x, y, r) {

@@ -1,9 +1,11 @@
 // The map with its controls and its table: on the start page small, on the graph page large.
 
 import { ask } from "./api.js";
-import { calm, fill, h, later } from "./dom.js";
+import { announce, calm, fill, h, later } from "./dom.js";
 import { KINDS, MapScene } from "./map.js";
-import { details, link, menu, table, to } from "./parts.js";
+import { measure, owners } from "./measures.js";
+import { miniMap } from "./minimap.js";
+import { details, go, link, menu, table, to } from "./parts.js";
 import { past } from "./paint.js";
 import { Stage } from "./stage.js";
 import { svgOf } from "./svg.js";
@@ -11,19 +13,54 @@ import { words } from "./words.js";
 
 const MOST_FILES = 400; // whose symbols are asked for at once
 
-/** The answer of `atlas`, asked once a generation. */
-export async function atlas(signal) {
-  return (await ask("Atlas", {}, signal)).atlas;
+const FOLDED = ["test", "migration", "generated", "no_code"]; // roles of files that are shown when asked for
+
+/** Roles that an address asks for beside code: "test,migration". */
+export function rolesOf(shown) {
+  return ["code", ...(shown ?? "").split(",").filter((one) => FOLDED.includes(one))];
+}
+
+/**
+ * The answer of `atlas`, asked once a generation.
+ * @param {string} shown  roles beside code, as in the address.
+ * @param {string} focus  a module, file or symbol that must be on the map, if it is anywhere.
+ */
+export async function atlas(signal, shown = "", focus = "") {
+  const asked = async (roles) => ({ ...(await ask("Atlas", { roles: roles.map((one) => one.toUpperCase()) }, signal)).atlas, shown: roles });
+  const made = await asked(rolesOf(shown));
+  const { files, modules } = made.columns;
+  const has = (one) => !focus || one.modules.name.includes(focus) || one.files.path.some((path) => focus === path || focus.startsWith(`${path}:`));
+  if (!files.path.length && !shown && made.columns.roles.files.some((n) => n)) return asked(["code", ...FOLDED]); // nothing but tests
+  if (has({ files, modules }) || rolesOf(shown).length > FOLDED.length) return made;
+  const whole = await asked(["code", ...FOLDED]);
+  return has(whole.columns) ? whole : made;
+}
+
+/** Memories in use with their files, the surest first; at most a thousand. */
+async function memoryMarks(signal) {
+  const found = [];
+  for (let after = null; found.length < 1000; ) {
+    const { memories } = await ask("MemoryMarks", { first: 250, after }, signal);
+    found.push(...memories.edges.map(({ node }) => ({ ...node, trust: node.confidenceInUse })));
+    if (!memories.pageInfo.hasNextPage) break;
+    after = memories.pageInfo.endCursor;
+  }
+  return found;
 }
 
 /**
  * A map in a place.
  * @param {object} answer  of `atlas`.
  * @param {object} options  `controls`: whether to show them; `select(thing, scene)`; `moved(camera)`; `heat`: what to colour by, and
- *   `at`: of hot spots the moment, a day; `coloured(heat, at)` when that is changed.
+ *   `at`: of hot spots the moment, a day; `coloured(heat, at)` when that is changed; `showing(roles)` when other files are to be shown.
  */
-export function mapView(answer, { controls = true, signal, select = () => {}, moved = () => {}, coloured = () => {}, heat: colour = "dependents", at = null } = {}) {
+export function mapView(answer, { controls = true, signal, select = () => {}, moved = () => {}, coloured = () => {}, showing = () => {}, heat: colour = "dependents", at = null } = {}) {
   const scene = new MapScene(answer.columns);
+  scene.stageWidth = () => stage?.width;
+  let arranging = false;
+  let isComplete = () => {};
+  const complete = new Promise((done) => (isComplete = done)); // with what people changed, and memories
+  let mini = null;
   const { modules, files } = scene;
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": words.map.label(modules.name.length, files.path.length) });
   const tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
@@ -56,9 +93,9 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     waiting?.abort();
     waiting = new AbortController();
     try {
-      const got = (await ask("AtlasSymbols", { paths: wanted.map((file) => files.path[file]), limit: 5000 }, waiting.signal)).atlasSymbols;
+      const got = (await ask("AtlasSymbols", { paths: wanted.map((file) => files.path[file]), limit: 5000, roles: answer.shown.map((one) => one.toUpperCase()) }, waiting.signal)).atlasSymbols;
       const chosen = sought ?? (scene.chosen?.level === "symbol" ? scene.symbols?.symbols.ref[scene.chosen.index] : null);
-      scene.symbols = got.columns;
+      scene.holdSymbols(got.columns);
       scene.symbolsLeftOut = got.leftOut;
       asked = new Set(wanted);
       if (chosen) {
@@ -75,6 +112,7 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   }, 120);
 
   const choose = (thing) => {
+    if (thing?.level === "memory") return go(thing.mark.memories.length > 1 && thing.mark.file !== null ? to("memories", { file: files.path[thing.mark.file] }) : to("memories", { id: thing.index }));
     scene.chosen = thing;
     stage.repaint();
     select(thing, scene);
@@ -86,8 +124,55 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     stage.glide(stage.cameraFor(x - r, y - r, x + r, y + r));
   };
 
+  /** What people changed, and memories; both when the picture is there already. */
+  const personal = async () => {
+    try {
+      const { mapEntries } = await ask("MapEntries", {}, signal);
+      scene.arrange(mapEntries.entries);
+      stage.repaint();
+      if (mapEntries.entries.some((one) => one.pinned.length || one.hidden)) stage.fit();
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      said.textContent = error.message;
+    }
+    try {
+      scene.remember(await memoryMarks(signal));
+      if (scene.marks.length) stage.repaint();
+    } catch (error) {
+      if (error.name !== "AbortError") said.textContent = error.message;
+    }
+    whole.dataset.complete = "true";
+    isComplete();
+  };
+  /** A module that is dragged while one arranges the map. */
+  const grab = (thing) => {
+    if (!arranging || thing?.level !== "module") return null;
+    const i = thing.index;
+    const own = scene.filesOf[i];
+    return {
+      move: (dx, dy) => {
+        scene.modules.x = scene.modules.x.with(i, scene.modules.x[i] + dx);
+        scene.modules.y = scene.modules.y.with(i, scene.modules.y[i] + dy);
+        for (const file of own) (files.x[file] += dx), (files.y[file] += dy);
+        stage.repaint();
+      },
+      drop: async () => {
+        try {
+          const { changeMap } = await ask("ChangeMap", { module: modules.name[i], pinned: scene.share(i) }, signal);
+          scene.arrange(changeMap.entries);
+          announce(words.map.pinned);
+        } catch (error) {
+          if (error.name !== "AbortError") said.textContent = error.message;
+          scene.arrange([...scene.entries.values()]);
+        }
+        stage.repaint();
+      },
+    };
+  };
+
   const start = () => {
     stage = new Stage(canvas, scene, {
+      grab,
       select: choose,
       open: goInto,
       hover: (thing, x, y) => {
@@ -100,14 +185,20 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
       moved: (camera) => {
         if (!stage) return;
         fetchSymbols();
+        mini?.draw();
         moved(camera);
       },
     });
+    if (controls) {
+      mini = miniMap(scene, () => stage);
+      frame.append(mini.element);
+    }
     tell();
     fetchSymbols();
     first();
+    personal();
     signal?.addEventListener("abort", () => stage.stop());
-    const retheme = () => (scene.retheme(), stage.repaint());
+    const retheme = () => (scene.retheme(), stage.repaint(), mini?.draw());
     addEventListener("retheme", retheme);
     signal?.addEventListener("abort", () => removeEventListener("retheme", retheme));
   };
@@ -126,10 +217,30 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
     const colourBy = async (key, day = null) => {
       fill(over);
       settings.heat = key;
+      scene.measured = null;
       if (key === "churn") await history(day);
+      else if (["owner", "untested", "unresolved"].includes(key)) await measured(key);
       scene.reheat();
       stage?.repaint();
       if (key !== "churn") coloured(key, null);
+    };
+    const measured = async (key) => {
+      let extra = null;
+      if (key === "owner") {
+        fill(over, h("span.hint", null, words.loading));
+        try {
+          extra = await owners(files.path, signal);
+        } catch (error) {
+          if (error.name !== "AbortError") fill(over, h("span.hint", null, error.message));
+          return;
+        }
+      }
+      const made = measure(key, scene, extra);
+      scene.heatCuts = null;
+      scene.extraHeat = new Map(files.path.map((path, i) => [path, made.value(i)]));
+      scene.measured = made.told;
+      const unknown = files.path.filter((_, i) => made.value(i) < 0).length;
+      fill(over, h("span.hint", null, words.map.measure.hint[key], unknown ? ` ${words.map.measure.unknown(unknown)}` : ""));
     };
     const history = async (day) => {
       fill(over, h("span.hint", null, words.loading));
@@ -171,12 +282,22 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
         menu(words.map.layers, signal,
           toggle(words.map.show_edges, true, (on) => (settings.edges = on)),
           toggle(words.map.show_symbols, true, (on) => ((settings.symbols = on), fetchSymbols())),
-          toggle(words.map.show_tests, true, (on) => (settings.tests = on)),
-          toggle(words.map.certain_only, false, (on) => (settings.certainOnly = on))),
+          toggle(words.map.show_memories, true, (on) => (settings.memories = on)),
+          toggle(words.map.show_titles, true, (on) => (settings.titles = on)),
+          toggle(words.map.certain_only, false, (on) => (settings.certainOnly = on)),
+          toggle(words.map.show_hidden, false, (on) => ((settings.hidden = on), scene.arrange([...scene.entries.values()]))),
+          FOLDED.map((role) => {
+            const n = answer.columns.roles.files[answer.columns.roles.role.indexOf(role)];
+            if (!n) return null;
+            const shown = answer.shown.includes(role);
+            return toggle(words.map.role[role](n), shown, (on) => showing(FOLDED.filter((one) => (one === role ? on : answer.shown.includes(one)))));
+          })),
         menu(words.map.kinds, signal,
           KINDS.map((kind) => toggle(words.map.kind[kind], true, (on) => settings.kinds[on ? "add" : "delete"](kind), kind.toLowerCase()))),
         heatField,
         legend,
+        h("span.legend", { "aria-hidden": "true" }, h("span.cut"), words.map.cut, h("span.mark"), words.map.memory),
+        toggle(words.map.arrange, false, (on) => ((arranging = on), frame.classList.toggle("arranging", on))),
         h("span.buttons", null,
           button(words.map.zoom_in, () => stage.zoom(1.5)),
           button(words.map.zoom_out, () => stage.zoom(1 / 1.5)),
@@ -191,6 +312,9 @@ export function mapView(answer, { controls = true, signal, select = () => {}, mo
   return {
     element: whole,
     scene,
+    complete,
+    /** Show what people changed, after a change. */
+    arrange: (entries) => (scene.arrange(entries), stage?.repaint()),
     start,
     stage: () => stage,
     tables: () => mapTables(scene, (thing) => (choose(thing), goInto(thing))),

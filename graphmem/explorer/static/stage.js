@@ -60,7 +60,9 @@ export class Stage {
   /** Show everything. */
   fit() {
     const [x0, y0, x1, y1] = this.scene.bounds();
-    this.moveTo(this.cameraFor(x0, y0, x1, y1));
+    const camera = this.cameraFor(x0, y0, x1, y1);
+    this.scene.fitted?.(camera.k);
+    this.moveTo(camera);
   }
 
   cameraFor(x0, y0, x1, y1, largest = Infinity) {
@@ -220,7 +222,7 @@ export class Stage {
     canvas.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       canvas.setPointerCapture(event.pointerId);
-      this.drag = { at: this.place(event), moved: 0 };
+      this.drag = { at: this.place(event), moved: 0, held: this.told.grab?.(this.pickAt(event)) ?? null };
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!this.drag) {
@@ -233,10 +235,13 @@ export class Stage {
       const [dx, dy] = [x - this.drag.at[0], y - this.drag.at[1]];
       this.drag.moved += Math.abs(dx) + Math.abs(dy);
       this.drag.at = [x, y];
-      if (this.drag.moved > 3) this.pan(dx, dy);
+      if (this.drag.moved <= 3) return;
+      if (this.drag.held) this.drag.held.move(dx / this.camera.k, dy / this.camera.k);
+      else this.pan(dx, dy);
     });
     canvas.addEventListener("pointerup", (event) => {
       const clicked = this.drag && this.drag.moved <= 3;
+      if (!clicked) this.drag?.held?.drop();
       this.drag = null;
       if (clicked) this.told.select?.(this.pickAt(event));
     });
@@ -298,6 +303,8 @@ export function colours() {
     heat: list("heat", 5),
     depth: list("depth", 5),
     soft: read("soft"),
+    memory: read("memory"),
+    groups: list("group", 6),
     kinds: Object.fromEntries(["CALLS", "IMPORTS", "REFERENCES", "INHERITS", "OVERRIDES", "USES_TYPE", "TESTS"].map((kind) => [kind, read(`kind-${kind.toLowerCase()}`)])),
   };
 }
@@ -308,6 +315,12 @@ export class Labels {
     this.context = context;
     this.palette = palette;
     this.taken = new Map();
+  }
+
+  /** Width of a text in pixels. */
+  width(text, size, weight = 500) {
+    this.context.font = `${weight} ${size}px system-ui, sans-serif`;
+    return this.context.measureText(text).width;
   }
 
   /** Write a text around a place if there is room; says whether there was. */

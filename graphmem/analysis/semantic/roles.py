@@ -1,0 +1,39 @@
+"""Roles of files on the map: code, tests, migrations and others.
+
+A map shows code first, because people read and change it.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+
+from graphmem.analysis.semantic.dead import FILES, TOOLS
+
+if TYPE_CHECKING:
+    from graphmem.analysis.semantic.modules import Modules
+    from graphmem.answers.vocabulary import FileRole
+
+MIGRATIONS: Final = frozenset({"migrations", "migration", "alembic", "migrate"})
+ROLES: Final = ("code", "test", "migration", "generated", "no_code")
+
+
+def role_of(path: str, is_test: bool, has_code: bool) -> FileRole:
+    """The role of a file, by its folders and name."""
+    *folders, name = path.split("/")
+    if not has_code:
+        return "no_code"
+    if is_test:
+        return "test"
+    if MIGRATIONS.intersection(folders):
+        return "migration"
+    if any(part in TOOLS for part in folders) or any(fnmatchcase(name, pattern) for pattern in FILES):
+        return "generated"
+    return "code"
+
+
+def roles(modules: Modules) -> dict[str, FileRole]:
+    """The role of each file of the index, by path."""
+    files = modules.files
+    tests, of = files.is_test.tolist(), modules.of_file.tolist()
+    return {path: role_of(path, tests[i], of[i] >= 0) for i, path in enumerate(files.paths)}

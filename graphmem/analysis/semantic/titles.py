@@ -1,0 +1,151 @@
+"""Titles of modules: what each one does, in a few words.
+
+A title comes from the documentation of the package, from a row or an item about the folder in a README or architecture page, or from
+the words of the names that set the module apart from the others.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from graphmem.projection.arrays import SYMBOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from graphmem.analysis.semantic.modules import Modules
+
+WORDS: Final = 3  # words of a title without documentation
+LONGEST: Final = 60  # characters of a title
+FEWEST: Final = 2  # definitions or files that must have a word
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_MARKED: Final = re.compile(
+    r"^[\s|*+\-\d.]*\[?(?:`{1,2}|\*\*)([\w./@-]+?)/?(?:`{1,2}|\*\*)\]?(?:\([^)]*\))?\s*"  # a name in backticks or bold, maybe a link
+    r"(?:\||:|—|–|--?\s)\s*(\w.*)$"  # and a text after a separator
+)
+_MARKUP: Final = re.compile(r"`|\*\*|\[([^\]]*)\]\([^)]*\)")
+# Words of names that say how code is written, and not what it does.
+_COMMON_WORDS: Final = (
+    "get set add new init make made main test tests self cls value values data name names key keys item items list dict str "
+    "string int bool object objects type types kind base class func function method call calls arg args kwargs param params "
+    "result results index util utils helper helpers impl common default module file files path paths one two all any from "
+    "with for and the not has have can does did into onto create update delete remove read write run start stop open close "
+    "load save next prev first last to is of in on by as or at it no "
+)
+_COMMON: Final = frozenset(_COMMON_WORDS.split())
+
+
+class Title(NamedTuple):
+    """What a module does, and where that was found."""
+
+    text: str
+    source: str  # docs, readme, names, or "" for none
+
+
+def titles(modules: Modules, told: Mapping[str, str]) -> list[Title]:
+    """A title for each module, in the order of `Modules.groups`.
+
+    Args:
+        modules: the partition.
+        told: what pages of the project say of a folder, by folder; see `told_in`.
+    """
+    found: list[Title] = []
+    words = setting_apart(modules)
+    for i, group in enumerate(modules.groups):
+        documented = modules.documentation(group)
+        page = next((told[one] for one in _folders(group.name, group.path) if one in told), "")
+        if documented:
+            found.append(Title(shortened(documented), "docs"))
+        elif page:
+            found.append(Title(shortened(page), "readme"))
+        else:
+            found.append(Title(", ".join(words[i]), "names" if words[i] else ""))
+    return found
+
+
+def shortened(text: str) -> str:
+    """The first clause of a sentence, cut between words."""
+    text = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
+    first = re.split(r"(?<=\w)[.;:](?:\s|$)", text, maxsplit=1)[0]
+    text = (first if first.count(" ") > 1 else text).rstrip(" .,|")
+    if len(text) <= LONGEST:
+        return text
+    clause = text.rpartition(", ")[0] if ", " in text[:LONGEST] else ""
+    while len(clause) > LONGEST:
+        clause = clause.rpartition(", ")[0]
+    return clause if len(clause) > LONGEST // 3 else f"{text[:LONGEST].rpartition(' ')[0]}…"
+
+
+def told_in(pages: Iterable[str]) -> dict[str, str]:
+    """What the rows and items of Markdown pages say of a folder.
+
+    A row or an item counts if it begins with a marked name: "| `parsing` | bytes to facts |", "- **store/**: the database".
+    """
+    found: dict[str, str] = {}
+    for page in pages:
+        for line in page.splitlines():
+            match = _MARKED.match(line)
+            if match is not None and " " in match[2].strip():
+                said = match[2].partition(" | ")[0].strip(" |")
+                found.setdefault(match[1].strip("/"), said)
+    return found
+
+
+def setting_apart(modules: Modules) -> list[list[str]]:
+    """Words of names that set each module apart, best first.
+
+    A word counts by the definitions that have it, and less the more modules have it too. Words of the module's own name do not count.
+    """
+    view, files = modules.view, modules.files
+    nodes = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0)).astype(np.int32)
+    of_file = files.file_of(nodes)
+    chosen = (of_file >= 0) & ~files.is_test[np.maximum(of_file, 0)]
+    counts: list[Counter[str]] = [Counter() for _ in modules.groups]
+    for node, file in zip(nodes[chosen].tolist(), of_file[chosen].tolist(), strict=True):
+        place = int(modules.of_file[file])
+        if place >= 0:
+            counts[place].update(set(_words(view.name(node))))
+    for group, count in zip(modules.groups, counts, strict=True):
+        for path in group.paths:
+            for word in set(_words(path.rpartition("/")[2].partition(".")[0])):
+                count[word] += 3  # the name of a file says more than the name of a function
+    spread: Counter[str] = Counter(word for count in counts for word in count)
+    return [_best(count, spread, len(counts), set(_words(group.name))) for group, count in zip(modules.groups, counts, strict=True)]
+
+
+def _best(count: Counter[str], spread: Mapping[str, int], modules: int, own: set[str]) -> list[str]:
+    stems = {_stem(word) for word in own}
+    score = {
+        word: n**0.75 * math.log((1 + modules) / spread[word])
+        for word, n in count.items()
+        if n >= FEWEST and _stem(word) not in stems and word not in _COMMON and len(word) > 2
+    }
+    found: list[str] = []
+    for word in sorted(score, key=lambda word: (-score[word], word)):
+        if _stem(word) not in {_stem(one) for one in found}:
+            found.append(word)
+        if len(found) == WORDS:
+            break
+    return found
+
+
+def _words(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def _stem(word: str) -> str:
+    for ending in ("ies", "es", "s", "ing", "ed", "er"):
+        if word.endswith(ending) and len(word) - len(ending) > 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _folders(name: str, path: str) -> Sequence[str]:
+    """Names under which a page may speak of a module."""
+    whole = [one for one in (path, name) if one and ":" not in one]
+    return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))

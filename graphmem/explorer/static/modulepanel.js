@@ -1,0 +1,93 @@
+// Details of a module of the map: what it does, its dependencies, and what people may change about it.
+
+import { ask } from "./api.js";
+import { announce, fill, h } from "./dom.js";
+import { chip, details, field, fileLink, into, link, table, to } from "./parts.js";
+import { words } from "./words.js";
+
+export function modulePanel(scene, index, panel, signal, arrange) {
+  const { modules, files, moduleEdges } = scene;
+  const name = (i) => modules.name[i] || words.map.root;
+  const sum = (mine, other) => {
+    const found = new Map();
+    moduleEdges[mine].forEach((a, e) => a === index && found.set(moduleEdges[other][e], (found.get(moduleEdges[other][e]) ?? 0) + moduleEdges.count[e]));
+    return [...found].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  };
+  const rows = (found) => found.map(([module, count]) => [link(to("graph", { focus: modules.name[module] }), name(module)), words.number(count)]);
+  const c = words.map.columns;
+  const held = scene.filesOf[index].slice().sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
+  const [uses, used] = [sum("src", "dst"), sum("dst", "src")];
+  return [
+    h("button.close", { type: "button", onclick: () => (panel.hidden = true), "aria-label": words.panel.close }, "×"),
+    h("h2.ref", null, scene.mine?.[index]?.name || name(index)),
+    scene.mine?.[index]?.name ? h("p.where", null, name(index)) : null,
+    scene.mine?.[index]?.note ? h("p.written", null, scene.mine[index].note) : null,
+    h("p.where", null, `${words.many(modules.files[index], "file")}, ${words.many(modules.symbols[index], "symbol")}`),
+    modules.name[index] ? told(modules.name[index], modules.title[index], signal) : null,
+    modules.name[index] ? questions(modules.name[index]) : null,
+    modules.name[index] ? changes(scene, index, signal, arrange) : null,
+    details(words.map.needed_by, used.length, true, table(words.map.needed_by, [c.module, ""], rows(used), { first: 8, numeric: [1] })),
+    details(words.map.depends_on, uses.length, true, table(words.map.depends_on, [c.module, ""], rows(uses), { first: 8, numeric: [1] })),
+    details(c.files, held.length, true, table(words.map.files_of(name(index)), [c.file, c.dependents], held.map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { first: 30, numeric: [1] })),
+  ];
+}
+
+/** What the module says of itself, and what a language model says of it. */
+function told(name, title, signal) {
+  const place = h("div");
+  into(place, ask("Module", { ref: name }, signal), ({ module: { module } }) => [
+    module.summary || title ? h("p.doc", null, module.summary || title) : null,
+    module.paragraph ? h("p.written", { title: words.panel.written }, module.paragraph) : null,
+    module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.value), "entry"))) : null,
+  ]);
+  return place;
+}
+
+
+/** Pages that answer a question about this module. */
+function questions(name) {
+  const w = words.ask_of;
+  return h("p.meta", null, ["cut", "people", "risk", "decisions"].map((view) => [link(to(view, { of: name }), w[view], { class: "button" }), " "]));
+}
+
+/** A form for what people give a module: name, group, colour, note, place, and whether it is shown. */
+function changes(scene, index, signal, arrange) {
+  const w = words.map.change;
+  const module = scene.modules.name[index];
+  const mine = scene.mine?.[index] ?? { name: "", group: "", colour: "", note: "", hidden: false, pinned: [] };
+  const said = h("p.hint", { role: "status" });
+  const name = h("input", { value: mine.name, maxlength: 60, placeholder: module, autocomplete: "off" });
+  const group = h("input", { value: mine.group, maxlength: 60, list: "map-groups", autocomplete: "off" });
+  const coloured = h("input", { type: "checkbox", checked: Boolean(mine.colour) });
+  const colour = h("input", { type: "color", value: mine.colour || "#8fb0ff", "aria-label": w.colour, oninput: () => (coloured.checked = true) });
+  const note = h("textarea", { rows: 3, maxlength: 2000, value: mine.note });
+  const hidden = h("input", { type: "checkbox", checked: mine.hidden });
+  const save = async (values) => {
+    try {
+      const { changeMap } = await ask("ChangeMap", { module, ...values }, signal);
+      arrange(changeMap.entries);
+      said.textContent = w.saved(changeMap.path);
+      announce(said.textContent);
+    } catch (error) {
+      if (error.name !== "AbortError") said.textContent = error.message;
+    }
+  };
+  const form = h(
+    "form.teach-form",
+    {
+      onsubmit: (event) => {
+        event.preventDefault();
+        save({ name: name.value, group: group.value, colour: coloured.checked ? colour.value : "", note: note.value, hidden: hidden.checked });
+      },
+    },
+    field(w.name, name),
+    field(w.group, group),
+    h("datalist", { id: "map-groups" }, (scene.groups ?? []).map((one) => h("option", { value: one }))),
+    h("label.toggle", null, coloured, w.colour, " ", colour),
+    field(w.note, note),
+    h("label.toggle", null, hidden, w.hidden),
+    h("p", null, h("button", null, w.save), " ", mine.pinned.length ? h("button.plain", { type: "button", onclick: () => save({ pinned: [] }) }, w.unpin) : null),
+    said,
+  );
+  return details(w.title, null, false, h("p.hint", null, w.hint), form);
+}

@@ -1,0 +1,220 @@
+"""What people changed on the map, kept in `.graphmem/map.json`.
+
+The file is written for people too: sorted, one module an object, so that a repository can keep and merge it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers.maps import MapEntries, MapEntry
+from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.memory import validate
+from graphmem.runtime.inside import inside
+from graphmem.runtime.naming import raw
+from graphmem.runtime.own_folder import hide_from_git
+
+if TYPE_CHECKING:
+    from graphmem.analysis.semantic.modules import Modules
+    from graphmem.project.derived import SemanticSource
+    from graphmem.project.graph_source import GraphSource
+
+FILE: Final = ".graphmem/map.json"  # from the root; people commit it
+VERSION: Final = 1
+MOST_BYTES: Final = 1_000_000
+MOST: Final = 2_000  # modules that people may change
+ANCHORS: Final = 5  # files that identify a module
+NAME: Final = 60  # characters
+NOTE: Final = 2_000
+_COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
+
+
+@dataclass(eq=False, repr=False)
+class MapNotes:
+    """Reads and writes what people changed on the map."""
+
+    graph: GraphSource
+    semantics: SemanticSource
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def map_entries(self) -> MapEntries:
+        """See `SemanticOperations.map_entries`.
+
+        Raises:
+            BadInputError: the file is damaged.
+        """
+        path = self._path()
+        return self._answer(self._read(path))
+
+    def change_map(
+        self,
+        module: str,
+        *,
+        name: str | None = None,
+        colour: str | None = None,
+        group: str | None = None,
+        note: str | None = None,
+        hidden: bool | None = None,
+        pinned: Sequence[float] | None = None,
+    ) -> MapEntries:
+        """See `SemanticOperations.change_map`.
+
+        Raises:
+            SymbolNotFoundError: the module is unknown.
+            BadInputError: a value is invalid, or the file is damaged or cannot be written.
+        """
+        changed: dict[str, Any] = {}
+        if name is not None:
+            changed["name"] = validate.text("name", name, NAME, least=0, lines=False)
+        if colour is not None:
+            changed["colour"] = _colour(colour)
+        if group is not None:
+            changed["group"] = validate.text("group", group, NAME, least=0, lines=False)
+        if note is not None:
+            changed["note"] = validate.text("note", note, NOTE, least=0)
+        if hidden is not None:
+            changed["hidden"] = bool(hidden)
+        if pinned is not None:
+            changed["pinned"] = _pinned(pinned)
+        wanted = raw(module)
+        with self._lock:
+            path = self._path()
+            entries = self._placed(self._read(path))
+            modules = self._modules()
+            at = modules.find(wanted)
+            if at is None:
+                raise SymbolNotFoundError(f"unknown module {module!r}; `graphmem modules` lists them", ref=module, suggestions=[])
+            group_of = modules.groups[at]
+            before = next((one for one in entries if one.module == group_of.name), None)
+            rest = [one for one in entries if one is not before]
+            made = replace(before or _plain(group_of.name), files=_anchors(modules, group_of.paths), **changed)
+            if replace(made, files=[]) != _plain(group_of.name):
+                rest.append(made)
+            if len(rest) > MOST:
+                raise BadInputError(f"{FILE} has {MOST:,} entries; remove some before you add more", argument="module")
+            _write(path, rest)
+        return self._answer(rest)
+
+    def _path(self) -> Path:
+        path = inside(self.graph.root(), FILE)
+        if path is None:
+            raise BadInputError(f"{FILE} leads out of the project; replace the link by a directory", argument="module", path=FILE)
+        return path
+
+    def _modules(self) -> Modules:
+        here = self.semantics.newest()
+        with here.lock:
+            return here.modules
+
+    def _answer(self, entries: list[MapEntry]) -> MapEntries:
+        placed = self._placed(entries)
+        lost = [one for one in placed if not one.module]
+        notes = [f"an entry of {FILE} with {', '.join(one.files[:2]) or 'no files'} matches no module" for one in lost]
+        return MapEntries(placed, FILE, notes)
+
+    def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
+        """The entries under the present names of their modules.
+
+        An entry belongs to the module that has most of its files; without any of them, to the module of its name.
+        """
+        modules = self._modules()
+        names = {group.name for group in modules.groups}
+        taken: set[str] = set()
+        found = []
+        for one in entries:
+            votes = Counter(name for path in one.files if (name := modules.name_of(path)))
+            best = max(votes, key=lambda name: (votes[name], name == one.module, name), default="")
+            name = best or (one.module if one.module in names else "")
+            name = "" if name in taken else name
+            taken.add(name)
+            found.append(replace(one, module=name))
+        return sorted(found, key=lambda one: (not one.module, one.module))
+
+    def _read(self, path: Path) -> list[MapEntry]:
+        try:
+            with path.open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise BadInputError(f"{FILE} cannot be read ({error}); correct it", argument="module", path=FILE) from error
+        try:
+            if len(data) > MOST_BYTES:
+                raise ValueError(f"it is larger than {MOST_BYTES:,} bytes")
+            said = json.loads(data)
+            if said["version"] != VERSION:
+                raise ValueError(f"its version is not {VERSION}")
+            return [_entry(one) for one in said["modules"]]
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BadInputError(f"{FILE} is damaged ({error}); correct or remove it", argument="module", path=FILE) from error
+
+
+def _plain(name: str) -> MapEntry:
+    return MapEntry(name, "", "", "", "", False, [], [])
+
+
+def _entry(one: dict[str, Any]) -> MapEntry:
+    """Check and read an entry of the file, which anybody may have written."""
+    return MapEntry(
+        validate.text("module", one["module"], validate.PATH_CHARACTERS, lines=False),
+        validate.text("name", one.get("name", ""), NAME, least=0, lines=False),
+        _colour(one.get("colour", "")),
+        validate.text("group", one.get("group", ""), NAME, least=0, lines=False),
+        validate.text("note", one.get("note", ""), NOTE, least=0),
+        one.get("hidden", False) is True,
+        _pinned(one.get("pinned", [])),
+        list(validate.texts("files", one.get("files", []), ANCHORS, validate.PATH_CHARACTERS)),
+    )
+
+
+def _colour(value: str) -> str:
+    if value and not _COLOUR.match(value):
+        raise BadInputError(f"colour is {value!r}; write it as #rrggbb, or give an empty text for none", argument="colour", value=value)
+    return value.lower()
+
+
+def _pinned(value: Sequence[float]) -> list[float]:
+    numbers = [float(one) for one in value]
+    if numbers and (len(numbers) != 2 or not all(math.isfinite(one) and -1 <= one <= 2 for one in numbers)):
+        raise BadInputError("pinned must be two numbers from -1 to 2, or empty", argument="pinned", value=str(value)[:100])
+    return [round(one, 4) for one in numbers]
+
+
+def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
+    """The largest files of a module, which most likely stay in it."""
+    lines = dict(zip(modules.files.paths, modules.files.lines.tolist(), strict=True))
+    return sorted(sorted(paths, key=lambda path: (-lines[path], path))[:ANCHORS])
+
+
+def _write(path: Path, entries: Sequence[MapEntry]) -> None:
+    """Replace the file in one step; a failure leaves the old one."""
+    rows = []
+    for one in sorted(entries, key=lambda one: (one.module, one.files)):
+        row = {key: value for key, value in asdict(one).items() if value or key == "module"}
+        rows.append(row)
+    text = json.dumps({"version": VERSION, "modules": rows}, indent=2, ensure_ascii=False) + "\n"
+    try:
+        path.parent.mkdir(exist_ok=True)
+        hide_from_git(path.parent)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix="map-", suffix=".json.new")
+        made = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            made.chmod(0o644)
+            made.replace(path)
+        except OSError:
+            made.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise BadInputError(f"{FILE} cannot be written ({error}); check the directory", argument="module", path=FILE) from error

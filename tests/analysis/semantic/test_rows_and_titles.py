@@ -1,0 +1,144 @@
+"""Which dependencies are worth cutting, what role a file has, and what a module is called."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.analysis.semantic.layering import ALARMS, components, feedback, frees, strata, worth_cutting
+from graphmem.analysis.semantic.roles import role_of
+from graphmem.analysis.semantic.titles import LONGEST, shortened, told_in
+from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+GRAPHS = st.dictionaries(
+    st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1]), st.integers(1, 50).map(float), max_size=50
+)
+
+
+@given(GRAPHS)
+def test_cutting_what_is_worth_it_takes_a_node_out_of_its_cycle(weights):
+    def bound(kept):
+        graph = nx.DiGraph(list(kept))
+        return sum(len(one) for one in nx.strongly_connected_components(graph) if len(one) > 1)
+
+    chosen = worth_cutting(weights, feedback(weights))
+    assert len(chosen) * ALARMS <= len(weights)
+    assert all(bound(set(weights) - {pair}) < bound(weights) for pair in chosen)
+    freed = frees(weights, weights)
+    assert all((pair in freed) == (bound(set(weights) - {pair}) < bound(weights)) for pair in weights)
+
+
+@given(GRAPHS)
+def test_every_edge_leads_to_a_lower_stratum_except_in_a_cycle(weights):
+    nodes = sorted({one for pair in weights for one in pair})
+    layer = strata(nodes, weights)
+    knots = [set(one) for one in components(weights)]
+    for a, b in weights:
+        assert any({a, b} <= knot for knot in knots) or layer[a] > layer[b]
+    assert all(len({layer[one] for one in knot}) == 1 for knot in knots)
+
+
+def test_a_chain_with_one_edge_back_has_that_edge_to_cut():
+    weights = {(a, a + 1): 9.0 for a in range(30)} | {(1, 0): 1.0}
+    assert worth_cutting(weights, feedback(weights)) == [(1, 0)]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_test", "has_code", "role"),
+    [
+        ("shop/cart.py", False, True, "code"),
+        ("tests/test_cart.py", True, True, "test"),
+        ("shop/migrations/0001_initial.py", False, True, "migration"),
+        ("api/shop_pb2.py", False, True, "generated"),
+        ("web/generated/schema.ts", False, True, "generated"),
+        ("README.md", False, False, "no_code"),
+    ],
+)
+def test_a_file_has_the_role_its_place_says(path, is_test, has_code, role):
+    assert role_of(path, is_test, has_code) == role
+
+
+def test_rows_and_items_about_folders_are_found_in_overviews():
+    page = """
+| room | what |
+|---|---|
+| `parsing` | bytes to facts, one file at a time | none |
+
+- **store/**: the database and its [queries](queries/)
+- `--flag` does something
+- **Celery** happens at GitHub
+1. [`api`](src/api) — routes of the shop
+"""
+    told = told_in([page])
+    assert told["parsing"] == "bytes to facts, one file at a time"
+    assert shortened(told["store"]) == "the database and its queries"
+    assert told["api"] == "routes of the shop"
+    assert "Celery" not in told
+
+
+@pytest.mark.parametrize("text", ["a b", "word " * 40, "one, two, " * 20, "x" * 200, ""])
+def test_a_title_is_short(text):
+    assert len(shortened(text)) <= LONGEST + 1
+
+
+SHOP = {
+    "pay/charge.py": "def charge_card(card): return card\ndef refund_card(card): return charge_card(card)\n",
+    "pay/invoice.py": "from pay.charge import charge_card\ndef invoice_total(x): return charge_card(x)\ndef invoice_tax(x): return x\n",
+    "ship/route.py": "def plan_route(stops): return stops\ndef parcel_weight(p): return p\ndef parcel_label(p): return plan_route(p)\n",
+    "ship/label.py": "from ship.route import parcel_label\ndef printed(p): return parcel_label(p)\n",
+    "README.md": "# Shop\n\n- **ship**: brings parcels to customers\n",
+}
+
+
+@pytest.fixture
+def shop(tmp_path):
+    root = tmp_path / "shop"
+    for path, text in SHOP.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        yield memory
+
+
+def test_modules_say_what_they_do_and_keep_what_people_change(shop, tmp_path):
+    columns = shop.atlas().columns["modules"]
+    titles = dict(zip(columns["name"], columns["title"], strict=True))
+    assert titles["ship"] == "brings parcels to customers"
+    assert {"card", "invoice"} & set(titles["pay"].split(", "))
+
+    changed = shop.change_map("pay", name="Payments", colour="#AA3377", group="money", note="Ask Ada.", pinned=[0.25, 0.5])
+    (entry,) = changed.entries
+    assert (entry.module, entry.name, entry.colour, entry.group, entry.pinned) == ("pay", "Payments", "#aa3377", "money", [0.25, 0.5])
+    kept = tmp_path / "shop" / ".graphmem"
+    assert json.loads((kept / "map.json").read_text())["modules"][0]["files"] == ["pay/charge.py", "pay/invoice.py"]
+    assert "!map.json" in (kept / ".gitignore").read_text().split()
+    assert shop.map_entries() == changed
+
+    said = json.loads((kept / "map.json").read_text())
+    said["modules"][0]["module"] = "billing"  # as another clone may call it
+    (kept / "map.json").write_text(json.dumps(said))
+    assert [one.module for one in shop.map_entries().entries] == ["pay"], "its files say which module is meant"
+
+    assert shop.change_map("pay", name="", colour="", group="", note="", pinned=[]).entries == []
+    shop.change_map("ship", hidden=True)
+    (kept / "map.json").write_text('{"version": 1, "modules": [{"module": "ship", "colour": "url(evil)"}]}')
+    with pytest.raises(BadInputError, match="colour"):
+        shop.map_entries()
+    with pytest.raises(BadInputError, match="colour"):
+        shop.change_map("pay", colour="red")
+
+
+@pytest.mark.parametrize("given", [{"colour": "red"}, {"pinned": [1]}, {"pinned": [9, 9]}, {"name": "x" * 61}, {"note": "a\x00b"}])
+def test_what_cannot_be_on_a_map_is_refused(shop, given):
+    with pytest.raises(BadInputError):
+        shop.change_map("pay", **given)
+    assert shop.map_entries().entries == []
+    with pytest.raises(SymbolNotFoundError, match="unknown module"):
+        shop.change_map("no such module", name="x")
