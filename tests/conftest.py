@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 from memory_disk import use_memory_disk
+from own_home import use_own_home
 
 gc.disable()  # until the tests are collected: all that importing makes is kept
 os.environ.setdefault(RAISE, "1")  # an error nobody foresaw fails a test, where a user has one file less
@@ -35,6 +37,16 @@ settings.load_profile("graphmem")
 def pytest_configure() -> None:
     """Before the folders of the run are made."""
     use_memory_disk()
+
+
+HOME = use_own_home()
+
+
+@pytest.fixture(autouse=True)
+def _no_memories_of_a_person() -> Iterator[None]:
+    """Delete what a test remembered for the person, in whatever project."""
+    yield
+    shutil.rmtree(HOME / ".graphmem", ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -344,7 +344,7 @@ def test_a_record_is_one_line_of_the_log(form: str) -> None:
     stream = io.StringIO()
     logger = logging.getLogger("graphmem.test_inert")
     root = logging.getLogger()
-    before = root.handlers[:]
+    before, level = root.handlers[:], root.level
     root.handlers.clear()
     try:
         log_to(stream, "debug", form)
@@ -355,6 +355,7 @@ def test_a_record_is_one_line_of_the_log(form: str) -> None:
             logger.exception("failed")
     finally:
         root.handlers[:] = before
+        root.setLevel(level)  # every later test would log each step of every library
     expect_inert(stream.getvalue(), form)
     assert "pwned" in stream.getvalue()
     first = stream.getvalue().splitlines()[0]
