@@ -40,8 +40,8 @@ FEW_GROUPS: Final = 100_000
 """Number of groups of inputs that are kept without a check for use."""
 
 
-MAX_ANSWERS: Final = 1 << 40
-"""Number of cached answers above which all are dropped; out of reach for the reason of `shelf.BUDGET_BYTES`."""
+MAX_ANSWERS: Final = 1_500_000
+"""Number of cached answers, some 400 MB, above which all are dropped."""
 
 _LOOK: Final = 256  # files resolved between two counts of the answers
 

@@ -159,7 +159,13 @@ def test_a_checkout_of_many_files_resolves_everything_at_once(starlette_tree, op
         memory.close()
         memory = open_memory()
     resolved.clear()
-    monkeypatch.setattr(Resolver, "_forget", None)  # nothing is forgotten answer by answer
+    forget = Resolver._forget
+
+    def only_at_first(resolver, stale):
+        assert not resolver._started, "answers are forgotten one by one"
+        forget(resolver, stale)
+
+    monkeypatch.setattr(Resolver, "_forget", only_at_first)
     assert memory.index().mode == "incremental"
     assert sorted(resolved) == everything
     monkeypatch.undo()
