@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         SyncAnswer,
         SyncConflict,
     )
-    from graphmem.answers.search import Factor, PathScore, SearchAnswer, SearchHit
+    from graphmem.answers.search import FacetCount, Factor, HitGroup, MatchedLine, NearMiss, PathScore, SearchAnswer, SearchHit
     from graphmem.answers.sessions import Experiment, FindingVerdict, GroupMeasures, PhaseWeight, PhaseWeights, Receipt, SessionSummary
 
 __all__ = [
@@ -82,6 +82,7 @@ __all__ = [
     "DiagnosticInfo",
     "DiffImpact",
     "Experiment",
+    "FacetCount",
     "Factor",
     "FileHistory",
     "FileInfo",
@@ -90,18 +91,21 @@ __all__ = [
     "FindingVerdict",
     "Forgotten",
     "GroupMeasures",
+    "HitGroup",
     "ImpactGroup",
     "ImpactHit",
     "ImpactReport",
     "ImportAnswer",
     "IndexState",
     "IndexSummary",
+    "MatchedLine",
     "MemoryAnchor",
     "MemoryChange",
     "MemoryInfo",
     "MemoryPage",
     "MemoryRelation",
     "Missed",
+    "NearMiss",
     "NearbyMemories",
     "NearbyMemory",
     "Noted",
@@ -160,7 +164,7 @@ _NAMES: Final = {
         "AuditEntry AuditPage DeleteAnswer FileSecrets ImportAnswer PruneAnswer Pruned RebuildAnswer ScanAnswer "
         "SecretsFound SyncAnswer SyncConflict"
     ),
-    "search": "Factor PathScore SearchAnswer SearchHit",
+    "search": "FacetCount Factor HitGroup MatchedLine NearMiss PathScore SearchAnswer SearchHit",
     "sessions": "Experiment FindingVerdict GroupMeasures PhaseWeight PhaseWeights Receipt SessionSummary",
 }
 """Module -> names defined in it."""

@@ -8,10 +8,20 @@ from typing import Annotated
 
 from graphmem.answers.code import IndexState
 from graphmem.answers.injection import PackedText
-from graphmem.answers.marks import CHUNK, MEMORY, SYMBOL, Doc, GlobalId, Size
+from graphmem.answers.marks import CHUNK, MEMORY, MODULE, SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.memory import MemoryInfo
 from graphmem.answers.plain import answer
-from graphmem.answers.vocabulary import SearchKind
+from graphmem.answers.vocabulary import SearchFacet, SearchKind
+
+_NODES = (
+    ("symbol", SYMBOL),
+    ("memory", MEMORY),
+    ("code", CHUNK),
+    ("prose", CHUNK),
+    ("data", CHUNK),
+    ("module", MODULE),
+    ("flow", SYMBOL),
+)
 
 
 @answer
@@ -35,6 +45,14 @@ class Factor:
 
 
 @answer
+class MatchedLine:
+    """A line of a hit that has words of the query."""
+
+    line: Annotated[int, Doc("number in the file, from 1")]
+    text: Annotated[str, Doc("the line without indentation")]
+
+
+@answer
 class SearchHit:
     """A search result, with a reference for further queries."""
 
@@ -42,7 +60,7 @@ class SearchHit:
         str,
         Doc(
             "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second one with that name; "
-            "the path for other text; the id for a memory"
+            "the path for other text; the id for a memory; the name of a module; the entry point of a flow"
         ),
     ]
     kind: SearchKind
@@ -59,12 +77,40 @@ class SearchHit:
     boosted_by: Annotated[str, Doc("graph id of the neighbour that raised the score most; empty for none")] = ""
     node: Annotated[
         str,
-        Doc("graph id of the symbol, chunk or memory"),
-        GlobalId("kind", sibling=True, types=(("symbol", SYMBOL), ("memory", MEMORY), ("code", CHUNK), ("prose", CHUNK), ("data", CHUNK))),
+        Doc("graph id of the symbol, chunk, memory or module, or of a flow's entry point"),
+        GlobalId("kind", sibling=True, types=_NODES),
     ] = ""
     factors: Annotated[list[Factor], Doc("for a memory: factors of its score besides the paths"), Size(6)] = field(default_factory=list)
     memory: Annotated[MemoryInfo | None, Doc("the memory, when the hit is one")] = None
     memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
+    facet: Annotated[SearchFacet, Doc("the part of the project that the hit belongs to")] = "code"
+    summary: Annotated[str, Doc("first sentence of its documentation; empty for none")] = ""
+    lines: Annotated[list[MatchedLine], Doc("lines with words of the query, by number; at most 3"), Size(2)] = field(default_factory=list)
+
+
+@answer
+class HitGroup:
+    """Hits in one file, or one other hit."""
+
+    path: Annotated[str, Doc("the file; empty for memories, modules and flows")]
+    facet: SearchFacet
+    hits: Annotated[list[int], Doc("numbers of the hits, best first; the first hit of the answer is 1")]
+
+
+@answer
+class FacetCount:
+    """The number of hits in one part of the project."""
+
+    facet: SearchFacet
+    hits: int
+
+
+@answer
+class NearMiss:
+    """A name that is spelt like a word that was not found."""
+
+    word: Annotated[str, Doc("word of the query")]
+    ref: Annotated[str, Doc("reference to a symbol, or a path")]
 
 
 @answer
@@ -82,6 +128,11 @@ class SearchAnswer:
     state: IndexState
     notes: Annotated[list[str], Doc("sentences on changes of the query, such as omitted or replaced words")] = field(default_factory=list)
     packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None
+    groups: Annotated[list[HitGroup], Doc("the hits by file, in the order of each group's best hit"), Size(6)] = field(default_factory=list)
+    facets: Annotated[list[FacetCount], Doc("number of hits by part of the project, most first"), Size(3)] = field(default_factory=list)
+    near: Annotated[list[NearMiss], Doc("similar names, when nothing is found or no hit has the only word"), Size(1)] = field(
+        default_factory=list
+    )
 
     def __iter__(self) -> Iterator[SearchHit]:
         return iter(self.hits)

@@ -50,7 +50,12 @@ IndexStatus: TypeAlias = Annotated[
     Vocabulary("IndexStatus", "Whether the index matches the files. It is `empty` before the first run and `indexing` during a run."),
 ]
 SearchKind: TypeAlias = Annotated[
-    Literal["code", "prose", "data", "symbol", "memory"], Vocabulary("SearchKind", "Kinds of text that a search finds.")
+    Literal["code", "prose", "data", "symbol", "memory", "module", "flow"],
+    Vocabulary("SearchKind", "Kinds of results that a search finds."),
+]
+SearchFacet: TypeAlias = Annotated[
+    Literal["code", "tests", "docs", "configuration", "modules", "flows", "memories"],
+    Vocabulary("SearchFacet", "Parts of a project that search results belong to."),
 ]
 CycleLevel: TypeAlias = Annotated[Literal["files", "modules"], Vocabulary("CycleLevel", "The level at which cycles are searched.")]
 HotspotLevel: TypeAlias = Annotated[Literal["files", "symbols"], Vocabulary("HotspotLevel", "The level at which hot spots are ranked.")]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         PathAnswer,
         RememberAnswer,
         SearchAnswer,
+        SearchHit,
         Site,
         SymbolDetail,
         SymbolInfo,
@@ -46,6 +47,7 @@ _AS_TOOLS: Final = {  # advice in errors of the service -> the same for an agent
 }
 _ROOMY: Final = 200  # tokens; a smaller answer lists only the first cause
 _CAUSES: Final = 1
+_MATCHING: Final = 1  # lines of a hit that are shown
 _REASONS: Final = 3  # maximum number of reasons of a risk
 _CUT: Final = "… "  # start of the line about omitted rows
 _LAST_LINE: Final = 30  # tokens reserved for the line about omitted rows
@@ -158,15 +160,15 @@ def symbol(detail: SymbolDetail, budget: int) -> str:
 
 
 def search(answer: SearchAnswer, budget: int) -> str:
-    """Hits as compact rows: the score, the argument for `get`, a first line.
+    """Hits by file as compact rows: score, argument for `get`, summary.
 
-    A memory has its date and title instead of a first line. Memories about a piece of code follow its row, and contradictions follow a
-    memory. Memories that wait for a person's review are only counted.
+    Lines with words of the query follow their row. A memory has its date and title instead of a summary. Memories about a piece of code
+    follow its row, and contradictions follow a memory. Memories that wait for a person's review are only counted.
     """
     rows: list[str] = []
     told: set[str] = set()  # a memory is shown only below the first piece of code that it is about
     held: set[str] = set()
-    for hit in answer.hits:
+    for hit in (answer.hits[number - 1] for group in answer.groups for number in group.hits):
         info = hit.memory
         held.update(one.id for one in (*hit.memories, *([info] if info is not None else [])) if is_held(one))
         if info is not None and info.id in held:
@@ -182,13 +184,15 @@ def search(answer: SearchAnswer, budget: int) -> str:
         name = hit.qualname or hit.title
         where = f"{hit.path}:{hit.start_line}" if hit.path else hit.id
         reach = f"{hit.path}:{hit.qualname}" if hit.path and hit.qualname else where
-        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit.snippet))
+        rows.append(f"{hit.score:.2f} {hit.symbol_kind or hit.kind} {reach}" + ("" if name in reach else f" {name}") + _told(hit))
+        rows += [f"  {one.line}: {one.text[:120]}" for one in hit.lines[:_MATCHING] if one.text not in rows[-1]]
         rows += [
             f"  known: {known.type} #{known.short_id} {known.title}{_doubt(known)}" for known in hit.memories if known.id not in told | held
         ]
         told.update(known.id for known in hit.memories)
     waiting = [f"{len(held)} more wait for a person's review: text from outside"] if held else []
-    return fitted([*_missing(answer), *waiting], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
+    near = [f"similar to {one.word}: {one.ref}" for one in answer.near]
+    return fitted([*_missing(answer), *waiting, *near], rows or ["nothing found"], budget, "raise `budget` or ask for less with `k`")
 
 
 def packed(answer: SearchAnswer) -> str:
@@ -352,8 +356,9 @@ def _missing(answer: SearchAnswer) -> list[str]:
     return unanswered(answer.missing)
 
 
-def _told(snippet: str) -> str:
-    line = next((line.strip() for line in snippet.splitlines() if line.strip()), "")
+def _told(hit: SearchHit) -> str:
+    """A summary of a hit; without documentation, its first line."""
+    line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
 
 

@@ -294,17 +294,19 @@ class CodeOperations:
         phase: str = "",
         retired: bool = False,
         as_of: datetime | str | None = None,
-        explain: bool = True,
+        explain: Annotated[bool, Spelled(default=False)] = True,
         budget_tokens: Annotated[int | None, Spelled(("--budget", "-b"), metavar="TOKENS")] = None,
     ) -> SearchAnswer:
         """Find code, prose and memories by words, meaning and name.
+
+        Modules and flows are found as well, once they have been derived.
 
         Args:
             query: names, words or a question.
             limit: the maximum number of hits.
             files: files you are working on; hits near them rank higher.
             within: search only this file or directory.
-            kinds: only code, prose, data, symbols or memories.
+            kinds: only code, prose, data (configuration), symbols, memories, modules or flows.
             types: only memories of this type.
             phase: phase of work (define, implement, validate, refine, explore or reflect), which decides how types of memories rank.
             retired: include superseded and deprecated memories.

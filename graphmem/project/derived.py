@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from graphmem.analysis.semantic.heat import F64
     from graphmem.analysis.semantic.titles import Title
-    from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow
+    from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow, ModuleInfo
     from graphmem.history.co_edits import History
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
@@ -131,6 +131,22 @@ class Semantics:
         found = find(self.entries)
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared
+
+    def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo], list[Flow]]:
+        """Return modules and flows if they are derived and no thread holds `lock`.
+
+        Args:
+            wanted: wait for the lock, and derive what is missing.
+        """
+        if not self.lock.acquire(blocking=wanted):
+            return [], []
+        try:
+            made = self.modules if wanted else self.__dict__.get("modules")
+            if made is None or not (wanted or "infos" in made.__dict__):
+                return [], []
+            return made.infos, self.flows(None) if wanted else self._flows.get(None, [])
+        finally:
+            self.lock.release()
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
         """Return the flows from entry points of given kinds."""
@@ -228,6 +244,11 @@ class SemanticSource:
             if here is None or here.view is not view or here.commits != sum(history.from_git):
                 here = self._newest = Semantics(view, self.store, history)
             return here
+
+    def current(self) -> Semantics | None:
+        """The derived results of the newest graph, if anything asked for them."""
+        here = self._newest
+        return here if here is not None and here.view is self.graph.view() else None
 
     def derive_when_due(self) -> str:
         """Derive the first screen's parts ahead of the first question.

@@ -15,6 +15,7 @@ from graphmem.knowledge import is_held
 from graphmem.project import subjects
 from graphmem.project.answering import reply
 from graphmem.project.arguments import within
+from graphmem.search.groups import counted, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,13 @@ class LanguageQuestions:
         within("limit", limit, 1, 50)
         found = self.search(asked, limit=limit, files=files, explain=True)
         shown = [hit for hit in found.hits if hit.memory is None or not is_held(hit.memory)]  # unreviewed memories never reach the model
-        return reply(self.language_model, asked, dataclasses.replace(found, hits=shown))
+        evidence = dataclasses.replace(found, hits=shown, groups=grouped(shown), facets=counted(shown))
+        return reply(self.language_model, asked, evidence, self._calls)
+
+    def _calls(self, caller: str, callee: str) -> bool:
+        view = self.semantics.graph.view()
+        first, second = view.index_of.get(caller), view.index_of.get(callee)
+        return first is not None and second is not None and second in view.dst[view.out_edges(first, ("CALLS",))]
 
     def paragraphs(self, wait_s: float = 0.0) -> ParagraphState:
         """Have the language model write missing paragraphs; report progress.

@@ -250,7 +250,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
     memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, user)
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)
-    search = SearchQuestions(graph, projections, searcher, injector.packed)
+    search = SearchQuestions(graph, projections, searcher, semantics, injector.packed)
 
     # The index itself.
     health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir, learning.cost)

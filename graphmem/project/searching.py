@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphmem.memory.validate import moment
-from graphmem.search.request import Request
+from graphmem.project.structure_found import found
+from graphmem.search.groups import counted, grouped, is_unknown, near_names
+from graphmem.search.request import SYSTEM_KINDS, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from graphmem.answers import SearchAnswer
+    from graphmem.answers import SearchAnswer, SearchHit
     from graphmem.answers.injection import PackedText
+    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.projections import Projections
     from graphmem.search.searcher import Searcher
@@ -27,6 +30,7 @@ class SearchQuestions:
     graph: GraphSource
     projections: Projections
     searcher: Searcher
+    semantics: SemanticSource  # modules and flows
     packed: Callable[[SearchAnswer, int], PackedText]  # packs hits into one text with a budget of tokens
 
     def search(
@@ -66,6 +70,31 @@ class SearchQuestions:
         if request.wants_code and not (request.wants_memories and len(self.projections.memories())):
             self.graph.view()
         answer = self.searcher.search(request, self.graph.state)
+        hits = self._with_structure(request, answer.hits)
+        unknown = request.wants_code and self._is_indexed and is_unknown(query, hits)
+        near = near_names(self.graph.view(), query) if unknown else []
+        answer = dataclasses.replace(answer, hits=hits, groups=grouped(hits), facets=counted(hits), near=near)
         if budget_tokens is None:
             return answer
         return dataclasses.replace(answer, packed=self.packed(answer, budget_tokens))
+
+    @property
+    def _is_indexed(self) -> bool:
+        return bool(self.graph.store.generation())
+
+    def _with_structure(self, request: Request, hits: list[SearchHit]) -> list[SearchHit]:
+        """Add modules and flows, unless the request excludes them.
+
+        A search for anything adds those that are derived already, at most a quarter of its hits. Their scores are shares of the best hit's.
+        """
+        asked = request.kinds & SYSTEM_KINDS
+        if (request.kinds and not asked) or request.types or request.within or request.as_of is not None or not self._is_indexed:
+            return hits
+        here = self.semantics.newest() if asked else self.semantics.current()
+        modules, flows = here.ready(wanted=bool(asked)) if here is not None else ([], [])
+        structure = [hit for hit in found(modules, flows, request.query) if not asked or hit.kind in asked]
+        if not asked or request.kinds - SYSTEM_KINDS:
+            structure = structure[: request.k // 4]
+        best = hits[0].score if hits else 1.0
+        structure = [dataclasses.replace(hit, score=hit.score * best) for hit in structure]
+        return sorted([*hits, *structure], key=lambda hit: -hit.score)[: request.k]

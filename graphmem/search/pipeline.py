@@ -14,10 +14,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
-from graphmem.answers import IndexState, PathScore, SearchAnswer, SearchHit
-from graphmem.answers.vocabulary import SearchKind
+from graphmem.answers import IndexState, SearchAnswer, SearchHit
 from graphmem.embedding.base import F32, Embedder
 from graphmem.errors import DeadlineError, EmbedderError, LanguageModelError
 from graphmem.model import file_id
@@ -31,12 +30,12 @@ from graphmem.search import code, memories
 from graphmem.search.aliases import NO_ALIASES, Aliases, expand
 from graphmem.search.candidates import Dense, Filters, by_graph, by_name, by_vectors, near_files, query_vector
 from graphmem.search.frames import framed
+from graphmem.search.hits import code_hits, memory_hit
 from graphmem.search.mixed import with_room, without_strangers
 from graphmem.search.query_type import QUESTION, classify, mentions, without_language
-from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, Judge, MemoryWeights, Request, Tuning, Weights, check
+from graphmem.search.request import KINDS, MAX_K, MAX_QUERY, SYSTEM_KINDS, Judge, MemoryWeights, Request, Tuning, Weights, check
 from graphmem.search.rerank import Reranker, reranked
-from graphmem.search.snippet import snippet
-from graphmem.search.units import Units, Voted
+from graphmem.search.units import Voted
 
 __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Request", "Tuning", "Weights", "search"]
 
@@ -137,10 +136,10 @@ class _Run:
             voted = []
         if (found is not None or coded is not None) and not scored and not voted:
             self.notes.append("no text has a word of the query, and no vector is near it")
-        hits = _code_hits(shot, voted, coded.units, request) if coded is not None else []
+        hits = code_hits(shot, voted, coded.units, request) if coded is not None else []
         if index is not None and coded is not None and scored:
             scored = self._without_strangers(index, scored, hits, coded)
-        hits += [_memory_hit(one, request) for one in scored]
+        hits += [memory_hit(one, request) for one in scored]
         hits.sort(key=lambda hit: (-hit.score, hit.id, hit.node))
         if coded is not None and scored:
             hits = with_room(hits, request.query, request.k)
@@ -388,57 +387,5 @@ def _chunk_kinds(kinds: frozenset[str]) -> tuple[str, ...]:
 
     For symbols, these are code chunks: the symbols around a chunk are found through it.
     """
-    wanted = {"code" if kind == "symbol" else kind for kind in kinds if kind != "memory"}
+    wanted = {"code" if kind == "symbol" else kind for kind in kinds - SYSTEM_KINDS if kind != "memory"}
     return tuple(sorted(wanted))
-
-
-# ---- presentation
-
-
-def _memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
-    row = one.row
-    parts = [PathScore(*part) for part in one.fused.parts] if request.explain else []
-    return SearchHit(
-        id=row.id,
-        kind="memory",
-        path="",
-        qualname="",
-        symbol_kind=row.type,
-        start_line=0,
-        end_line=0,
-        title=row.title,
-        snippet=snippet(row.content, request.query),
-        score=one.score,
-        parts=parts,
-        boost=one.boost,
-        boosted_by=one.boosted_by,
-        node=row.id,
-        factors=one.factors if request.explain else [],
-    )
-
-
-def _code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
-    view = shot.graph
-    nodes = [node for one in voted if (node := view.index_of.get(one.hit.id)) is not None]
-    infos = {info.id: info for info in view.infos(nodes)}
-    hits = []
-    where: tuple[SearchKind, str, str, str, int, int, str]
-    for one in voted:
-        unit = one.hit.id
-        info = infos.get(unit)
-        own = units.best[unit].text if unit in units.best else ""
-        if info is not None:
-            where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
-            # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
-            text = "" if own.rstrip() == f"{info.signature}\n…" else own
-            text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
-        else:
-            entry = units.entries[unit]
-            where = (cast("SearchKind", entry.kind), entry.path, "", "", entry.start_line, entry.end_line, entry.title)
-            text = own
-        parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
-        ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
-        twin = view.twin(view.index_of[unit]) if info is not None else 1
-        ref += f"#{twin}" if twin > 1 else ""
-        hits.append(SearchHit(ref, *where, snippet(text, request.query), one.score, parts, one.boost, one.boosted_by, unit))
-    return hits

@@ -12,7 +12,8 @@ from graphmem.knowledge import AboutRow, MemoryRow
 from graphmem.search.fusion import MINMAX
 from graphmem.search.query_type import ERROR, IDENTIFIER, QUESTION, SEMANTIC, STRUCTURAL
 
-KINDS: Final = ("code", "prose", "data", "symbol", "memory")
+KINDS: Final = ("code", "prose", "data", "symbol", "memory", "module", "flow")
+SYSTEM_KINDS: Final = frozenset({"module", "flow"})  # parts of the derived structure, which have no texts of their own
 MAX_K: Final = 200
 MAX_QUERY: Final = 10_000  # characters
 MAX_FILES: Final = 200
@@ -173,7 +174,7 @@ class Request(NamedTuple):
     @property
     def wants_code(self) -> bool:
         """Whether the request asks for results other than memories."""
-        return not self.types and (not self.kinds or bool(self.kinds - {"memory"}))
+        return not self.types and (not self.kinds or bool(self.kinds - SYSTEM_KINDS - {"memory"}))
 
     @property
     def wants_memories(self) -> bool:

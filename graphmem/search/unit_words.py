@@ -63,7 +63,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     rarity, stem_of_row = _rarities(words)
     first = {stem_of_row[word] for word in query_words(query.strip().split("\n", 1)[0]) if word in stem_of_row}
     weight = {stem: value * (1.0 if stem in first else fields.rest) for stem, value in rarity.items()}
-    others = other_forms(weight, _stems)
+    others = other_forms(weight, stems_of)
     formed = _formed([*words.rows, *others])
     texts: dict[str, list[str]] = {}
     for segments in units.segments.values():
@@ -77,7 +77,7 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
             if text not in known:
                 known[text] = _near(text, formed)
             near[unit].append(known[text])
-    stems = _stems(word for of_unit in near.values() for one in of_unit for word in one.words)
+    stems = stems_of(word for of_unit in near.values() for one in of_unit for word in one.words)
     term_of = {word: term for word, stem in stems.items() if (term := others.get(stem, stem)) in weight}
     worth = (fields.name, fields.outer, fields.path)
     average = sum(of_unit[0].length for of_unit in near.values()) / max(1, len(near)) or 1.0
@@ -165,7 +165,7 @@ def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields:
 
 def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
     """Return each wanted stem's inverse document frequency, and words' stems."""
-    stem_of = _stems(words.rows)
+    stem_of = stems_of(words.rows)
     rarity: dict[str, float] = {}
     for word, rows in words.rows.items():
         value = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5))
@@ -184,7 +184,7 @@ def _near(text: str, formed: re.Pattern[str]) -> _Near:
     return _Near(formed.findall(f" {words}"), words.count(" ") + 1 if words else 0)
 
 
-def _stems(words: Iterable[str]) -> Mapping[str, str]:
+def stems_of(words: Iterable[str]) -> Mapping[str, str]:
     """Return the stem of each word, computed in one call."""
     with _lock:
         return _stemmer()(words)

@@ -9,7 +9,7 @@ enclosing function: no other code can call it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from graphmem.model import SymbolKind
@@ -29,6 +29,7 @@ class Segment(NamedTuple):
 
     unit: str  # id of a node or of the chunk
     text: str
+    numbers: Sequence[int] = ()  # of its lines in the file; a repeated signature has numbers before the chunk's first line
 
 
 class Units(NamedTuple):
@@ -93,7 +94,22 @@ class _Symbols:
 
 
 def _whole(view: GraphView, entry: Entry) -> Segment:
-    return Segment(entry.symbol if entry.symbol in view.index_of else entry.id, entry.text)
+    return _all_of(entry, entry.symbol if entry.symbol in view.index_of else entry.id)
+
+
+def _all_of(entry: Entry, unit: str) -> Segment:
+    text = entry.text
+    count = text.count("\n") + 1
+    before = _before(entry, count)
+    return Segment(unit, text, range(before, before + count))
+
+
+def _before(entry: Entry, lines: int) -> int:
+    """Return the number of a text's first line.
+
+    A part of a definition begins with its repeated signature, so that its first lines have numbers before the part.
+    """
+    return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
 
 def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[int, float]) -> list[Segment]:
@@ -104,18 +120,17 @@ def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[i
         if named.get(node, 0.0) > SURE or _stands_alone(view, node, entry)
     ]
     if not inside:
-        return [Segment(own, entry.text)]
+        return [_all_of(entry, own)]
     lines = entry.text.split("\n")
-    # A part of a definition begins with its repeated signature.
-    before = entry.start_line - max(0, len(lines) - (entry.end_line - entry.start_line + 1))
+    before = _before(entry, len(lines))
     owner = [own] * len(lines)
     for unit, first, last in inside:  # enclosing ones are first, so that each line ends with the innermost
         end = min(last - before + 1, len(lines))
         owner[first - before : end] = [unit] * (end - first + before)
-    of_unit: dict[str, list[str]] = {}
-    for unit, line in zip(owner, lines, strict=True):
-        of_unit.setdefault(unit, []).append(line)
-    segments = [Segment(unit, "\n".join(own_lines)) for unit, own_lines in of_unit.items()]
+    of_unit: dict[str, list[int]] = {}
+    for at, unit in enumerate(owner):
+        of_unit.setdefault(unit, []).append(at)
+    segments = [Segment(unit, "\n".join([lines[at] for at in rows]), [before + at for at in rows]) for unit, rows in of_unit.items()]
     # Blank lines and brackets between definitions belong to no unit.
     return [segment for segment in segments if any(map(str.isalnum, segment.text))]
 
@@ -149,6 +164,11 @@ def is_inner(view: GraphView, node: int) -> bool:
     """Whether a node is inside a function."""
     parent = int(view.parent[node])
     return parent >= 0 and _kind(view, parent) in _BODIES
+
+
+def is_in_tests(view: GraphView, path: str) -> bool:
+    """Whether a path is a file of tests: then its module is test code."""
+    return bool(view.is_test[view.by_path(path)[:1]].any())
 
 
 def is_function(view: GraphView, node: int) -> bool:

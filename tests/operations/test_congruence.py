@@ -70,7 +70,7 @@ CASES: dict[str, Case] = {
     "atlas": Case({"edges": 10}),
     "atlas_symbols": Case({"paths": [PRICE]}),
     "neighbourhood": Case({"refs": ["rounded"], "kinds": ["CALLS"]}, {"refs": ["nothing"]}),
-    "search": Case({"query": "checkout the cart", "limit": 4}, {"query": ""}),
+    "search": Case({"query": "checkout the cart", "limit": 4, "kinds": ["symbol", "memory", "module"]}, {"query": ""}),
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),

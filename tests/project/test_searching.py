@@ -106,3 +106,72 @@ def test_nothing_is_answered_from_an_empty_graph_while_the_first_index_is_being_
     assert told.pop("done") == "add_item"
     assert "project" in told, "the stage between the commit and what answers are made from"
     assert all("the first index run is not finished" in said for said in told.values()), told
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory):
+    """A project with code, tests, documents and configuration."""
+    tree = tmp_path_factory.mktemp("grouped") / "shop"
+    texts = {
+        "shop/__init__.py": "",
+        "shop/basket.py": (
+            '"""Baskets of customers."""\n\n\ndef total(basket):\n    """Add up the basket\'s prices, with discount."""\n'
+            "    return discounted(sum(basket))\n\n\ndef discounted(price):\n    # discount of the basket\n    return price * 0.9\n"
+        ),
+        "shop/cli.py": "from shop.basket import total\n\n\ndef main():\n    print(total([]))\n\n\nif __name__ == '__main__':\n    main()\n",
+        "tests/test_basket.py": "from shop.basket import total\n\n\ndef test_discount_of_a_basket():\n    assert total([10]) == 9\n",
+        "docs/basket.md": "# Basket\n\nA discount of ten percent holds for each basket.\n",
+        "basket.toml": "[basket]\ndiscount = 0.1\n",
+    }
+    for name, text in texts.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).write_text(text, encoding="utf-8")
+    with GraphMem.open(tree.parent / "index", settings=Settings(embedder="none")) as memory:
+        memory.index(tree)
+        memory.remember("the basket's discount is agreed with sales", "decision")
+        yield memory
+
+
+def test_hits_are_grouped_by_file_and_counted_by_part_of_the_project(shop):
+    answer = shop.search("discount of the basket", explain=False)
+    assert sorted(number for group in answer.groups for number in group.hits) == list(range(1, len(answer.hits) + 1))
+    assert {group.path for group in answer.groups} >= {"shop/basket.py", "tests/test_basket.py", "docs/basket.md", "basket.toml", ""}
+    for group in answer.groups:
+        assert {answer.hits[number - 1].path for number in group.hits} == {group.path}
+    counts = {one.facet: one.hits for one in answer.facets}
+    assert counts.keys() == {"code", "tests", "docs", "configuration", "memories"}
+    assert sum(counts.values()) == len(answer.hits)
+
+
+def test_a_hit_has_its_summary_and_the_numbered_lines_that_match(shop):
+    hits = {hit.qualname: hit for hit in shop.search("basket discount", kinds={"symbol"})}
+    assert hits["total"].summary == "Add up the basket's prices, with discount."
+    assert [(one.line, one.text) for one in hits["discounted"].lines] == [(10, "# discount of the basket")]
+
+
+def test_similar_names_are_given_when_a_name_is_not_found(shop):
+    assert [(one.word, one.ref) for one in shop.search("discountde").near] == [("discountde", "shop/basket.py:discounted")]
+    assert shop.search("discounted").near == []
+    nothing = shop.search("zzzzz baskte", kinds={"prose"})
+    assert nothing.hits or "docs/basket.md" in {one.ref for one in nothing.near}
+
+
+def test_modules_and_flows_are_in_the_list_once_they_are_derived(shop):
+    flow = next(hit for hit in shop.search("main total", kinds={"flow"}))
+    assert (flow.facet, flow.id) == ("flows", "shop/cli.py:<module>")
+    modules = shop.search("shop", kinds={"module"})
+    assert [hit.kind for hit in modules] == ["module"]
+    assert shop.module(modules[0].id).module.name == modules[0].id
+    everything = shop.search("main total")
+    assert {hit.kind for hit in everything} >= {"symbol", "flow"}
+    assert {one.facet for one in everything.facets} >= {"code", "flows"}
+
+
+def test_evidence_without_a_model_begins_with_code_and_follows_its_calls(shop):
+    reply = shop.ask("how are prices added up with the discount of a basket")
+    code = [hit.qualname for hit in reply.evidence if hit.facet == "code" and hit.qualname in {"total", "discounted"}]
+    assert code == ["total", "discounted"]
+    facets = [hit.facet for hit in reply.evidence]
+    assert facets[-1] == "tests"
+    assert len([one for at, one in enumerate(facets) if at == 0 or facets[at - 1] != one]) == len(set(facets))
+    assert sorted(number for group in reply.evidence.groups for number in group.hits) == list(range(1, len(facets) + 1))

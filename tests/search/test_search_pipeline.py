@@ -255,7 +255,7 @@ def test_nothing_a_person_types_fails(ask_all, query):
 def test_answers_are_plain_data(ask_all):
     answer = ask_all("tax")
     assert dataclasses.asdict(answer)["query"] == "tax"
-    assert pipeline.KINDS == ("code", "prose", "data", "symbol", "memory")
+    assert pipeline.KINDS == ("code", "prose", "data", "symbol", "memory", "module", "flow")
 
 
 def test_what_no_code_speaks_of_finds_nothing(filled, embedder, state):

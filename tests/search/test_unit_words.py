@@ -7,7 +7,7 @@ import pytest
 from graphmem import GraphMem
 from graphmem.search.abbreviations import _ROWS, other_forms
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.unit_words import _stems, sentences
+from graphmem.search.unit_words import sentences, stems_of
 from graphmem.settings import Settings
 
 FILES = {
@@ -128,17 +128,17 @@ def test_a_short_form_is_found_by_the_word_it_stands_for(ask):
 
 
 def test_forms_that_are_asked_for_stand_for_themselves():
-    asked = {_stems([word])[word] for word in ("argument", "args", "folder")}
-    others = other_forms(asked, _stems)
+    asked = {stems_of([word])[word] for word in ("argument", "args", "folder")}
+    others = other_forms(asked, stems_of)
     assert not asked & set(others)
-    assert others[_stems(["directory"])["directory"]] == _stems(["folder"])["folder"]
+    assert others[stems_of(["directory"])["directory"]] == stems_of(["folder"])["folder"]
     assert set(others.values()) <= asked
-    assert other_forms(["nothing in the table"], _stems) == {}
+    assert other_forms(["nothing in the table"], stems_of) == {}
 
 
 def test_every_form_is_in_one_row():
     rows = [line.split() for line in _ROWS.splitlines() if line.strip()]
-    stems = [_stems(row) for row in rows]
+    stems = [stems_of(row) for row in rows]
     seen = [stem for of_row in stems for stem in dict.fromkeys(of_row.values())]
     assert len(seen) == len(set(seen)), sorted(stem for stem in seen if seen.count(stem) > 1)
     assert all(len(row) > 1 for row in rows)

@@ -92,7 +92,6 @@ recall = Variant(
     "search",
     "Search memories.",
     fixed={"kinds": ["memory"], "within": None},
-    defaults={"explain": False},
 )
 
 

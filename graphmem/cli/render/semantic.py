@@ -22,7 +22,7 @@ from graphmem.answers.semantic import (
     Reply,
 )
 from graphmem.cli.output import Output, plural
-from graphmem.cli.render import code, common
+from graphmem.cli.render import common, found
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS
@@ -111,7 +111,7 @@ def reply(output: Output, answer: Reply) -> None:
     for note in answer.notes:
         output.line((note, UNSURE))
     output.line()
-    code.search(output, answer.evidence)
+    found.hits(output, answer.evidence, explain=False)
 
 
 @renders(CommitPage, bare=lambda found: [one.sha for one in found.commits])

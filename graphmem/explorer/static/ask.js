@@ -17,7 +17,7 @@ export async function show(page, parameters, signal) {
   }
   await into(result, ask("Ask", { question, limit: 12 }, signal), ({ ask: reply }) => {
     const search = reply.evidence;
-    if (!search.hits.length) return h("p.lead", null, w.none);
+    if (!search.hits.length) return [h("p.lead", null, w.none), search.near.length ? h("p", null, w.near, search.near.map((one) => [" ", link(to("graph", { focus: one.ref }), one.ref)])) : null];
     const said = reply.sentences.length
       ? [
           h("section.card", null, h("h2", null, w.answer), h("p", null, reply.sentences.map((one) => [one.text, " ", one.cites.map((number) => [cite(number), " "])]))),
@@ -28,7 +28,8 @@ export async function show(page, parameters, signal) {
       reply.notes.map((note) => h("p.hint", null, `${note[0].toUpperCase()}${note.slice(1)}.`)),
       said,
       h("h2", null, w.evidence),
-      h("ol.evidence", null, search.hits.map((hit, i) => evidence(hit, i + 1))),
+      h("p.hint", null, search.facets.map((one) => `${w.facet[one.facet]} ${one.hits}`).join(" · ")),
+      search.groups.map((group) => [group.path ? h("p.where", null, group.path) : null, h("ol.evidence", null, group.hits.map((number) => evidence(search.hits[number - 1], number)))]),
       h("p.hint", null, w.answered(search.answered.join(", ")), search.missing.map((one) => ` ${w.missing(one.name, one.value)}.`), search.notes.map((one) => ` ${one}.`)),
     ];
   });
@@ -40,6 +41,7 @@ function cite(number) {
 
 function gist(hit) {
   if (hit.memory) return hit.memory.content.length > 220 ? `${hit.memory.content.slice(0, 220)}…` : hit.memory.content;
+  if (hit.summary) return `${hit.qualname || hit.title || hit.path}: ${hit.summary}`;
   const doc = /^[ \t]*[rRuU]?("""|''')[ \t]*([^\s"'][^\n]+)/m.exec(hit.snippet)?.[2]?.replace(/"""|'''/g, "");
   const name = hit.qualname || hit.title || hit.path;
   return doc ? `${name}: ${doc}` : words.ask.in_file(name, hit.path);
@@ -47,14 +49,15 @@ function gist(hit) {
 
 function evidence(hit, number) {
   const w = words.ask;
-  const target = hit.memory ? to("memories", { id: hit.memory.shortId }) : to("graph", { focus: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path });
+  const target = hit.kind === "MODULE" ? to("map", {}) : hit.memory ? to("memories", { id: hit.memory.shortId }) : to("graph", { focus: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path });
   const parts = [...hit.parts.map((one) => `${one.path} #${one.rank}`), ...hit.factors.map((one) => `${one.name} ${Math.round(one.value * 100) / 100}`)];
   return h(
     "li.card",
     { id: `e${number}`, tabindex: -1 },
     h("h3", null, h("span.cite", null, String(number)), " ", link(target, hit.title || hit.id)),
-    h("p.meta", null, chip(w.kind[hit.kind] ?? hit.kind), h("span.where", null, hit.path ? `${hit.path}:${hit.startLine}` : ""), h("span.where", { title: parts.join(", ") }, w.score(hit.score))),
-    hit.memory ? h("blockquote.content", null, hit.memory.content) : h("pre.source", { tabindex: 0 }, hit.snippet),
+    h("p.meta", null, chip(w.kind[hit.kind] ?? hit.kind), h("span.where", null, hit.path ? w.lines(hit.startLine, hit.endLine) : ""), h("span.where", { title: parts.join(", ") }, w.score(hit.score))),
+    hit.summary ? h("p", null, hit.summary) : null,
+    hit.memory ? h("blockquote.content", null, hit.memory.content) : h("pre.source", { tabindex: 0 }, hit.lines.length ? hit.lines.map((one) => `${one.line}  ${one.text}`).join("\n") : hit.snippet),
     hit.memories.length ? details(w.known, hit.memories.length, true, h("ul", null, hit.memories.map((one) => h("li", null, link(to("memories", { id: one.shortId }), one.title))))) : null,
   );
 }

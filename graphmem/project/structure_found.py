@@ -1,0 +1,83 @@
+"""Search modules and flows by their names and descriptions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.answers import SearchHit
+from graphmem.projection.text import STOP_WORDS, query_words
+from graphmem.search.unit_words import stems_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from graphmem.answers.semantic import Flow, ModuleInfo
+
+_LEAST: Final = 0.5  # minimum share of the query's words, by rarity
+_UNNAMED: Final = 0.7  # factor if no word is in the name
+
+
+class _Part(NamedTuple):
+    hit: SearchHit
+    name: frozenset[str]  # stems
+    text: frozenset[str]  # stems of its name and its description
+
+
+def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
+    """Return modules and flows that have half of a query's words, best first.
+
+    A score is the share of the query's words that a name or a description has. Rare words count more. A part whose name has
+    none of them counts less.
+    """
+    wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
+    if not wanted:
+        return []
+    parts = [*map(_module, modules), *map(_flow, flows)]
+    having = Counter(stem for part in parts for stem in wanted & part.text)
+    weight = {stem: math.log(1 + (len(parts) + 0.5) / (having[stem] + 0.5)) for stem in wanted}
+    whole = math.fsum(weight.values())
+    scored = []
+    for part in parts:
+        share = math.fsum(weight[stem] for stem in sorted(wanted & part.text)) / whole
+        if share >= _LEAST:
+            scored.append((share * (1 if wanted & part.name else _UNNAMED), part.hit))
+    return [_scored(hit, score) for score, hit in sorted(scored, key=lambda one: (-one[0], one[1].id, one[1].title))]
+
+
+def _scored(hit: SearchHit, score: float) -> SearchHit:
+    return dataclasses.replace(hit, score=score)
+
+
+def _module(one: ModuleInfo) -> _Part:
+    said = one.summary or (f"{one.files:,} files, {one.lines:,} lines" if one.files != 1 else f"1 file, {one.lines:,} lines")
+    hit = SearchHit(one.name, "module", "", "", "module", 0, 0, one.name, said, 0.0, [], node=one.id, facet="modules", summary=said)
+    return _Part(hit, _stems([one.name]), _stems([one.name, one.path, one.summary, *(symbol.qualname for symbol in one.central)]))
+
+
+def _flow(one: Flow) -> _Part:
+    entry = one.entry
+    steps = " → ".join([entry.qualname, *(step.dst.qualname for step in one.steps)])
+    hit = SearchHit(
+        entry.ref,
+        "flow",
+        entry.path,
+        entry.qualname,
+        entry.kind,
+        entry.start_line,
+        entry.end_line,
+        one.name,
+        steps,
+        0.0,
+        [],
+        node=entry.id,
+        facet="flows",
+        summary=f"{one.kind}: {steps}",
+    )
+    return _Part(hit, _stems([one.name]), _stems([one.name, steps]))
+
+
+def _stems(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(stems_of({word for text in texts for word in query_words(text)}).values())

@@ -1,0 +1,102 @@
+"""Present ranked memories and code as hits."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import cast
+
+from graphmem.answers import PathScore, SearchHit
+from graphmem.answers.vocabulary import SearchFacet, SearchKind
+from graphmem.projection.graph import GraphView
+from graphmem.projection.projections import Snapshot
+from graphmem.search import memories
+from graphmem.search.matched import Wanted, summary_of
+from graphmem.search.request import Request
+from graphmem.search.snippet import snippet
+from graphmem.search.units import Units, Voted, is_in_tests
+
+
+def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
+    """Return a memory as a hit."""
+    row = one.row
+    parts = [PathScore(*part) for part in one.fused.parts] if request.explain else []
+    return SearchHit(
+        id=row.id,
+        kind="memory",
+        path="",
+        qualname="",
+        symbol_kind=row.type,
+        start_line=0,
+        end_line=0,
+        title=row.title,
+        snippet=snippet(row.content, request.query),
+        score=one.score,
+        parts=parts,
+        boost=one.boost,
+        boosted_by=one.boosted_by,
+        node=row.id,
+        factors=one.factors if request.explain else [],
+        facet="memories",
+    )
+
+
+def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
+    """Return code and documents as hits, with the lines that match."""
+    view = shot.graph
+    wanted = Wanted.by(request.query)
+    numbered = _numbered(units, {one.hit.id for one in voted})
+    nodes = [node for one in voted if (node := view.index_of.get(one.hit.id)) is not None]
+    infos = {info.id: info for info in view.infos(nodes)}
+    hits = []
+    where: tuple[SearchKind, str, str, str, int, int, str]
+    for one in voted:
+        unit = one.hit.id
+        info = infos.get(unit)
+        own = units.best[unit].text if unit in units.best else ""
+        if info is not None:
+            where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
+            # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
+            text = "" if own.rstrip() == f"{info.signature}\n…" else own
+            text = text or "\n".join(part for part in (info.signature, view.doc(view.index_of[unit])) if part)
+        else:
+            entry = units.entries[unit]
+            where = (cast("SearchKind", entry.kind), entry.path, "", "", entry.start_line, entry.end_line, entry.title)
+            text = own
+        parts = [PathScore(*part) for part in one.hit.parts] if request.explain else []
+        ref = f"{where[1]}::{where[2]}" if where[2] else where[1]
+        twin = view.twin(view.index_of[unit]) if info is not None else 1
+        ref += f"#{twin}" if twin > 1 else ""
+        hits.append(
+            SearchHit(
+                ref,
+                *where,
+                snippet(text, request.query),
+                one.score,
+                parts,
+                one.boost,
+                one.boosted_by,
+                unit,
+                facet=_facet(view, where[0], where[1]),
+                summary=summary_of(view.doc(view.index_of[unit])) if info is not None else "",
+                lines=wanted.lines(numbered.get(unit, {}).items(), info.name if info is not None else ""),
+            )
+        )
+    return hits
+
+
+def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
+    """Return the lines of units by number, from all chunks that were found."""
+    lines: dict[str, dict[int, str]] = {}
+    for chunk, segments in units.segments.items():
+        for segment in segments:
+            if segment.unit in shown:
+                own = zip(segment.numbers, segment.text.split("\n"), strict=False)
+                first = units.entries[chunk].start_line
+                lines.setdefault(segment.unit, {}).update((number, line) for number, line in own if number >= first)
+    return {unit: dict(sorted(of_unit.items())) for unit, of_unit in lines.items()}
+
+
+def _facet(view: GraphView, kind: SearchKind, path: str) -> SearchFacet:
+    if kind in ("prose", "data"):
+        return "docs" if kind == "prose" else "configuration"
+    return "tests" if is_in_tests(view, path) else "code"

@@ -1,0 +1,43 @@
+"""Lines that match a query, and summaries of documentation."""
+
+from __future__ import annotations
+
+from graphmem.answers import MatchedLine
+from graphmem.search.matched import Wanted, summary_of
+
+BODY = """def follow(response):
+    while response.is_redirect:
+        url = response.headers["location"]
+        # cookies of a redirect are kept
+        yield send(url)
+"""
+
+
+def lines(query, text=BODY, first=10, name="follow"):
+    return Wanted.by(query).lines(enumerate(text.splitlines(), first), name)
+
+
+def test_lines_have_their_numbers_and_match_other_forms_of_a_word():
+    assert lines("How are redirects detected?") == [MatchedLine(11, "while response.is_redirect:")]
+
+
+def test_each_further_line_adds_words_that_the_earlier_ones_lack():
+    assert [one.line for one in lines("where do redirects read the location and keep cookies")] == [12, 13]
+
+
+def test_the_line_that_only_names_the_hit_says_nothing():
+    assert lines("follow") == []
+    assert [one.line for one in lines("follow", name="other")] == [10]
+
+
+def test_words_that_carry_no_meaning_match_only_if_there_are_no_others():
+    assert lines("what is the url of it") == [MatchedLine(12, 'url = response.headers["location"]')]
+    assert lines("of a", name="") == [MatchedLine(13, "# cookies of a redirect are kept")]
+
+
+def test_a_summary_is_one_line_without_markup_and_not_too_short():
+    assert summary_of("Builds a :class:`Response <requests.Response>` from ``raw`` data, as adapters give it.\n\nMore.") == (
+        "Builds a Response from raw data, as adapters give it."
+    )
+    assert summary_of("Receives it. Returns\nothers.") == "Receives it. Returns others."
+    assert summary_of("") == ""
