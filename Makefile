@@ -126,7 +126,7 @@ endif
 
 $(VENV)/.stamp-runtime: $(VENV)/.stamp-torch pyproject.toml $(PINS)
 	@echo "installing graphmem and what it needs into $(VENV); this takes a minute"
-	@$(INSTALL) -c $(PINS) -e ".[models,lsp]"
+	@$(INSTALL) -c $(PINS) -e ".[models,lsp,organisation]"
 	@$(BIN)/python -m compileall -q graphmem  # pip compiles what it copies, and this stays where it is
 	@touch $@
 

@@ -226,6 +226,12 @@ class LanguageModelError(GraphMemError):
     code = "CONFLICT"
 
 
+class SharingError(GraphMemError):
+    """Memories cannot be exchanged with the team (`reason`)."""
+
+    code = "SHARING"
+
+
 class LedgerError(GraphMemError):
     """The statistics of sessions cannot be read or written (`path`).
 

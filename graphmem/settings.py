@@ -28,6 +28,8 @@ DEFAULT_ORIGIN: Final = "default"
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
+        "sync_url": "would let a repository choose who receives your memories",
+        "sync_person": "would let a repository choose in whose name you write",
         "model_key": "would be committed",
         "model_url": "would let a repository choose who reads your texts",
         "embedder_key": "would be committed",
@@ -44,7 +46,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "model_key", "embedder_key"})
+_SECRET: Final = frozenset({"token", "sync_url", "model_key", "embedder_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -133,6 +135,9 @@ class Settings:
     insecure_behind_proxy: bool = _setting(False, "serve on other addresses without TLS, because a proxy in front of the server has it")
     cypher: bool = _setting(False, "allow Cypher queries: read-only, for administrators")
     sync_files: str = _setting("", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into, from the root, with commas")
+    sync_url: str = _setting("", "PostgreSQL database in which a team shares memories: postgresql://host/name; empty: none")
+    sync_person: str = _setting("", "your name for the team; empty: the name and address that Git knows")
+    sync_seconds: int = _setting(60, "seconds between automatic exchanges of a server with sync_url; 0: none", low=0, high=86_400)
     backup_hours: int = _setting(24, "hours between automatic backups of a server; 0: none", low=0, high=8_760)
     backup_keep: int = _setting(3, "number of automatic backups to keep", low=1, high=1_000)
     log_level: str = _setting("warning", "minimum level of log messages on stderr", choices=("debug", "info", "warning", "error"))

@@ -130,6 +130,8 @@ def _index(here: Door) -> list[Finding]:
     found += _evidence(said.get("evidence") or {})
     found += _history(said.get("history") or {})
     found += _learning(said.get("learning") or {})
+    if sharing := said.get("sharing"):
+        found.append(Finding("sharing", "note" if sharing["error"] or sharing["disagreements"] else "ok", _flat(sharing), sharing))
     failed: list[str] = said.get("failed_files", [])
     if failed:
         why: dict[str, str] = said.get("failures", {})

@@ -42,6 +42,8 @@ COMMANDS: Final = {
     "forget": "memory:forget",
     "pin": "memory:pin",
     "observe": "session:observe",
+    "sync": "organisation:sync",
+    "organisation try": "organisation:try_",
     "import": "people:import_",
     "context": "context:context",
     "trust": "context:trust",
@@ -77,13 +79,14 @@ COMMANDS: Final = {
 FAMILIES: Final = {
     "memory": "Read, review and maintain memories",
     "session": "Sessions of agents and what was learnt from them",
+    "organisation": "Memories that are shared with a team",
     "token": "Tokens for other clients of the server",
 }
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences usages path modules flows entry-points central describe report export cypher",
     "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift check",
-    "Memory": "remember recall forget pin memory rules sync-file import delete-all",
+    "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version self-check",
 }
@@ -91,6 +94,7 @@ ORDER: Final = {
     "": " ".join(PANELS.values()),
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto "
     "audit prune retract scan rebuild phases",
+    "organisation": "try status decide",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

@@ -20,6 +20,7 @@ DECLARED_IN: Final = (
     ("history", "HistoryOperations"),
     ("sessions", "SessionOperations"),
     ("upkeep", "UpkeepOperations"),
+    ("sharing", "SharingOperations"),
     ("semantic", "SemanticOperations"),
 )
 
@@ -33,7 +34,7 @@ COMMANDS_IN: Final = {
     "upkeep": "verify compact",
     "semantic": "ask cycles entry-points flows hotspots central dead-code duplicates commits",
 }
-FAMILIES_IN: Final = {"memory": "memory", "session": "sessions"}
+FAMILIES_IN: Final = {"memory": "memory", "session": "sessions", "organisation": "sharing"}
 
 
 def find(name: str) -> Operation | None:

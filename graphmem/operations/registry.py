@@ -13,6 +13,7 @@ from graphmem.operations.history import HistoryOperations
 from graphmem.operations.memory import MemoryOperations
 from graphmem.operations.semantic import SemanticOperations
 from graphmem.operations.sessions import SessionOperations
+from graphmem.operations.sharing import SharingOperations
 from graphmem.operations.upkeep import UpkeepOperations
 
 DECLARED = (
@@ -22,6 +23,7 @@ DECLARED = (
     MemoryOperations,
     ContextOperations,
     SessionOperations,
+    SharingOperations,
     UpkeepOperations,
 )
 
@@ -33,6 +35,7 @@ class Operations(
     MemoryOperations,
     ContextOperations,
     SessionOperations,
+    SharingOperations,
     UpkeepOperations,
 ):
     """The type of an open project. All calls are synchronous and thread-safe."""

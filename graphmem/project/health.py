@@ -121,6 +121,7 @@ class Doctor:
     history: HistorySource
     learning: SessionLearning
     data_dir: Path
+    sharing: Callable[[], dict[str, Any]]
 
     def doctor(self) -> dict[str, Any]:
         engine, meta, counts = self.store.engine, self.store.meta(), self.store.counts()
@@ -143,6 +144,7 @@ class Doctor:
             "evidence": self.evidence.report(ready, meta.get("project", ""), meta.get("root", "")) if ready is not None else {},
             "history": self.history.status(),
             "learning": self.learning.status(),
+            "sharing": self.sharing(),
             "health": to_json(self.health.health()),
             "lost_code": lost_code(self.store),
         }

@@ -72,6 +72,7 @@ from graphmem.project.semantic import SystemQuestions
 from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, observer_of
 from graphmem.project.session_memories import SessionMemories
 from graphmem.project.sessions import Sessions
+from graphmem.project.sharing import Sharing
 from graphmem.project.stale import StaleFiles
 from graphmem.project.upkeep import Upkeep
 from graphmem.project.usages import UsageQuestions
@@ -120,6 +121,7 @@ class Parts:
     runs: IndexRuns
     memories: Memories
     sessions: Sessions
+    sharing: Sharing
     learner: SessionLearner
     upkeep: Upkeep
     backups: Backups
@@ -252,6 +254,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)
     search = SearchQuestions(graph, projections, searcher, semantics, injector.packed)
 
+    sharing = Sharing(book, graph.root_or_none, data_dir, settings)
+
     # The index itself.
     health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir, learning.cost)
     upkeep = Upkeep(store, book, projections, vectors, data_dir, settings, runs, put_aside, partial(_tables_of, settings))
@@ -275,6 +279,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         runs=runs,
         memories=memories,
         sessions=sessions,
+        sharing=sharing,
         learner=learner,
         upkeep=upkeep,
         backups=backups,
@@ -302,9 +307,10 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             AgentContext(graph.from_root, injector, hooks, context_news, session_memories.tell_shown),
             sessions,
             learning,
+            sharing,
             PhaseWeighing(book, phases, ledger),
             health,
-            Doctor(status, health, store, book, projections, vectors, evidence, history, learning, data_dir),
+            Doctor(status, health, store, book, projections, vectors, evidence, history, learning, data_dir, sharing.facts),
             CypherQueries(store, book, settings),
             upkeep,
             backups,
@@ -321,6 +327,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             learner.close,
             partial(observer.end, Observer.close),
             runs.close,
+            sharing.close,
             book.close,
             history.close,
             partial(ledger.end, Ledger.close),

@@ -116,6 +116,7 @@ CASES: dict[str, Case] = {
     "recent_summaries": Case({"now": "2026-01-04T00:00:00Z"}),
     "experiment": Case(),
     "phase_weights": Case(),
+    "sharing_status": Case(),
     "health": Case(),
     "doctor": Case(),
     "cypher": Case({"query": "MATCH (s:Symbol) RETURN count(s)"}, {"query": "MATCH (s:Symbol) RETURN count(s)"}),
@@ -148,6 +149,8 @@ CASES: dict[str, Case] = {
     ),
     "sync_file": Case({"dry_run": True}, {"path": "../outside.md"}),
     "rebuild_memories": Case(),
+    "sync_memories": Case({}, {"url": "http://127.0.0.1/"}),
+    "decide_disagreement": Case({"id": "taught-one", "field": "type", "side": 1}, {"id": "taught-one", "field": "type", "side": 1}),
     "context": Case(
         {"point": "prompt", "session": "c1", "text": "round the prices", "deadline_s": 20.0}, {"point": "prompt", "phase": "sleep"}
     ),

@@ -25,7 +25,7 @@ SAMPLES: Final = {
     "A.java": "class A {\n  int inner() { return 1; }\n  int outer() { return inner(); }\n}\n",
 }
 """A caller and a callee in each language with rules of its own."""
-EXTRAS: Final = {"lsp": "pygls", "models": "sentence_transformers"}
+EXTRAS: Final = {"lsp": "pygls", "organisation": "psycopg", "models": "sentence_transformers"}
 
 
 class Tried(NamedTuple):

@@ -1,0 +1,146 @@
+"""`graphmem sync` and `organisation try`: share memories with a team."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+from graphmem.cli.output import plural
+from graphmem.cli.rendering import rendering_of, show
+from graphmem.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmem.answers.sharing import SharingAnswer
+    from graphmem.cli.output import Output
+    from graphmem.project.graphmem import GraphMem
+
+# Two example projects: name -> files.
+PROJECTS: Final = {
+    "shop": {
+        "shop/price.py": "def rounded(cents):\n    return round(cents)\n\n\ndef total(prices):\n    return rounded(sum(prices))\n",
+        "shop/cart.py": "from shop.price import total\n\n\ndef checkout(cart):\n    return total(cart)\n",
+    },
+    "site": {"site/page.py": "def page(title):\n    return f'<h1>{title}</h1>'\n"},
+}
+SHOWN: Final = "bold"
+
+
+@command()
+def sync(
+    here: Door,
+    url: Annotated[str, typer.Argument(metavar="[URL]", help="postgresql://host/name; default: the setting sync_url.")] = "",
+    *,
+    key: Annotated[str, typer.Option("--key", help="Key of the project, before its first exchange; default: Git's first commit.")] = "",
+) -> None:
+    """Exchange memories with your team.
+
+    The team has a PostgreSQL database.
+
+    Personal memories stay on this machine. Nothing is overwritten: if two people changed the same, both sides are shown.
+    """
+    show(here.output, here.service(create=True).sync_memories(url, key), rendering_of("sync_memories"))
+
+
+@command(without=("path", "project", "db", "home", "as_json", "quiet"))
+def try_(
+    here: Door,
+    *,
+    once: Annotated[bool, typer.Option("--once", help="End after the example, instead of at Ctrl-C.")] = False,
+) -> None:
+    """Show sharing on a PostgreSQL database that is started for it.
+
+    Ann and Ben have a machine each and work on two example projects. Everything is in a temporary directory, which is removed at the end.
+    """
+    from graphmem.sharing.local_postgres import LocalPostgres
+
+    output = here.output
+    with tempfile.TemporaryDirectory(prefix="gm-try-", dir=_place()) as folder:
+        Path(folder).chmod(0o711)  # the account of PostgreSQL must reach its own directory inside
+        server = LocalPostgres(Path(folder) / "pg", durable=False)
+        try:
+            server.start()
+            url = server.make("organisation")
+            output.line("A PostgreSQL was started for this example. It listens on a socket alone.")
+            _story(output, Path(folder), url)
+            if not once:
+                output.line()
+                output.line("It still runs. To share a project of yours, run there, in another terminal:")
+                output.line((f"  graphmem sync '{url}'", SHOWN))
+                output.line("Ctrl-C ends the database and removes it.")
+                signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        finally:
+            server.stop()
+
+
+def _place() -> str:
+    """Return a directory for files that do not last, with a short path.
+
+    The path of a socket is limited to about a hundred characters.
+    """
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else "/tmp"  # noqa: S108 - private directories are made in it
+
+
+def _story(output: Output, folder: Path, url: str) -> None:
+    """Let two people share memories, and print what they do and see."""
+    from graphmem.sharing.postgres import SharedLog
+
+    with _machine(folder, "shop", "Ann") as ann, _machine(folder, "shop", "Ben") as ben:
+        output.line()
+        output.line(("1. Ann remembers something, and both run `graphmem sync`", SHOWN))
+        told = ann.remember("Prices are whole cents; `rounded` is called once, in `total`.", "decision", source="user_taught").memory
+        _exchanged(output, "Ann", ann.sync_memories(url, "example:shop"))
+        _exchanged(output, "Ben", ben.sync_memories(url, "example:shop"))
+        for hit in ben.memories().memories:
+            output.line(f"   Ben knows: {hit.content}  ({', '.join(sorted(one.name for one in hit.about)) or 'about no code'})")
+        output.line()
+        output.line(("2. Both are offline and change the text", SHOWN))
+        ann.update_memory(told.id, content="Prices are whole cents; taxes are rounded for each line.")
+        ben.update_memory(told.id, content="Prices are whole cents; taxes are rounded once for each order.")
+        ann.sync_memories(url)
+        answer = ben.sync_memories(url)
+        ann.sync_memories(url)
+        for one in answer.disagreements:
+            for side in one.sides:
+                output.line(f"   {side.person} says: {side.value}")
+        output.line("   Both texts are kept, until a person decides with `graphmem memory resolve`.")
+        for one in answer.disagreements:
+            ben.resolve_conflict(one.sides[1].memory, one.sides[0].memory, note="Ben asked the accountants")
+        ben.sync_memories(url)
+        ann.sync_memories(url)
+        output.line(f"   Ben decides, and Ann knows: {ann.memories().memories[0].content}")
+    with _machine(folder, "site", "Ann") as site:
+        site.remember("Titles of pages are escaped by the caller.", "gotcha", source="user_taught")
+        site.sync_memories(url, "example:site")
+    with SharedLog(url, "example:site") as log:
+        output.line()
+        output.line(("3. The database has both projects", SHOWN))
+        output.rows([(one.name, plural(one.operations, "operation")) for one in log.projects()], indent=3)
+
+
+@contextlib.contextmanager
+def _machine(folder: Path, project: str, person: str) -> Iterator[GraphMem]:
+    """Index an example project on one person's machine."""
+    from graphmem.project.graphmem import GraphMem
+
+    root = folder / person / project
+    for name, text in PROJECTS[project].items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    settings = Settings(embedder="none", workers=1, sync_person=person, git_history=False)
+    with GraphMem.open(repo=root, settings=settings) as opened:
+        opened.index(str(root))
+        yield opened
+
+
+def _exchanged(output: Output, person: str, answer: SharingAnswer) -> None:
+    output.line(f"   {person}: {plural(answer.pushed, 'operation')} sent, {plural(answer.added, 'new memory', 'new memories')}")

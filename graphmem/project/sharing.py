@@ -1,0 +1,140 @@
+"""Sharing of a project's memories with a team."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers.sharing import SharingStatus
+from graphmem.errors import GraphMemError, SharingError
+from graphmem.runtime.sqlite_file import private
+from graphmem.sharing.exchange import Exchange
+from graphmem.sharing.identity import checked_key, person_of, project_key
+from graphmem.sharing.postgres import SharedLog, shown
+from graphmem.sharing.sidecar import FILE, Sidecar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from graphmem.answers.sharing import SharingAnswer
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.settings import Settings
+
+KEY: Final = "project.key"  # file in the index directory with the project's key
+
+
+@dataclass(eq=False, repr=False)
+class Sharing:
+    """Exchanges memories with the team's database, and reports about it."""
+
+    book: MemoryRepository
+    root: Callable[[], Path | None]
+    data_dir: Path
+    settings: Settings
+    _turn: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _due: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._side = Sidecar(self.data_dir / FILE)
+
+    def sync_memories(self, url: str = "", key: str = "") -> SharingAnswer:
+        return self._exchanged(url or self.settings.sync_url, key, unasked=False)
+
+    def sync_when_due(self) -> str:
+        """Exchange memories if a database is configured and the time has come.
+
+        The maintenance of a server calls this.
+        """
+        if not self.settings.sync_url or not self.settings.sync_seconds or time.monotonic() < self._due:
+            return ""
+        self._due = time.monotonic() + self.settings.sync_seconds
+        try:
+            answer = self._exchanged(self.settings.sync_url, "", unasked=True)
+        except SharingError as error:  # a laptop may be offline for weeks; the status and `doctor` show the reason
+            return error.message if error.reason != "unreachable" else ""
+        return f"{answer.pushed} sent, {answer.pulled} received" if answer.pushed or answer.pulled else ""
+
+    def sharing_status(self) -> SharingStatus:
+        exists = self._side.exists
+        return SharingStatus(
+            address=shown(self.settings.sync_url),
+            project=self._kept_key(),
+            person=self._exchange.person,
+            last=self._side.get("last") if exists else "",
+            waiting=self._side.waiting() if exists else 0,
+            error=self._side.get("error") if exists else "",
+            disagreements=self._exchange.disagreements() if exists else [],
+        )
+
+    def decide_disagreement(self, id: str, field: str, side: int) -> SharingStatus:  # noqa: A002
+        row = self.book.row(id)
+        with self._turn:
+            if not self._side.exists:
+                raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+            self._exchange.decide(row, field, side)
+        return self.sharing_status()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the state for `doctor`; empty if nothing is shared."""
+        if not self._side.exists and not self.settings.sync_url:
+            return {}
+        status = self.sharing_status()
+        found = {name: getattr(status, name) for name in ("address", "project", "person", "last", "waiting", "error")}
+        return found | {"disagreements": len(status.disagreements)}
+
+    def close(self) -> None:
+        """Close the file. Idempotent."""
+        self._side.close()
+
+    # ---- inside
+
+    @property
+    def _exchange(self) -> Exchange:
+        return Exchange(self.book, self._side, person_of(self.root(), self.settings.sync_person))
+
+    def _exchanged(self, url: str, key: str, *, unasked: bool) -> SharingAnswer:
+        if not url:
+            raise SharingError("no database of the team is configured; name it, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address")
+        with self._turn:
+            project = self._key(key)
+            try:
+                with SharedLog(url, project, self.book.project()) as log:
+                    return self._exchange.run(log, project, unasked=unasked)
+            except GraphMemError as error:
+                if self._side.exists:
+                    self._side.put({"error": error.message})
+                raise
+
+    def _key(self, given: str) -> str:
+        """Return the project's key, which is chosen once.
+
+        Raises:
+            SharingError: another key was given than the one in use.
+        """
+        kept = self._kept_key()
+        if given and kept and checked_key(given) != kept:
+            raise SharingError(
+                f"this project is shared as {kept}; to share it under another key, remove {self.data_dir / KEY} and {self.data_dir / FILE}",
+                reason="key",
+            )
+        if not kept:
+            kept = checked_key(given) if given else project_key(self.root() or self._beside())
+            with open(self.data_dir / KEY, "w", encoding="utf-8", opener=private) as file:
+                file.write(kept + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        return kept
+
+    def _kept_key(self) -> str:
+        try:
+            return (self.data_dir / KEY).read_text(encoding="utf-8").strip()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return ""
+
+    def _beside(self) -> Path | None:
+        """Return the directory of an index that was not filled yet."""
+        return self.data_dir.parent if self.data_dir.name == ".graphmem" else None

@@ -1,0 +1,1 @@
+"""The same memories on several machines, through a database of the team."""

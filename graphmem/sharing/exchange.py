@@ -1,0 +1,357 @@
+"""One exchange of memories between this machine and the shared log.
+
+Steps: collect what changed here, push it, pull what others said, keep concurrent texts apart, and write the difference through the journal.
+Each step can end at any point and is repeated by the next exchange without adding anything twice.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.answers.sharing import Disagreement, Said, SharingAnswer
+from graphmem.errors import SharingError
+from graphmem.knowledge import KnowledgeDelta, MemoryRow
+from graphmem.memory.changes import forget_many
+from graphmem.memory.records import Event
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.memory.write import Taken
+from graphmem.sharing.collect import Collector
+from graphmem.sharing.rows import Made, is_shared, made, record_of
+from graphmem.sharing.sidecar import DIRTY, UNLINKED, Base, Sidecar
+from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, ids_of
+from graphmem.sharing.wire import Write
+
+if TYPE_CHECKING:
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.sharing.postgres import SharedLog
+
+OP: Final = "sync"  # operation of the journal's entries
+MARK: Final = "exchange"  # key of the journal's entry that names the exchange
+CLOCK_AHEAD: Final = timedelta(minutes=5)
+ROUNDS: Final = 8  # of push and pull in one exchange; more than two only while others write
+MOST: Final = 500  # memories written in one batch of the journal
+
+
+@dataclass
+class Tally:
+    """Counts of one exchange."""
+
+    pushed: int = 0
+    pulled: int = 0
+    added: int = 0
+    changed: int = 0
+    forgotten: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+class Exchange:
+    """Exchanges the memories of one open project. Use it from one thread.
+
+    Args:
+        repository: the memories of this machine.
+        sidecar: what is known of the shared log.
+        person: name of the user, shown to others.
+    """
+
+    def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str) -> None:
+        self._book = repository
+        self._side = sidecar
+        self.person = person
+
+    def run(self, log: SharedLog, project: str = "", *, unasked: bool = False) -> SharingAnswer:
+        """Exchange everything.
+
+        `unasked` is a run in the background. It does not bring back memories that were all deleted on this machine.
+
+        Raises:
+            SharingError: the database refused, or this machine's clock is wrong. What was done so far stays.
+        """
+        tally = Tally()
+        self._expect_clock(log.now())
+        self._expect_same_log(log)
+        self._settle_pending()
+        if self._collector().anchor() is None:  # the first exchange of this journal: what others said is compared with all of it
+            if unasked and self._was_emptied():
+                raise SharingError("all memories were deleted on this machine; `graphmem sync` fetches the team's again", reason="emptied")
+            self._side.begin_again()
+            self._pull(log, tally)
+        self._collect()
+        for _ in range(ROUNDS):
+            self._push(log, tally)
+            self._pull(log, tally)
+            self._keep_apart()
+            if not self._side.waiting():
+                break
+        self._materialise(tally)
+        self._push(log, tally)  # what was changed here meanwhile
+        self._side.put({"last": self._now().isoformat(), "error": ""})
+        return SharingAnswer(
+            project=project,
+            person=self.person,
+            pushed=tally.pushed,
+            pulled=tally.pulled,
+            added=tally.added,
+            changed=tally.changed,
+            forgotten=tally.forgotten,
+            waiting=self._side.waiting(),
+            disagreements=self.disagreements(),
+            notes=tally.notes,
+        )
+
+    def disagreements(self) -> list[Disagreement]:
+        """Return the fields and texts on which people disagree, by memory."""
+        found: list[Disagreement] = []
+        index = self._book.index()
+        for one in self._side.ids():
+            state, row = self._side.view(one), index.row(one)
+            if state is None or row is None:
+                continue
+            for name, heads in state.disagreements().items():
+                sides = [Said(_shown(name, head.value), head.person, head.at, "") for head in heads]
+                found.append(Disagreement(one, row.short_id, row.title, name, sides))
+            if row.status not in LIVE_STATUSES:
+                continue
+            for link in index.relates(one):
+                other = index.row(link.dst) if link.src == one else None
+                if link.kind == "conflicts_with" and other is not None and other.status in LIVE_STATUSES and is_shared(other):
+                    texts = [side for side in (self._said(other), self._said(row)) if side is not None]
+                    if len(texts) > 1:
+                        found.append(Disagreement(other.id, other.short_id, other.title, TEXT, texts))
+        return found
+
+    def decide(self, row: MemoryRow, name: str, side: int) -> None:
+        """Settle a disagreement about a field with one of its values.
+
+        Raises:
+            SharingError: the disagreement is unknown, or has fewer sides.
+        """
+        with self._book.writing():
+            if self._collector().anchor() is None:
+                raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+            self._collect()
+            state = self._side.view(row.id)
+            heads = state.disagreements().get(name, []) if state is not None else []
+            if not 1 <= side <= len(heads):
+                raise SharingError(
+                    f"#{row.short_id} has no side {side} of a disagreement about {name}; `graphmem sync --status` lists them",
+                    reason="unknown",
+                )
+            assert state is not None  # noqa: S101 - it has heads
+            over = tuple(ids_of(state.heads.get(TEXT, []))) if name == STATUS else ()
+            write = Write(heads[side - 1].value, tuple(ids_of(state.heads[name])), over=over)
+            op = self._collector().op(row.id, self._now().isoformat(), {name: write})
+            self._side.queue([op])
+            self._side.mark(row.id, DIRTY)
+            self._materialise(Tally())
+
+    # ---- steps
+
+    def _expect_clock(self, theirs: datetime) -> None:
+        ahead = self._now() - theirs
+        if ahead > CLOCK_AHEAD:
+            raise SharingError(
+                f"this machine's clock is {ahead.total_seconds() / 60:.0f} minutes ahead of the database's; correct it, then sync again",
+                reason="clock",
+            )
+
+    def _expect_same_log(self, log: SharedLog) -> None:
+        """Compare everything again if the database was replaced or restored."""
+        epoch = log.epoch()
+        if self._side.get("epoch") not in ("", epoch) or log.head() < int(self._side.get("cursor", "0")):
+            self._side.begin_again()
+        self._side.put({"epoch": epoch})
+
+    def _settle_pending(self) -> None:
+        """Finish an exchange that ended between the journal and the sidecar."""
+        token, bases = self._side.pending()
+        if token:
+            anchor = self._collector().anchor()
+            entries = self._book.journal.entries(after=anchor.number if anchor is not None else 0)
+            with self._side.writing():
+                if any(entry.body.get(MARK) == token for entry in entries):
+                    for one, base in bases.items():
+                        self._side.put_base(one, base)
+                self._side.put({"pending": ""})
+
+    def _collect(self) -> None:
+        with self._book.writing():
+            self._collector().collect()
+
+    def _push(self, log: SharedLog, tally: Tally) -> None:
+        if waiting := self._side.outbox():
+            numbers = log.push(waiting)
+            tally.pushed += len(waiting)
+            cursor = int(self._side.get("cursor", "0"))
+            self._side.drop([one for one, number in numbers.items() if number <= cursor])  # somebody else said the same before
+
+    def _pull(self, log: SharedLog, tally: Tally) -> None:
+        own = self._side.device
+        while True:
+            cursor = int(self._side.get("cursor", "0"))
+            page = log.pull(cursor)
+            if page.last == cursor:
+                return
+            states: dict[str, Shared] = {}
+            hlc = int(self._side.get("hlc", "0"))
+            limit = _microseconds(log.now() + CLOCK_AHEAD)
+            for op in page.ops:
+                state = states.get(op.memory) or self._side.state(op.memory) or Shared(op.memory)
+                states[op.memory] = state.take(op)
+                tally.pulled += op.device != own
+                hlc = max(hlc, op.hlc if op.hlc <= limit else 0)
+            with self._side.writing():
+                for state in states.values():
+                    self._side.put_state(state)
+                self._side.drop([op.id for op in page.ops])
+                self._side.put({"cursor": page.last, "hlc": hlc})
+            tally.notes += page.unreadable
+            if page.last >= page.head:
+                return
+
+    def _keep_apart(self) -> None:
+        """Queue operations that make memories of concurrent texts."""
+        collector = self._collector()
+        for one in self._side.ids(dirty=DIRTY):
+            state = self._side.view(one)
+            if state is None:
+                continue
+            ops = state.settled(self._side.device, collector.tick(), int(self._side.get("cursor", "0")))
+            fresh = [op for op in ops if not (op.is_new and self._side.view(op.memory) is not None)]
+            with self._side.writing():
+                self._side.queue(fresh)
+                for op in fresh:
+                    self._side.mark(op.memory, DIRTY)
+
+    def _materialise(self, tally: Tally) -> None:
+        """Write what others said into this machine's memories."""
+        generation = str(self._book.store.generation())
+        if self._side.get("generation") != generation:
+            for one in self._side.ids(dirty=UNLINKED):
+                self._side.mark(one, DIRTY)
+            self._side.put({"generation": generation})
+        dirty = self._side.ids(dirty=DIRTY)
+        for start in range(0, len(dirty), MOST):
+            with self._book.writing():
+                self._collect()
+                self._write(dirty[start : start + MOST], tally)
+
+    def _write(self, ids: Iterable[str], tally: Tally) -> None:
+        index, collector = self._book.index(), self._collector()
+        used: set[str] = set()
+        bases: dict[str, Base] = {}
+        results: dict[str, Made] = {}
+        before: dict[str, MemoryRow] = {}
+        gone: list[str] = []
+        events: list[Event] = []
+        states = {one: state for one in ids if (state := self._side.view(one)) is not None}
+        for one, state in states.items():
+            row = index.row(one)
+            if row is not None and not is_shared(row):
+                continue
+            if state.is_erased:
+                gone += [one] if row is not None else []
+                continue
+            if state.head(TEXT) is None or state.head(STATUS) is None:
+                continue  # only parts of it were readable
+            result = made(self._book, state, row, Taken(index, used))
+            if result.redacted:
+                tally.notes.append(f"a secret ({', '.join(sorted(set(result.redacted)))}) in #{result.row.short_id} was left out")
+            used.add(result.row.short_id)
+            results[one] = result
+            if row is not None:
+                before[one] = row
+        known = results.keys() | set(index.ids())
+        parted = {key: self._parted(key, one) for key, one in results.items()}
+        linked = {
+            key: [link for link in one.relates if link.dst in known and link not in index.relates(key)] for key, one in results.items()
+        }
+        anchored = [key for key, one in results.items() if set(one.about) != set(index.about(key))]
+        delta = KnowledgeDelta(
+            memories=[one.row for key, one in results.items() if one.row != before.get(key)],
+            anchored=anchored,
+            about=[link for key in anchored for link in results[key].about],
+            files=list({file.id: file for key in anchored for file in results[key].files}.values()),
+            relates=[link for links in linked.values() for link in links],
+            removed_relates=[link for links in parted.values() for link in links],
+        )
+        for key, result in results.items():
+            was, head = before.get(key), states[key].head(TEXT)
+            differs = result.row != was or key in anchored or bool(linked[key] or parted[key])
+            if differs:
+                note = f"by {head.person}" if head is not None else ""
+                events.append(Event(OP, key, was.fingerprint if was else "", result.row.fingerprint, note))
+            tally.added += was is None
+            tally.changed += was is not None and differs
+        for key, result in results.items():
+            bases[key] = Base(
+                record_of(self._book, result.row, lambda link: link.target_id, self._is_shared_id),
+                {name: ids_of(heads) for name, heads in states[key].heads.items()},
+                states[key].elements,
+            )
+        token = uuid.uuid4().hex
+        self._side.put_pending(token, bases)
+        if events:
+            count = len(index) + sum(one not in before for one in results)
+            self._book.commit(delta, events, before, OP, count=count, exchange=token)
+            self._book.embed_soon()
+        with self._side.writing():
+            for one, base in bases.items():
+                row = self._book.index().row(one)
+                assert row is not None  # noqa: S101 - it was just written
+                record = record_of(self._book, row, self._book.describer().name, self._is_shared_id)
+                self._side.put_base(one, base._replace(record=record))
+                self._side.mark(one, 0 if results[one].has_all_links else UNLINKED)
+            for one in states.keys() - results.keys() - set(gone):
+                self._side.mark(one, 0)
+            self._side.put({"pending": ""})
+            collector.move_anchor()
+        if gone:
+            forget_many(self._book, gone, hard=True, actor=OP, op="remove", note="forgotten by the team")
+            tally.forgotten += len(gone)
+            with self._side.writing():
+                for one in gone:
+                    self._side.put_base(one, None)
+                    self._side.mark(one, 0)
+                collector.move_anchor()
+
+    # ---- inside
+
+    def _was_emptied(self) -> bool:
+        first = next(self._book.journal.entries(), None)
+        return first is not None and first.body.get("op") == "delete_all"
+
+    def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
+        """Return relations of a memory that the shared one does not have."""
+        stay = {(link.dst, link.kind) for link in one.relates}
+        links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]
+        return [(link.src, link.dst, link.kind) for link in links if self._is_shared_id(link.dst)]
+
+    def _collector(self) -> Collector:
+        return Collector(self._book, self._side, self.person)
+
+    def _is_shared_id(self, memory: str) -> bool:
+        row = self._book.index().row(memory)
+        return row is None or is_shared(row)
+
+    def _said(self, row: MemoryRow) -> Said | None:
+        state = self._side.view(row.id)
+        head = state.head(TEXT) if state is not None else None
+        return None if head is None else Said(row.content, head.person, head.at, row.id)
+
+    def _now(self) -> datetime:
+        return self._book.clock.now()
+
+
+def _microseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000)
+
+
+def _shown(name: str, value: Any) -> str:
+    """Return a value as a person reads it."""
+    if name == STATUS:
+        return "forgotten" if value[0] == FORGOTTEN else str(value[0])
+    return "none" if value is None else str(value)

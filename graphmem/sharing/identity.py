@@ -1,0 +1,69 @@
+"""What a project and a person are called in the shared database."""
+
+from __future__ import annotations
+
+import getpass
+import uuid
+from pathlib import Path
+from typing import Final
+
+from graphmem.errors import BadInputError, GitError
+from graphmem.runtime import git
+
+MAX_CHARACTERS: Final = 200
+
+
+def project_key(root: Path | None) -> str:
+    """Return the key of a project, which does not depend on its directory.
+
+    Clones of one repository have the same first commit, so it is the key. A project in a subdirectory adds its path. A shallow clone does
+    not know the first commit, and a directory without commits has none: these get a random key, which others name with `--key`.
+    """
+    if root is not None:
+        try:
+            if git.run(root, "rev-parse", "--is-shallow-repository").strip() == b"false":
+                first = git.run(root, "rev-list", "--max-parents=0", "HEAD").decode().split()
+                below = git.run(root, "rev-parse", "--show-prefix").decode("utf-8", "surrogateescape").strip().rstrip("/")
+                return checked_key(f"git:{min(first)}" + (f":{below}" if below else ""))
+        except (GitError, BadInputError, ValueError):  # no repository, or nothing committed
+            pass
+    return f"id:{uuid.uuid4()}"
+
+
+def checked_key(key: str) -> str:
+    """Return a key, if it is a valid one.
+
+    Raises:
+        BadInputError: it is empty, too long, or contains spaces or control characters.
+    """
+    if not 0 < len(key) <= MAX_CHARACTERS or not key.isprintable() or " " in key:
+        raise BadInputError(
+            f"invalid project key {key[:60]!r}; use 1 to {MAX_CHARACTERS} characters without spaces", argument="key", value=key[:200]
+        )
+    return key
+
+
+def person_of(root: Path | None, configured: str) -> str:
+    """Return the name under which this user's changes are shown to others.
+
+    It is the configured one, else Git's name and address, else the login.
+    """
+    if configured.strip():
+        return _plain(configured)
+    said = []
+    for key in ("user.name", "user.email"):
+        try:
+            said.append(git.run(root or Path.cwd(), "config", "--get", key).decode("utf-8", "replace").strip())
+        except GitError:
+            said.append("")
+    name, address = said
+    if name or address:
+        return _plain(f"{name} <{address}>" if name and address else name or address)
+    try:
+        return _plain(getpass.getuser())
+    except (OSError, KeyError):  # a container without an entry for its user
+        return "unknown"
+
+
+def _plain(name: str) -> str:
+    return "".join(one if one.isprintable() else " " for one in name).strip()[:MAX_CHARACTERS] or "unknown"

@@ -1,0 +1,216 @@
+"""The shared log of operations, in PostgreSQL.
+
+Each project has a log without holes: one statement takes the next numbers and serialises the writers of a project. An operation has an id,
+so that a push whose answer was lost can be repeated. The database has an epoch. It changes when the database is made or restored, and then
+every machine compares everything again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.errors import SharingError
+from graphmem.sharing.state import WORDS
+from graphmem.sharing.wire import NewerOpError, Op, UnreadableOpError, decoded, encoded
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import psycopg
+
+SCHEMA: Final = 1
+PAGE: Final = 1_000  # operations read at once
+BATCH: Final = 1_000  # operations written in one transaction
+CONNECT_S: Final = 5
+STATEMENT_MS: Final = 60_000
+_LOCK: Final = 0x6772_6170  # advisory lock of the one who makes the tables
+_TABLES: Final = (
+    "CREATE SCHEMA IF NOT EXISTS graphmem",
+    "CREATE TABLE IF NOT EXISTS graphmem.about (schema int NOT NULL, epoch uuid NOT NULL DEFAULT gen_random_uuid())",
+    f"INSERT INTO graphmem.about (schema) SELECT {SCHEMA} WHERE NOT EXISTS (SELECT FROM graphmem.about)",  # noqa: S608
+    "CREATE TABLE IF NOT EXISTS graphmem.project "
+    "(key text PRIMARY KEY, name text NOT NULL, head bigint NOT NULL DEFAULT 0, made timestamptz NOT NULL DEFAULT now())",
+    "CREATE TABLE IF NOT EXISTS graphmem.op (project text NOT NULL REFERENCES graphmem.project ON DELETE CASCADE, seq bigint NOT NULL, "
+    "id uuid NOT NULL, device text NOT NULL, person text NOT NULL, memory text NOT NULL, body bytea NOT NULL, "
+    "at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (project, seq), UNIQUE (project, id))",
+    "CREATE INDEX IF NOT EXISTS op_memory ON graphmem.op (project, memory)",
+)
+
+
+class Page(NamedTuple):
+    """Operations of the shared log, in its order."""
+
+    ops: list[Op]
+    last: int  # number of the last one read
+    head: int  # number of the last one in the log
+    unreadable: list[str]  # one sentence for each that was skipped
+
+
+class SharedProject(NamedTuple):
+    """A project in the shared database."""
+
+    key: str
+    name: str
+    operations: int
+
+
+class SharedLog(AbstractContextManager["SharedLog"]):
+    """A connection to the shared database, for one project.
+
+    Args:
+        url: `postgresql://…`, as libpq reads it.
+        project: key of the project.
+        name: its name, for people.
+
+    Raises:
+        SharingError: constructor and methods: the database cannot be reached, or is of a newer graphmem.
+    """
+
+    def __init__(self, url: str, project: str, name: str = "") -> None:
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
+        self._error = psycopg.Error
+        self._project = project
+        if not url.startswith(("postgresql://", "postgres://")):
+            raise SharingError(f"{shown(url)} is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+        try:
+            self._db: psycopg.Connection[Any] = psycopg.connect(
+                url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=f"-c statement_timeout={STATEMENT_MS}"
+            )
+        except psycopg.Error as error:
+            raise self._refusal(f"{shown(url)} cannot be reached", error) from error
+        try:
+            self._prepare(name)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._db.close()
+
+    def now(self) -> datetime:
+        """Return the time of the database's machine."""
+        return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
+
+    def epoch(self) -> str:
+        """Return the value that changes when the database was replaced."""
+        return str(self._one("SELECT epoch FROM graphmem.about")[0])
+
+    def head(self) -> int:
+        """Return the number of the last operation of the project."""
+        return int(self._one("SELECT head FROM graphmem.project WHERE key = %s", self._project)[0])
+
+    def projects(self) -> list[SharedProject]:
+        """Return the projects of the database, by name."""
+        return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
+
+    def push(self, ops: Sequence[Op]) -> dict[str, int]:
+        """Append operations; return the number of each in the log.
+
+        Operations that the log has keep their number, so a push may be repeated.
+        """
+        numbers: dict[str, int] = {}
+        for start in range(0, len(ops), BATCH):
+            numbers.update(self._push(ops[start : start + BATCH]))
+        return numbers
+
+    def pull(self, after: int) -> Page:
+        """Return the next operations after a number.
+
+        Raises:
+            SharingError: a newer graphmem wrote one of them.
+        """
+        rows = self._all(
+            "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE
+        )
+        ops: list[Op] = []
+        unreadable: list[str] = []
+        for seq, body in rows:
+            try:
+                ops.append(decoded(bytes(body)))
+            except NewerOpError as error:
+                raise SharingError("the team uses a newer graphmem; upgrade graphmem on this machine", reason="version") from error
+            except UnreadableOpError as error:
+                unreadable.append(f"operation {seq} of the shared log was skipped: {error}")
+        return Page(ops, rows[-1][0] if rows else after, self.head(), unreadable)
+
+    # ---- inside
+
+    def _prepare(self, name: str) -> None:
+        """Make the tables and the project's row, if they are missing."""
+        try:
+            if self._one("SELECT to_regclass('graphmem.op')")[0] is None:
+                with self._db.transaction():
+                    self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                    for statement in _TABLES:
+                        self._db.execute(statement)
+            found = int(self._one("SELECT schema FROM graphmem.about")[0])
+            if found > SCHEMA:
+                raise SharingError(f"the shared database has version {found}, this graphmem reads {SCHEMA}; upgrade it", reason="version")
+            if self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
+                self._db.execute("INSERT INTO graphmem.project (key, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", (self._project, name))
+        except self._error as error:
+            raise self._refusal("the shared database cannot be used", error) from error
+
+    def _push(self, ops: Sequence[Op]) -> dict[str, int]:
+        try:
+            with self._db.transaction():
+                [head] = self._one("SELECT head FROM graphmem.project WHERE key = %s FOR UPDATE", self._project)
+                ids = [op.id for op in ops]
+                known = dict(self._all("SELECT id::text, seq FROM graphmem.op WHERE project = %s AND id = ANY(%s)", self._project, ids))
+                fresh = [op for op in ops if op.id not in known]
+                rows = [(self._project, head + n, op.id, op.device, op.person, op.memory, encoded(op)) for n, op in enumerate(fresh, 1)]
+                with self._db.cursor() as cursor:
+                    cursor.executemany(
+                        "INSERT INTO graphmem.op (project, seq, id, device, person, memory, body) VALUES (%s, %s, %s, %s, %s, %s, %s)", rows
+                    )
+                self._db.execute("UPDATE graphmem.project SET head = %s WHERE key = %s", (head + len(rows), self._project))
+                for op in fresh:
+                    if op.forget is not None:
+                        self._erase(op)
+        except self._error as error:
+            raise self._refusal("the operations were not written", error) from error
+        return {**known, **{row[2]: row[1] for row in rows}}
+
+    def _erase(self, forget: Op) -> None:
+        """Take the erased texts out of earlier operations, for good."""
+        rows = self._all(
+            "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
+            self._project,
+            forget.memory,
+            list(forget.forget or ()),
+            forget.upto,
+        )
+        for seq, body in rows:
+            op = decoded(bytes(body))
+            if op.set or op.add:
+                words = {name: write._replace(value=None) for name, write in op.set.items() if name in WORDS}
+                self._db.execute(
+                    "UPDATE graphmem.op SET body = %s WHERE project = %s AND seq = %s",
+                    (encoded(op._replace(set={**op.set, **words}, add=())), self._project, seq),
+                )
+
+    def _one(self, statement: str, *values: Any) -> Any:
+        return self._all(statement, *values)[0]
+
+    def _all(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._db.execute(statement, values or None).fetchall()
+        except self._error as error:
+            raise self._refusal("the shared database did not answer", error) from error
+
+    def _refusal(self, what: str, error: Exception) -> SharingError:
+        said = " ".join(str(error).split())[:200]
+        return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
+
+
+def shown(url: str) -> str:
+    """Return an address without its password."""
+    head, at, rest = url.rpartition("@")
+    start, _, person = head.partition("//")
+    return f"{start}//{person.partition(':')[0]}@{rest}" if at else url

@@ -1,0 +1,219 @@
+"""What this machine knows of the shared memories, in one SQLite file.
+
+For each memory it has the state by the shared log (`state`), and the values that this machine's memory had at the last comparison (`base`).
+The difference between a memory and its base is what people and agents of this machine changed. Their operations wait in `outbox` until they
+come back from the shared log. The file can be deleted: then the next exchange compares everything again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from graphmem.errors import SharingError
+from graphmem.runtime.checksums import seal, unseal
+from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.sharing.rows import Record
+from graphmem.sharing.state import Shared, packed, unpacked
+from graphmem.sharing.wire import Op, decoded, encoded
+
+FILE: Final = "sharing.sqlite"
+_SCHEMA: Final = (
+    "CREATE TABLE memory (id TEXT PRIMARY KEY, state BLOB, base BLOB, dirty INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID",
+    "CREATE TABLE outbox (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, memory TEXT NOT NULL, body BLOB NOT NULL)",
+    "CREATE INDEX outbox_memory ON outbox (memory)",
+)
+_KIND: Final = Sidefile("1", _SCHEMA, "cursor", SharingError, "delete it and run `graphmem sync` again", explicit=True)
+DIRTY: Final = 1  # the memory of this machine may differ from the state
+UNLINKED: Final = 2  # some code that it is about does not exist here
+
+
+class Base(NamedTuple):
+    """Values of a memory at the last comparison, with their operations."""
+
+    record: Record
+    heads: dict[str, list[str]]
+    elements: dict[str, list[str]]
+
+
+class Sidecar:
+    """The file. Any one thread at a time may use it.
+
+    Args:
+        path: of the file, created when needed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def exists(self) -> bool:
+        """Whether this machine has exchanged memories before."""
+        return self._connection is not None or self._path.exists()
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Run one transaction."""
+        with self._lock:
+            db = self._db()
+            if db.in_transaction:
+                yield db
+                return
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                unseal(db)
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file. The next call opens it again."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+                seal(self._path)
+
+    # ---- small facts
+
+    def get(self, key: str, default: str = "") -> str:
+        """Return a fact, or the default."""
+        with self._lock:
+            row = self._db().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+            return default if row is None else str(row[0])
+
+    def put(self, facts: Mapping[str, Any]) -> None:
+        """Store facts."""
+        with self.writing() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(key, str(value)) for key, value in facts.items()])
+
+    @property
+    def device(self) -> str:
+        """The random name of this copy of the memories."""
+        if not self.get("device"):
+            self.put({"device": uuid.uuid4().hex})
+        return self.get("device")
+
+    def begin_again(self) -> None:
+        """Drop everything that was known of the shared log, but not the outbox."""
+        with self.writing() as db:
+            db.execute("DELETE FROM memory")
+            db.execute("DELETE FROM meta WHERE key IN ('pending', 'anchor', 'epoch')")
+            self.put({"cursor": 0})
+
+    # ---- memories
+
+    def ids(self, *, dirty: int = 0) -> list[str]:
+        """Return the known memories, or those with a mark."""
+        where = " WHERE dirty & ?" if dirty else ""
+        with self._lock:
+            return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
+
+    def state(self, memory: str) -> Shared | None:
+        """Return the state of a memory by the shared log, or None."""
+        row = self._one("SELECT state FROM memory WHERE id = ?", memory)
+        return None if row is None or row[0] is None else unpacked(memory, row[0])
+
+    def view(self, memory: str) -> Shared | None:
+        """Return the state of a memory with this machine's operations applied."""
+        state, waiting = self.state(memory), self.outbox(memory)
+        if state is None and not waiting:
+            return None
+        state = state or Shared(memory)
+        for op in waiting:
+            state.take(op)
+        return state
+
+    def base(self, memory: str) -> Base | None:
+        """Return the values of the last comparison, or None."""
+        row = self._one("SELECT base FROM memory WHERE id = ?", memory)
+        return None if row is None or row[0] is None else _base(row[0])
+
+    def put_state(self, state: Shared) -> None:
+        """Store a state, to be compared with this machine's memory."""
+        with self.writing() as db:
+            db.execute(
+                "INSERT INTO memory (id, state, dirty) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET state = ?2, dirty = dirty | ?3",
+                (state.id, packed(state), DIRTY),
+            )
+
+    def put_base(self, memory: str, base: Base | None) -> None:
+        """Store the values of a comparison."""
+        data = None if base is None else orjson.dumps([list(base.record), base.heads, base.elements])
+        with self.writing() as db:
+            db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
+
+    def mark(self, memory: str, dirty: int) -> None:
+        """Set the marks of a memory."""
+        with self.writing() as db:
+            db.execute("INSERT INTO memory (id, dirty) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dirty = ?2", (memory, dirty))
+
+    # ---- operations that wait
+
+    def outbox(self, memory: str | None = None) -> list[Op]:
+        """Return the waiting operations, oldest first."""
+        with self._lock:
+            if memory is None:
+                rows = self._db().execute("SELECT body FROM outbox ORDER BY n").fetchall()
+            else:
+                rows = self._db().execute("SELECT body FROM outbox WHERE memory = ? ORDER BY n", (memory,)).fetchall()
+            return [decoded(row[0]) for row in rows]
+
+    def queue(self, ops: Iterable[Op]) -> None:
+        """Add operations to the outbox; those with a known id are left out."""
+        with self.writing() as db:
+            db.executemany(
+                "INSERT OR IGNORE INTO outbox (id, memory, body) VALUES (?, ?, ?)", [(op.id, op.memory, encoded(op)) for op in ops]
+            )
+
+    def drop(self, ids: Sequence[str]) -> None:
+        """Remove operations that the shared log has from the outbox."""
+        with self.writing() as db:
+            db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
+
+    def waiting(self) -> int:
+        """Return the number of operations in the outbox."""
+        with self._lock:
+            return int(self._db().execute("SELECT count(*) FROM outbox").fetchone()[0])
+
+    # ---- a write of the journal that is under way
+
+    def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
+        """Store the bases that hold once the journal has a batch with a token."""
+        value = {one: [list(base.record), base.heads, base.elements] for one, base in bases.items()}
+        self.put({"pending": json.dumps({"token": token, "bases": value})})
+
+    def pending(self) -> tuple[str, dict[str, Base]]:
+        """Return the token and bases of a write that may be in the journal."""
+        said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
+        return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}
+
+    # ---- inside
+
+    def _one(self, statement: str, memory: str) -> Any:
+        with self._lock:
+            return self._db().execute(statement, (memory,)).fetchone()
+
+    def _db(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _KIND.connect(self._path, create=True)
+            self._connection.execute("PRAGMA secure_delete = ON")  # erased words leave no traces
+            self._connection.execute("PRAGMA synchronous = FULL")  # the journal, which it is compared with, is flushed too
+        return self._connection
+
+
+def _base(data: bytes) -> Base:
+    record, heads, elements = orjson.loads(data)
+    return Base(Record(*record), heads, elements)

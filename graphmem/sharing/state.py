@@ -1,0 +1,256 @@
+"""The state of one shared memory: what all operations on it add up to.
+
+Operations are applied in the order of the shared log, in which an operation comes after those its author had seen. A field keeps every
+value that no later author had seen. Several such values are a disagreement: it is shown, and nobody's value is dropped. Counters add up.
+Tags, links and relations are sets: an element is gone when all its additions were taken back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from graphmem.sharing.wire import FIELDS, Op, Write, spelled
+
+TEXT: Final = "text"
+STATUS: Final = "status"
+WORDS: Final = (TEXT, "title", "details", "work_unit")  # fields with words of people
+FORGOTTEN: Final = "deprecated"
+CAUTIOUS: Final = ("contaminated", "disputed", "needs_review")  # true if anybody says so
+SURE: Final = ("user_verified",)  # true only if all say so
+LATEST: Final = ("updated_at", "last_accessed_at")
+HIGHEST: Final = ("confidence", "importance")  # of values that nobody chose
+_QUIET: Final = frozenset({TEXT, *CAUTIOUS, *SURE, *LATEST, "created_at", "source", "commit_sha"})  # fields without listed disagreements
+_NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
+
+
+class Head(NamedTuple):
+    """A value of a field that no later author has seen."""
+
+    op: str
+    hlc: int
+    person: str
+    at: str
+    value: Any
+    auto: bool
+    over: tuple[str, ...]
+
+
+class Killed(NamedTuple):
+    """An operation that erased the memory."""
+
+    hlc: int
+    person: str
+    at: str
+    over: tuple[str, ...]
+
+
+@dataclass
+class Shared:
+    """One memory, as the operations so far define it."""
+
+    id: str
+    heads: dict[str, list[Head]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    elements: dict[str, list[str]] = field(default_factory=dict)
+    killed: dict[str, Killed] = field(default_factory=dict)
+    old: dict[str, list[str]] = field(default_factory=dict)  # field -> digests of values that were replaced
+
+    # ---- applying
+
+    def take(self, op: Op) -> Shared:
+        """Apply one operation."""
+        for name, write in op.set.items():
+            heads = self.heads.get(name, [])
+            gone = [head for head in heads if head.op in write.seen]
+            digests = self.old.setdefault(name, [])
+            digests += [one for head in gone if (one := digest(name, head.value)) not in digests]
+            new = Head(op.id, op.hlc, op.person, op.at, write.value, write.auto, write.over)
+            self.heads[name] = [*(head for head in heads if head.op not in (*write.seen, op.id)), new]
+        for name, count in op.counts.items():
+            known = self.counts.get(name, 0)
+            self.counts[name] = max(known, count) if op.is_new else known + count
+        for one in op.add:
+            self.elements.setdefault(one, []).append(op.id)
+        for one, ids in op.drop.items():
+            if left := [each for each in self.elements.get(one, ()) if each not in ids]:
+                self.elements[one] = left
+            else:
+                self.elements.pop(one, None)
+        for one in op.revive:
+            self.killed.pop(one, None)
+        if op.forget is not None:
+            self.killed[op.id] = Killed(op.hlc, op.person, op.at, op.forget)
+            self.elements.clear()
+            for name in WORDS:
+                self.heads[name] = [
+                    head._replace(value=None) if name != TEXT or head.op in op.forget else head for head in self.heads.get(name, ())
+                ]
+        return self
+
+    # ---- reading
+
+    @property
+    def is_erased(self) -> bool:
+        """Whether the memory was forgotten for good, or has no text."""
+        return bool(self.killed) or self.value(TEXT) is None
+
+    def value(self, name: str) -> Any:
+        """Return the value of a field; the same on every machine."""
+        head = self.head(name)
+        return None if head is None else head.value
+
+    def head(self, name: str) -> Head | None:
+        """Return the head whose value is shown, or None without any."""
+        heads = self.heads.get(name, [])
+        if name == TEXT:
+            heads = [head for head in heads if head.value is not None] or heads
+        if not heads:
+            return None
+        if name in CAUTIOUS or name in SURE:
+            return next((head for head in heads if head.value is (name in CAUTIOUS)), heads[0])
+        if name in LATEST:
+            return max(heads, key=lambda head: (head.value or "", head.op))
+        decided = [head for head in heads if not head.auto]
+        if not decided and name in HIGHEST:
+            return max(heads, key=lambda head: (head.value, head.op))
+        return min(decided or heads, key=lambda head: (head.hlc, head.op))
+
+    def disagreements(self) -> dict[str, list[Head]]:
+        """Return the fields for which people chose different values.
+
+        The value that is shown comes first. Disagreements about the text become memories of their own; see `settled`.
+        """
+        found: dict[str, list[Head]] = {}
+        if self.is_erased:
+            return found
+        for name, heads in self.heads.items():
+            first = self.head(name)
+            by_key = {digest(name, head.value): head for head in heads if not head.auto}
+            if name not in _QUIET and len(by_key) > 1 and first is not None:
+                shown = digest(name, first.value)
+                found[name] = [first, *(head for key, head in sorted(by_key.items()) if key != shown)]
+        return found
+
+    # ---- texts that two people wrote at the same time
+
+    def settled(self, device: str, hlc: int, upto: int) -> list[Op]:
+        """Return operations that keep each concurrent text as a memory of its own.
+
+        The list is empty if the text is undisputed. Every machine makes the same operations with the same ids, so that the log keeps them
+        once. Two cases need them: several people changed the text, and one person changed it while another forgot the memory.
+        """
+        heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
+        kills = self._kills()
+        unseen = [head for head in heads if any(head.op not in over for over in kills.values())] if kills else []
+        keys = {digest(TEXT, head.value): head for head in reversed(heads)}
+        stays = self.head(TEXT)
+        if stays is None or (len(keys) < 2 and not unseen):
+            return []
+        apart = [head for head in (unseen or heads) if unseen or digest(TEXT, head.value) != digest(TEXT, stays.value)]
+        found = [self._copy(device, head, is_free=bool(unseen)) for head in {digest(TEXT, one.value): one for one in apart}.values()]
+        seen = tuple(sorted(head.op for head in self.heads[TEXT]))
+        one = _named("settle", self.id, *seen, *sorted(kills))
+        writes = {TEXT: Write(stays.value, seen)}
+        if self.killed:
+            writes = {}
+        elif unseen:
+            status = self.head(STATUS)
+            assert status is not None  # noqa: S101 - it says that the memory is forgotten
+            writes[STATUS] = Write(status.value, tuple(head.op for head in self.heads[STATUS]), status.auto, (*seen, one))
+        else:
+            writes["disputed"] = Write(True, tuple(head.op for head in self.heads.get("disputed", ())), auto=True)
+        settle = Op(one, device, hlc, stays.person, stays.at, self.id, writes, upto=upto)
+        if self.killed:
+            settle = settle._replace(forget=seen, revive=tuple(sorted(self.killed)), person=self._killer(), upto=0)
+        return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
+
+    def _kills(self) -> dict[str, tuple[str, ...]]:
+        """Return the texts that each operation which forgot the memory had seen."""
+        if self.killed:
+            return {one: kill.over for one, kill in self.killed.items()}
+        head = self.head(STATUS)
+        return {head.op: head.over} if head is not None and head.value[0] == FORGOTTEN and not head.auto else {}
+
+    def _killer(self) -> str:
+        return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
+
+    def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
+        """Return the operation that makes a memory of one of the texts."""
+        memory = _named("copy", self.id, head.value[0])
+        values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
+        values |= {TEXT: head.value, STATUS: ["confirmed", None, None], "needs_review": True, "disputed": True}
+        values |= {"updated_at": head.at, "user_verified": False}
+        if not is_free:
+            values[STATUS] = self.value(STATUS)
+        elements = [one for one in self.elements if not one.startswith('["relates"')]
+        if not self.killed:
+            elements.append(spelled("relates", self.id, "conflicts_with", 1.0, True))
+        return Op(
+            _named("make", memory),
+            device,
+            head.hlc,
+            head.person,
+            head.at,
+            memory,
+            {name: Write(value, auto=True) for name, value in sorted(values.items())},
+            {"strength": 1},
+            tuple(sorted(elements)),
+            is_new=True,
+        )
+
+
+def digest(name: str, value: Any) -> str:
+    """Return a hash of what people compare of a value."""
+    if (name == TEXT and value is not None) or name == STATUS:
+        value = value[0]
+    return hashlib.blake2b(orjson.dumps(value), digest_size=8).hexdigest()
+
+
+def _named(*parts: str) -> str:
+    """Return the id that every machine gives to the same thing."""
+    return str(uuid.uuid5(_NAMES, "\x1f".join(parts)))
+
+
+def folded(memory: str, ops: Iterable[Op]) -> Shared:
+    """Return the state after some operations on one memory."""
+    state = Shared(memory)
+    for op in ops:
+        state.take(op)
+    return state
+
+
+def packed(state: Shared) -> bytes:
+    """Return a state as bytes."""
+    return orjson.dumps(
+        [
+            {name: [list(head) for head in heads] for name, heads in state.heads.items()},
+            state.counts,
+            state.elements,
+            {one: list(kill) for one, kill in state.killed.items()},
+            state.old,
+        ]
+    )
+
+
+def unpacked(memory: str, data: bytes) -> Shared:
+    """Return the state that `packed` made bytes of."""
+    heads, counts, elements, killed, old = orjson.loads(data)
+    return Shared(
+        memory,
+        {name: [Head(one[0], one[1], one[2], one[3], one[4], one[5], tuple(one[6])) for one in many] for name, many in heads.items()},
+        counts,
+        elements,
+        {one: Killed(kill[0], kill[1], kill[2], tuple(kill[3])) for one, kill in killed.items()},
+        old,
+    )
+
+
+def ids_of(heads: Sequence[Head]) -> list[str]:
+    """Return the operations that wrote these values."""
+    return [head.op for head in heads]

@@ -1,0 +1,240 @@
+"""Wire form of one operation on a shared memory.
+
+An operation says which fields of one memory its author changed, and which earlier operations the author had seen. So a reader can tell a
+later decision from a concurrent one. Operations come from other machines, so `decoded` checks every part.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from graphmem.memory.text import TITLE_CHARACTERS
+from graphmem.memory.types import ORIGINS, RELATIONS, ROLES, SCOPES, SOURCES, STATUSES, TYPES, VISIBILITIES
+from graphmem.memory.validate import CONTENT_CHARACTERS, text
+
+VERSION: Final = 1
+MAX_BYTES: Final = 1 << 20  # of one operation
+MAX_PARTS: Final = 10_000  # ids or elements in one operation
+COUNTS: Final = ("strength", "injected_count", "used_count", "confirmed_count")
+LABELS: Final = ("File", "Symbol", "External", "Module")
+_NAME: Final = 4_000  # characters of a name, an id or a title
+
+
+class Write(NamedTuple):
+    """A new value of one field."""
+
+    value: Any
+    seen: tuple[str, ...] = ()  # operations that wrote the values it replaces
+    auto: bool = False  # no person decided it
+    over: tuple[str, ...] = ()  # of `status`: operations that wrote the text that the author saw
+
+
+class Op(NamedTuple):
+    """What one author changed of one memory, in one step."""
+
+    id: str
+    device: str
+    hlc: int  # hybrid logical clock: microseconds, never behind an operation that the device has seen
+    person: str
+    at: str  # time of the change on the author's machine, ISO 8601
+    memory: str
+    set: Mapping[str, Write] = {}
+    counts: Mapping[str, int] = {}  # what is added to each counter
+    add: tuple[str, ...] = ()  # elements: tags, links to code, relations
+    drop: Mapping[str, tuple[str, ...]] = {}  # element -> the operations whose addition is taken back
+    is_new: bool = False  # the author made the memory; counters then begin at `counts`
+    forget: tuple[str, ...] | None = None  # erased for good; holds the operations that wrote the erased text
+    revive: tuple[str, ...] = ()  # `forget` operations that it takes back
+    upto: int = 0  # last number of the shared log that the author had read
+
+
+class UnreadableOpError(ValueError):
+    """An operation has an invalid part; the text says which."""
+
+
+class NewerOpError(Exception):
+    """An operation was written by a newer graphmem."""
+
+
+def encoded(op: Op) -> bytes:
+    """Return the bytes of an operation, without empty parts."""
+    parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
+    parts["set"] = {name: list(write) for name, write in op.set.items()}
+    if op.forget is not None:
+        parts["forget"] = list(op.forget)
+    return orjson.dumps({"v": VERSION, **parts})
+
+
+def decoded(data: bytes) -> Op:
+    """Return a checked operation.
+
+    Raises:
+        NewerOpError: a newer graphmem wrote it.
+        UnreadableOpError: a part is missing or invalid.
+    """
+    if len(data) > MAX_BYTES:
+        raise UnreadableOpError(f"it has {len(data):,} bytes")
+    try:
+        found = orjson.loads(data)
+        if not isinstance(found, dict):
+            raise UnreadableOpError("it is not an object")
+        if isinstance(found.get("v"), int) and found["v"] > VERSION:
+            raise NewerOpError
+        op = Op(
+            id=str(uuid.UUID(found["id"])),
+            device=_text(found["device"]),
+            hlc=_whole(found["hlc"]),
+            person=_text(found["person"]),
+            at=_time(found["at"]),
+            memory=_text(found["memory"]),
+            set={name: _write(name, value) for name, value in dict(found.get("set") or {}).items()},
+            counts={_one_of(COUNTS)(name): _whole(value) for name, value in dict(found.get("counts") or {}).items()},
+            add=tuple(map(element, found.get("add") or ())),
+            drop={element(name): _ids(ids) for name, ids in dict(found.get("drop") or {}).items()},
+            is_new=found.get("is_new") is True,
+            forget=_ids(found["forget"]) if "forget" in found else None,
+            revive=_ids(found.get("revive") or ()),
+            upto=_whole(found.get("upto") or 0),
+        )
+    except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
+        raise UnreadableOpError(str(error)) from error
+    if not op.memory or max(len(op.add), len(op.drop)) > MAX_PARTS:
+        raise UnreadableOpError("it names no memory, or too many parts")
+    return op
+
+
+def element(given: Any) -> str:
+    """Return an element in its one spelling, after checking it.
+
+    Elements are JSON arrays: `["tag", text]`, `["about", label, role, name]` and `["relates", memory, kind, confidence, auto]`.
+    """
+    parts = orjson.loads(given)
+    match parts:
+        case ["tag", str(name)] if 0 < len(name) <= _NAME:
+            pass
+        case ["about", str(label), str(role), str(name)] if label in LABELS and role in ROLES and 0 < len(name) <= _NAME:
+            pass
+        case ["relates", str(to), str(kind), int() | float() as sure, bool()] if to and kind in RELATIONS and 0 <= sure <= 1:
+            pass
+        case _:
+            raise ValueError(f"unknown element {given!r:.80}")
+    return spelled(*parts)
+
+
+def spelled(*parts: Any) -> str:
+    """Return the text of an element."""
+    return orjson.dumps(parts).decode()
+
+
+# ---- fields
+
+
+def _text(value: Any, most: int = _NAME) -> str:
+    if not isinstance(value, str) or len(value) > most:
+        raise ValueError(f"{value!r:.60} is not a short text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
+        raise ValueError(f"{value!r:.60} is not a whole number from 0")
+    return value
+
+
+def _time(value: Any) -> str:
+    if datetime.fromisoformat(_text(value)).tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return str(value)
+
+
+def _maybe(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else check(value)
+
+
+def _one_of(allowed: Any) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or value not in allowed:
+            raise ValueError(f"{value!r:.60} is unknown")
+        return value
+
+    return check
+
+
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r:.60} is not between 0 and 1")
+    return float(value)
+
+
+def _days(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        raise ValueError(f"{value!r:.60} is not a number of days")
+    return float(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value!r:.60} is not true or false")
+    return value
+
+
+def _object(value: Any) -> str:
+    if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
+        raise ValueError("it is not a JSON object")
+    return str(value)
+
+
+def _words(value: Any) -> list[Any]:
+    content, since = value
+    return [text("content", content, CONTENT_CHARACTERS), _time(since)]
+
+
+def _title(value: Any) -> str:
+    return text("title", value, TITLE_CHARACTERS, lines=False)
+
+
+def _status(value: Any) -> list[Any]:
+    name, until, deprecated = value
+    return [_one_of(STATUSES)(name), _maybe(_time)(until), _maybe(_time)(deprecated)]
+
+
+FIELDS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "text": _words,  # [content, valid_from]
+    "title": _maybe(_title),  # None: the first sentence of the content
+    "status": _status,  # [status, valid_to, deprecated_at]
+    "type": _one_of(TYPES),
+    "source": _one_of(SOURCES),
+    "scope": _one_of([one for one in SCOPES if one != "user"]),
+    "visibility": _one_of([one for one in VISIBILITIES if one != "personal"]),
+    "origin": _one_of(ORIGINS),
+    "confidence": _share,
+    "importance": _share,
+    "needs_review": _flag,
+    "user_verified": _flag,
+    "disputed": _flag,
+    "contaminated": _flag,
+    "created_at": _time,
+    "updated_at": _time,
+    "last_accessed_at": _maybe(_time),
+    "half_life_days": _maybe(_days),
+    "commit_sha": _maybe(_text),
+    "work_unit": _maybe(_object),
+    "details": _maybe(_object),
+}
+
+
+def _write(name: str, given: Any) -> Write:
+    value, seen, auto, over = given
+    return Write(None if value is None and name == "text" else FIELDS[name](value), _ids(seen), _flag(auto), _ids(over))
+
+
+def _ids(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
+        raise ValueError("a list of operations is invalid")
+    return tuple(str(uuid.UUID(one)) for one in values)

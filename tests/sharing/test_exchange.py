@@ -1,0 +1,158 @@
+"""Two people share the memories of a project: nothing is lost, nothing is overwritten in silence."""
+
+from __future__ import annotations
+
+import shutil
+
+import psycopg
+import pytest
+
+from machines import Machine
+
+
+@pytest.fixture
+def two(tmp_path, url):
+    ann, ben = Machine(tmp_path / "ann", "Ann", url), Machine(tmp_path / "ben", "Ben", url)
+    yield ann, ben
+    ann.close()
+    ben.close()
+
+
+def test_what_one_learns_the_other_knows(two) -> None:
+    ann, ben = two
+    told = ann.say("Totals are rounded once, at the end.", type="decision", tags=["money"], files=["shop/price.py"])
+    assert ann.sync().pushed == 1
+    answer = ben.sync()
+    assert (answer.added, answer.pulled) == (1, 1)
+    [row] = ben.rows().values()
+    assert (row.id, row.content, row.tags, row.type) == (told.id, told.content, ("money",), "decision")
+    assert [ben.book.describer().name(link) for link in ben.book.index().about(row.id)] == ["shop/price.py"]
+    assert ben.sync().changed == ann.sync().changed == 0
+
+
+def test_counts_add_and_tags_merge(two) -> None:
+    ann, ben = two
+    told = ann.say("Totals are rounded once, at the end.", tags=["money"])
+    ann.sync()
+    ben.sync()
+    for machine, uses, tag in ((ann, 2, "shop"), (ben, 3, "tax")):
+        for _ in range(uses):
+            machine.gm.note_use([told.id])
+        machine.gm.update_memory(told.id, tags=["money", tag])
+    for machine in (ann, ben, ann):
+        machine.sync()
+    for machine in two:
+        row = machine.rows()[told.id]
+        assert row.used_count == 5
+        assert set(row.tags) == {"money", "shop", "tax"}
+
+
+def test_two_texts_of_one_memory_are_both_kept(two) -> None:
+    ann, ben = two
+    told = ann.say("The cache lives for an hour.")
+    ann.sync()
+    ben.sync()
+    ann.gm.update_memory(told.id, content="The cache lives for two hours.")
+    ben.gm.update_memory(told.id, content="The cache lives for ten minutes.")
+    ann.sync()
+    answer = ben.sync()
+    ann.sync()
+    [one] = answer.disagreements
+    assert {(side.person, side.value) for side in one.sides} == {
+        ("Ann", "The cache lives for two hours."),
+        ("Ben", "The cache lives for ten minutes."),
+    }
+    assert ann.contents() == ben.contents() == ["The cache lives for ten minutes.", "The cache lives for two hours."]
+    loser = next(side.memory for side in one.sides if side.person == "Ben")
+    winner = next(side.memory for side in one.sides if side.person == "Ann")
+    ben.gm.resolve_conflict(winner, loser)
+    ben.sync()
+    assert ann.sync().disagreements == []
+    assert ann.contents() == ben.contents() == ["The cache lives for two hours."]
+
+
+def test_a_field_that_two_chose_shows_both_until_one_decides(two) -> None:
+    ann, ben = two
+    told = ann.say("Prices are kept in cents, as whole numbers.", type="fact")
+    ann.sync()
+    ben.sync()
+    ann.gm.update_memory(told.id, type="decision")
+    ben.gm.update_memory(told.id, type="requirement")
+    ann.sync()
+    [one] = ben.sync().disagreements
+    assert (one.field, [(side.value, side.person) for side in one.sides]) == ("type", [("decision", "Ann"), ("requirement", "Ben")])
+    ben.exchange.decide(ben.rows()[told.id], "type", 2)
+    assert ben.sync().disagreements == ann.sync().disagreements == []
+    assert ann.rows()[told.id].type == ben.rows()[told.id].type == "requirement"
+
+
+def test_forgetting_wins_but_keeps_words_that_were_not_seen(two, url) -> None:
+    ann, ben = two
+    plain, edited = ann.say("Orders are sent by mail."), ann.say("Invoices are sent by fax.")
+    private = ann.say("The door code of the office is the year of zanzibar.", tags=["zanzibar"])
+    ann.sync()
+    ben.sync()
+    ann.gm.forget(plain.id)
+    ann.gm.forget(edited.id, hard=True)
+    ann.gm.forget(private.id, hard=True)
+    ben.gm.update_memory(edited.id, content="Invoices are sent by mail.")
+    for machine in (ann, ben, ann, ben):
+        machine.sync()
+    assert ann.contents() == ben.contents() == ["Invoices are sent by mail."]
+    for machine in two:
+        assert edited.id not in machine.rows()
+        machine.close()
+        files = [*(machine.folder / "memories").iterdir(), machine.folder / "sharing.sqlite"]
+        assert b"zanzibar" not in b"".join(path.read_bytes() for path in files)
+        machine.open()
+    with psycopg.connect(url) as db:
+        assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+
+
+def test_personal_memories_stay(two) -> None:
+    ann, ben = two
+    ann.say("I dislike tabs in this project.", visibility="personal")
+    ann.say("I like short functions everywhere.", scope="user")
+    told = ann.say("Carts expire after a day.")
+    ann.sync()
+    ben.sync()
+    assert ben.contents() == ["Carts expire after a day."]
+    ann.gm.update_memory(told.id, visibility="personal")
+    ann.sync()
+    ben.sync()
+    assert ben.contents() == []
+    assert told.id in ann.rows(shared=False)
+    ann.gm.update_memory(told.id, visibility="project")
+    ann.sync()
+    ben.sync()
+    assert ben.contents() == ["Carts expire after a day."]
+
+
+def test_a_lost_sidecar_and_a_restored_journal_overwrite_nothing(two, tmp_path) -> None:
+    ann, ben = two
+    told = ann.say("The cache lives for an hour.")
+    ann.sync()
+    ben.sync()
+    ben.close()
+    shutil.copytree(ben.folder, tmp_path / "old")
+    ben.open()
+    ann.gm.update_memory(told.id, content="The cache lives for two hours.")
+    ann.gm.note_use([told.id])
+    ann.sync()
+    ben.sync()
+    ben.close()
+    (ben.folder / "sharing.sqlite").rename(tmp_path / "old" / "sharing.sqlite")  # the index is restored, what was exchanged is known
+    shutil.rmtree(ben.folder)
+    (tmp_path / "old").rename(ben.folder)
+    ben.open()
+    assert ben.contents() == ["The cache lives for an hour."]
+    ben.sync()
+    assert ben.contents() == ["The cache lives for two hours."]
+    ben.side.close()
+    (ben.folder / "sharing.sqlite").unlink()
+    ben.say("Carts expire after a day.")
+    answer = ben.sync()
+    assert answer.disagreements == []
+    ann.sync()
+    assert ann.contents() == ben.contents() == ["Carts expire after a day.", "The cache lives for two hours."]
+    assert ann.rows()[told.id].used_count == ben.rows()[told.id].used_count == 1

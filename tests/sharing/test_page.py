@@ -1,0 +1,46 @@
+"""The commands of docs/organisation.md, and the example, run as they are printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from commands import environ, git, graphmem
+
+PAGE = Path(__file__).parents[2] / "docs" / "organisation.md"
+__all__ = ["environ", "graphmem"]
+ADDRESS = "postgresql://db.example.com/team"
+
+
+def test_the_pages_commands_share_between_two_clones(tmp_path, url, graphmem) -> None:
+    first, second = tmp_path / "first", tmp_path / "another name"
+    first.mkdir()
+    (first / "price.py").write_text("def total(prices):\n    return sum(prices)\n", encoding="utf-8")
+    git(first, "init", "-q")
+    git(first, "add", ".")
+    git(first, "commit", "-qm", "Begin")
+    git(tmp_path, "clone", "-q", str(first), str(second))
+    text = PAGE.read_text(encoding="utf-8")
+    [block] = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
+    assert ADDRESS in block
+    for line in block.replace(ADDRESS, f"'{url}'").splitlines():
+        program, *words = shlex.split(line)
+        assert program == "graphmem"
+        ran = graphmem(*words, cwd=first)
+        assert ran.code == 0, ran.said
+    answer = json.loads(graphmem("sync", "--json", cwd=second, GRAPHMEM_SYNC_URL=url).out)
+    assert (answer["added"], answer["project"][:4]) == (1, "git:")
+    findings = {one["name"]: one for one in json.loads(graphmem("doctor", "--json", cwd=second).out)["findings"]}
+    assert (findings["sharing"]["level"], findings["sharing"]["data"]["waiting"]) == ("ok", 0)
+
+
+def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, graphmem) -> None:
+    before = {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")}
+    said = graphmem("organisation", "try", "--once", cwd=tmp_path).out
+    assert "Ben knows: Prices are whole cents" in said
+    assert "Ann says: Prices are whole cents; taxes are rounded for each line." in said
+    assert "Ben says: Prices are whole cents; taxes are rounded once for each order." in said
+    assert "Ann knows: Prices are whole cents; taxes are rounded once for each order." in said
+    assert {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")} == before
