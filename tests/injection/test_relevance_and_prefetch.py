@@ -62,7 +62,7 @@ def test_an_answer_of_another_form_drops_nothing(server, check, said):
 
 
 def test_a_check_that_comes_too_late_is_not_begun(server, check):
-    with pytest.raises(LanguageModelError, match="other contexts"):
+    with pytest.raises(LanguageModelError, match="other requests"):
         check(until=0.0)
     assert server.asked == []
 
