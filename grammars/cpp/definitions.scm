@@ -60,6 +60,33 @@
   ]
   body: (compound_statement) @body) @definition.method
 
+; class Name { Name(…) : member(…) {…} }: the initializers run with the body
+(field_declaration_list
+  (function_definition
+    !type
+    declarator: (function_declarator
+      declarator: (identifier) @name)
+    (field_initializer_list) @body
+    body: (compound_statement) @body) @definition.method)
+
+; class Name { template <…> Name(…) : member(…) {…} }
+(field_declaration_list
+  (template_declaration
+    (function_definition
+      !type
+      declarator: (function_declarator
+        declarator: (identifier) @name)
+      (field_initializer_list) @body
+      body: (compound_statement) @body) @definition.method))
+
+(field_declaration_list
+  (template_declaration
+    (function_definition
+      !type
+      declarator: (function_declarator
+        declarator: (identifier) @name)
+      body: (compound_statement) @body) @definition.method))
+
 ; class Name { Name(…) {…} }
 (field_declaration_list
   (function_definition
@@ -180,6 +207,24 @@
             (qualified_identifier
               name: (identifier) @name)
           ]) @owner)))
+  body: (compound_statement) @body) @definition.method
+
+; Name::Name(…) : member(…) {…}
+(function_definition
+  !type
+  declarator: (function_declarator
+    declarator: [
+      (qualified_identifier
+        name: (identifier) @name) @owner
+      (qualified_identifier
+        name: (qualified_identifier
+          name: (identifier) @name)) @owner
+      (qualified_identifier
+        name: (qualified_identifier
+          name: (qualified_identifier
+            name: (identifier) @name))) @owner
+    ])
+  (field_initializer_list) @body
   body: (compound_statement) @body) @definition.method
 
 ; Name::Name(…) {…}, Name::~Name() {…}

@@ -27,6 +27,12 @@
     ">>"
   ]) @reference.implicit
 
+; !value, -value: may be operators of a class
+(unary_expression) @reference.implicit
+
+; Name(…) : Base(…), member(…) {…}
+(field_initializer) @reference.call
+
 ; Name{…}
 (compound_literal_expression) @reference.call
 

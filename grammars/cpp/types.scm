@@ -15,12 +15,18 @@
           type: (type_identifier)
           !declarator)))) @binding.annotate)
 
-; (type &name, type name = default)
+; (type &name, type (&name)[n], type name = default)
 (parameter_list
   (parameter_declaration
     type: (_) @annotation
-    declarator: (reference_declarator
-      (identifier) @name)) @parameter.normal)
+    declarator: [
+      (reference_declarator
+        (identifier) @name)
+      (array_declarator
+        declarator: (parenthesized_declarator
+          (reference_declarator
+            (identifier) @name)))
+    ]) @parameter.normal)
 
 (parameter_list
   (optional_parameter_declaration
@@ -73,6 +79,8 @@
   ] @annotation
   declarator: [
     (identifier) @target
+    (pointer_declarator
+      declarator: (identifier) @target)
     (reference_declarator
       (identifier) @target)
   ]) @binding.annotate
@@ -81,6 +89,8 @@
   type: (placeholder_type_specifier)
   declarator: [
     (identifier) @target
+    (pointer_declarator
+      declarator: (identifier) @target)
     (reference_declarator
       (identifier) @target)
   ]

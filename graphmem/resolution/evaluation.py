@@ -114,7 +114,7 @@ class Evaluation:
             case (facts.STRING, _):
                 return one((EXTI, rules_of(entry).builtin_package, "str", None))
             case (facts.OPERATOR, sign, left, right):
-                return self._operator(entry, scope, sign, left, right, line)
+                return self._ask(entry.memo, ("t", scope, index, line), self._operator, entry, scope, sign, left, right, line)
             case (facts.SELF,):
                 return rules_of(entry).this(self, entry, scope)
             case (facts.LIST | facts.SET as container, items):

@@ -20,7 +20,7 @@ from graphmem.resolution.types import (
 )
 
 if TYPE_CHECKING:
-    from graphmem.parsing.facts import Definition, Reference
+    from graphmem.parsing.facts import Definition, Reference, Term
     from graphmem.resolution.call import Call
     from graphmem.resolution.file_entry import FileEntry
     from graphmem.resolution.inference import Inference
@@ -235,6 +235,17 @@ class CallRules:
         None leaves them to what holds for most languages.
         """
         return None
+
+    def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
+        """Return the points of an argument as it is written.
+
+        None leaves the points to its type.
+        """
+        return None
+
+    def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
+        """Return what a call that makes an object calls, by the callee's type."""
+        return value
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:
         """Whether an external value can be passed for a parameter of these types."""

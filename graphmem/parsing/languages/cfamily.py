@@ -83,12 +83,14 @@ class CFamilyHelper(Helper):
         return inner is None or inner.type not in ("parenthesized_declarator", "abstract_parenthesized_declarator")
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of a declared target; for `T *name`, it is `*<T>`.
+        """Return the type of a declared target; `*<T>` for `T *name`.
 
-        Operators of T do not apply to a pointer.
+        The same holds for `T name[n]`.         Operators of T do not apply to a pointer.
         """
         around = target.parent
-        if around is None or around.type != "pointer_declarator" or annotation < 0:
+        while around is not None and around.type in ("reference_declarator", "parenthesized_declarator"):
+            around = around.parent
+        if around is None or around.type not in ("pointer_declarator", "array_declarator") or annotation < 0:
             return annotation
         return builder.add((INDEX, builder.add((NAME, "*")), annotation))
 

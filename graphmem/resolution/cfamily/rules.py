@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphmem.parsing.facts import ATTR, INDEX, NAME, OPERATOR
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, NEW, OPERATOR
+from graphmem.resolution.cfamily.fitness import declared_of, fit, written
 from graphmem.resolution.file_entry import Place
+from graphmem.resolution.fitness import CONVERTED, DERIVED, EXACT, IMPOSSIBLE
 from graphmem.resolution.names import whole
 from graphmem.resolution.scoped import ScopedRules, is_class, is_private, stem
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
-from graphmem.resolution.types import CLASS, EMPTY, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
+from graphmem.resolution.types import CLASS, EMPTY, FUNC, INST, MODULE, ExtInstance, Instance, Type, join, join_all, one
 
 if TYPE_CHECKING:
     from graphmem.parsing.facts import Reference, Term
@@ -113,34 +115,85 @@ class CFamilyRules(ScopedRules):
         These are members of the left operand's class, and functions that take both operands.
         """
         found = entry.terms[reference.term]
-        if reference.kind != "implicit" or found[0] != OPERATOR or found[3] < 0:
+        if reference.kind != "implicit" or found[0] != OPERATOR:
             return ()
         name = f"operator{found[1]}"
         if not inference.project.knows_name(name):
             return ()
-        given = [inference.expanded(inference.term(entry, reference.scope, side, reference.line)) for side in found[2:]]
-        classes = {atom[1] for atom in given[0] if atom[0] == INST}
-        if not classes or is_pointer(inference, entry, reference.scope, reference.line, found[2]):
+        operands = [side for side in found[2:] if isinstance(side, int) and side >= 0]
+        types = [inference.expanded(inference.term(entry, reference.scope, side, reference.line)) for side in operands]
+        given = [frozenset(atom[1] for atom in value if atom[0] == INST) for value in types]
+        values = [
+            classes if classes and not is_pointer(inference, entry, reference.scope, reference.line, side) else frozenset()
+            for classes, side in zip(given, operands, strict=True)
+        ]
+        if not any(values) or (given[0] and not values[0]):
             return ()
-        functions = []
-        for symbol in sorted(classes, key=lambda one_class: one_class.place):
-            owner = inference.owner(symbol, name)
-            if isinstance(owner, Symbol):
-                functions += inference.functions(owner, name)
-        if not functions:
-            functions = [symbol for symbol in inference.project.named(name) if symbol.kind == "function"]
-        right = {atom[1] for atom in given[1] if atom[0] == INST}
-        is_kept = entry.terms[found[3]][0] in (NAME, ATTR)
-        scores = [_fitness(inference, function, classes, right, is_kept=is_kept) for function in functions]
+        functions: list[Symbol] = []
+        for symbol in sorted(frozenset().union(*values), key=lambda one_class: one_class.place):
+            functions += (function for function in self.operators(inference, symbol, name) if function not in functions)
+        sides = [
+            Operand(entry.terms[side], value, classes, frozenset().union(*map(inference.project_classes, classes)))
+            for side, value, classes in zip(operands, types, values, strict=True)
+        ]
+        scores = [_fitness(inference, function, sides) for function in functions]
         best = max(scores, default=-1)
         chosen = [function for function, score in zip(functions, scores, strict=True) if score == best >= 0]
         return [(function, len(chosen)) for function in chosen]
+
+    def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
+        """Return the points of an argument for a parameter, as written."""
+        return fit(argument, given, declared_of(inference, function, annotation))
+
+    def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
+        """Return the class of which `member(…)` in a constructor makes a value.
+
+        A member that is a pointer, or of a class around another, makes none.
+        """
+        classes = {atom[1] for atom in value if atom[0] == INST}
+        found = entry.terms[reference.term]
+        callee = entry.terms[found[1]] if found[0] == NEW else None
+        if not classes or callee is None or callee[0] != NAME:
+            return value
+        names = set()
+        for place in inference.lookup(entry, reference.scope, callee[1], reference.line) or ():
+            if place.slot.kind == "binding":
+                names.add(written(place.entry.terms, place.entry.facts.bindings[place.slot.index].annotation))
+        return frozenset((CLASS, one_class, False) for one_class in classes if one_class.name in names)
+
+    def operators(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the members of a class that are an operator, and functions.
+
+        The functions have a parameter of the class or of one of its bases.
+        """
+        memo = inference.project.entry(owner).memo
+        found: tuple[Symbol, ...] = inference.project.solver.ask(
+            memo, ("operators", owner.index, name), self._operators, inference, owner, name
+        )
+        return found
+
+    def _operators(self, inference: Inference, owner: Symbol, name: str) -> tuple[Symbol, ...]:
+        source = inference.owner(owner, name)
+        found = list(inference.functions(source, name)) if isinstance(source, Symbol) else []
+        accepted = inference.project_classes(owner)
+        for symbol in inference.project.named(name):
+            if symbol.kind == "function":
+                entry = inference.project.entry(symbol)
+                annotations = [parameter.annotation for parameter in entry.definitions[symbol.index].parameters]
+                if any(declared_of(inference, symbol, annotation).classes & accepted for annotation in annotations):
+                    found.append(symbol)
+        return tuple(found)
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
         """Return the result type of an operator; for an assignment, the object."""
         if sign == "=":
             return frozenset((receiver,))
-        return inference.method_result(receiver, f"operator{sign}") if inference.project.knows_name(f"operator{sign}") else EMPTY
+        name = f"operator{sign}"
+        if not inference.project.knows_name(name):
+            return EMPTY
+        if isinstance(inference.owner(receiver[1], name), Symbol):
+            return inference.method_result(receiver, name)
+        return inference.expanded(join_all(inference.returned(function) for function in self.operators(inference, receiver[1], name)))
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
         """Return the type of `object[i]`; for a pointer, an object of the class."""
@@ -252,20 +305,40 @@ def _is_program(entry: FileEntry) -> bool:
     return any(slot.kind == "definition" for slot in entry.names(0).get("main", ()))
 
 
-def _fitness(inference: Inference, function: Symbol, left: Collection[Symbol], right: Collection[Symbol], *, is_kept: bool) -> int:
+class Operand(NamedTuple):
+    """An operand: its term, its type, and the classes it is an object of."""
+
+    term: Term
+    given: Type
+    classes: frozenset[Symbol]
+    accepted: frozenset[Symbol]
+    """These classes and their bases."""
+
+
+def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
     """Return a score for how well operands fit an operator; -1 if they do not."""
     entry = inference.project.entry(function)
     definition = entry.definitions[function.index]
-    declared = [inference.declared(entry, definition.parent, parameter.annotation) for parameter in definition.parameters]
-    types = [{atom[1] for atom in value if atom[0] == INST} for value in declared]
-    if function.kind == "function":
-        if len(types) != 2 or not types[0] & set(left):
-            return -1
-        types = types[1:]
-    if len(types) != 1 or (right and types[0] and not types[0] & set(right)):
-        return -1
-    moves = "&&" in definition.signature
-    return -1 if moves and is_kept else 2 * bool(types[0] & set(right)) + moves
+    first = int(function.kind != "function")
+    if len(definition.parameters) != len(operands) - first:
+        return IMPOSSIBLE
+    score, is_sure = 0, bool(first)
+    for operand, parameter in zip(operands[first:], definition.parameters, strict=True):
+        declared = declared_of(inference, function, parameter.annotation)
+        points = fit(operand.term, operand.given, declared)
+        if points is None:
+            types = declared.classes
+            points = EXACT if types & operand.classes else DERIVED if types & operand.accepted else 0
+            is_sure = is_sure or points > 0
+            if not points and operand.classes and (types or not declared.is_open):
+                points = CONVERTED if types and operand is not operands[0] else IMPOSSIBLE
+        if points < 0:
+            return IMPOSSIBLE
+        score += points
+    if not is_sure:
+        return IMPOSSIBLE
+    moves = "&&" in definition.signature.partition("(")[2]
+    return IMPOSSIBLE if moves and operands[-1].term[0] in (NAME, ATTR) else 2 * score + moves
 
 
 def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, term: int) -> bool:
@@ -277,14 +350,31 @@ def is_pointer(inference: Inference, entry: FileEntry, scope: int, line: int, te
     if found[0] == NAME:
         places = inference.lookup(entry, scope, found[1], line) or ()
         return not places or any(_points(place) for place in places)
+    if found[0] == CALL:
+        return _gives_pointer(inference, inference.expanded(inference.term(entry, scope, found[1], line)))
     if found[0] != ATTR:
-        return found[0] != INDEX
+        return found[0] not in (INDEX, NEW, OPERATOR)
     for atom in inference.expanded(inference.term(entry, scope, found[1], line)):
         owner = inference.owner(atom[1], found[2]) if atom[0] == INST else None
         if isinstance(owner, Symbol):
             other = inference.project.entry(owner)
             return any(_points(Place(other, owner.index, slot)) for slot in other.names(owner.index).get(found[2], ()))
     return True
+
+
+def _gives_pointer(inference: Inference, callee: Type) -> bool:
+    """Return whether a function that may be called returns a pointer.
+
+    True also if no function is known.
+    """
+    for atom in callee:
+        if atom[0] == FUNC:
+            definition = inference.project.entry(atom[1]).definitions[atom[1].index]
+            if re.search(rf"\*\s*(?:\w+\s*::\s*)*{re.escape(atom[1].name)}\s*\(", definition.signature):
+                return True
+        elif atom[0] != CLASS:
+            return True
+    return not callee
 
 
 def _points(place: Place) -> bool:
@@ -301,15 +391,7 @@ def _points(place: Place) -> bool:
 
 def _shape(inference: Inference, method: Symbol) -> tuple[Any, ...]:
     entry = inference.project.entry(method)
-    return tuple(_written(entry.terms, parameter.annotation) for parameter in entry.definitions[method.index].parameters)
-
-
-def _written(terms: Sequence[Term], index: int) -> str:
-    """Return the last name of a type as written; "" where it has none."""
-    found = terms[index] if index >= 0 else None
-    while found is not None and found[0] == INDEX:
-        found = terms[found[1]]
-    return found[-1] if found is not None and found[0] in (NAME, ATTR) else ""
+    return tuple(written(entry.terms, parameter.annotation) for parameter in entry.definitions[method.index].parameters)
 
 
 RULES = CFamilyRules

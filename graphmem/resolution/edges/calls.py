@@ -148,13 +148,16 @@ class CallSites:
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
         """Return the targets of a call of a bare name."""
         entry = self.entry
-        value = self.value(reference, index)
+        written = self.value(reference, index)
+        value = rules_of(entry).created(self.inference, entry, reference, written)
         places = self.inference.lookup(entry, reference.scope, name, reference.line)
         if rules_of(entry).this_is_implied and self.terms[reference.term][0] == CALL:
             found = self.called_on_this(reference, name)
             if found:
                 return found
         rule = ("self" if is_own(value) else "builtin") if places is None else self.targets.rule_of(places)
+        if value != written:
+            rule = "inferred_type"
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
         if not found and places is None and rules_of(entry).sees_globals(entry):
             found = self.targets.of_name(reference, name, bound=False)

@@ -135,7 +135,8 @@ class Overloads:
                     collects = False
                     total += points or EXACT
                     continue
-            points = self._points(entry, symbol, parameter.annotation, given)
+            written = rules.fit_argument(self.inference, self.terms[argument], given, symbol, parameter.annotation)
+            points = self._points(entry, symbol, parameter.annotation, given) if written is None else written
             if points < 0:
                 return IMPOSSIBLE
             total += points

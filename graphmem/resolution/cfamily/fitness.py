@@ -1,0 +1,106 @@
+"""How well arguments and operands fit parameters in C and C++.
+
+A literal and a variable tell whether they are pointers, which their types do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.parsing.facts import ATTR, INDEX, LITERAL, NAME, STRING
+from graphmem.resolution.fitness import CONVERTED, EXACT, IMPOSSIBLE
+from graphmem.resolution.names import is_type_parameter
+from graphmem.resolution.types import EXTI, INST, Type
+
+if TYPE_CHECKING:
+    from graphmem.parsing.facts import Term
+    from graphmem.resolution.inference import Inference
+    from graphmem.resolution.symbol import Symbol
+
+TEXTS: Final = frozenset(["string", "string_view", "wstring"])
+"""Classes of the library that hold text and take a pointer to characters."""
+
+NUMBERS: Final = frozenset(["bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "size_t", "ssize_t"]) | {
+    f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+ARGUMENTS: Final = "va_list"
+"""The type of a list of arguments, to which nothing converts."""
+
+_CHARACTERS: Final = frozenset(["char", "wchar_t", "char8_t", "char16_t", "char32_t"])
+_EMPTY_POINTER: Final = 350
+"""Points of a null pointer, which fits every pointer."""
+
+
+def written(terms: Sequence[Term], index: int) -> str:
+    """Return the last name of a type as written; "" where it has none."""
+    found = terms[index] if index >= 0 else None
+    while found is not None and found[0] == INDEX:
+        found = terms[found[1]]
+    return str(found[-1]).rpartition("::")[2] if found is not None and found[0] in (NAME, ATTR) else ""
+
+
+class Declared(NamedTuple):
+    """What the type of a parameter says.
+
+    `const char *name` is a pointer to `char`.
+    """
+
+    is_pointer: bool
+    name: str
+    is_open: bool
+    """Whether the type is a type parameter, or not written."""
+
+    classes: frozenset[Symbol]
+
+
+def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
+    """Return what the type of a function's parameter says."""
+    memo = inference.project.entry(function).memo
+    found: Declared = inference.project.solver.ask(
+        memo, ("declared", function.index, annotation), _declared, inference, function, annotation
+    )
+    return found
+
+
+def _declared(inference: Inference, function: Symbol, annotation: int) -> Declared:
+    entry = inference.project.entry(function)
+    types = inference.declared(entry, entry.definitions[function.index].parent, annotation)
+    term = entry.terms[annotation] if annotation >= 0 else None
+    is_pointer = term is not None and term[0] == INDEX and entry.terms[term[1]] == (NAME, "*")
+    name = written(entry.terms, term[2] if is_pointer and term is not None and term[0] == INDEX else annotation)
+    is_open = annotation < 0 or is_type_parameter(entry, function.index, annotation)
+    return Declared(is_pointer, name, is_open, frozenset(atom[1] for atom in types if atom[0] == INST))
+
+
+def fit(argument: Term, given: Type, declared: Declared) -> int | None:
+    """Return the points of an argument for a parameter.
+
+    None leaves the points to the types. `given` is the type of the argument.
+    """
+    is_pointer, name, is_open, _ = declared
+    if is_open:
+        return None
+    if name == ARGUMENTS:
+        return EXACT if any(atom[0] == EXTI and atom[2] == ARGUMENTS for atom in given) else IMPOSSIBLE
+    if argument[0] == STRING:
+        if is_pointer:
+            return EXACT if name in _CHARACTERS else CONVERTED if name == "void" else IMPOSSIBLE
+        return IMPOSSIBLE if name in NUMBERS else CONVERTED + (name in TEXTS)
+    if argument[0] == LITERAL:
+        return _of_literal(argument[1], name, is_pointer=is_pointer)
+    if given and all(atom[0] == EXTI and atom[2].rpartition(".")[2] in TEXTS for atom in given):
+        if is_pointer or name in NUMBERS:
+            return IMPOSSIBLE
+        return EXACT if any(name == atom[2].rpartition(".")[2] for atom in given if atom[0] == EXTI) else CONVERTED
+    return None
+
+
+def _of_literal(kind: str, name: str, *, is_pointer: bool) -> int | None:
+    if kind == "none":
+        return _EMPTY_POINTER if is_pointer else IMPOSSIBLE if name in NUMBERS else CONVERTED
+    if is_pointer:
+        return IMPOSSIBLE if kind in ("bool", "char") else 0
+    if name in TEXTS:
+        return IMPOSSIBLE
+    return (EXACT if name == kind else CONVERTED + 1) if name in NUMBERS else None
