@@ -22,11 +22,19 @@ MAX_DEPTH: Final = 4
 COLUMN: Final = 260.0  # from one column to the next, in units of the picture; a name of 28 letters fits
 ROW: Final = 30.0
 TALLEST: Final = 28  # rows of a column; more go into a second column beside it
+SITES: Final = 5  # lines of an edge that are sent
 SWEEPS: Final = 6  # over the columns, sorting each by where its neighbours are
 
 
 def neighbourhood(
-    view: GraphView, seeds: Sequence[int], *, depth: int, kinds: Collection[str], min_confidence: float, limit: int
+    view: GraphView,
+    seeds: Sequence[int],
+    *,
+    depth: int,
+    kinds: Collection[str],
+    min_confidence: float,
+    limit: int,
+    fold_tests: bool = False,
 ) -> tuple[dict[str, Any], int]:
     """Nodes within some steps of the seeds, and every edge among them.
 
@@ -40,6 +48,8 @@ def neighbourhood(
         min_confidence: lowest confidence of the edges, in [0, 1].
         limit: maximum number of nodes. Within a step, the project's own come before externals, code before tests, then the most confident
             edges.
+        fold_tests: show the tests of a step to the right as one node of kind `tests`, whose `count` is their number; not when every
+            seed is a test.
 
     Returns:
         Columns of nodes (`side` is steps to the right, negative to the left) and edges (`src` depends on `dst`), and the number of nodes
@@ -59,9 +69,15 @@ def neighbourhood(
     live = kind_mask(kinds)[view.edge_kind] & (view.confidence >= min_confidence)
     side: dict[int, int] = dict.fromkeys(seeds, 0)
     left_out = 0
+    fold = fold_tests and not all(view.is_test[node] for node in side)
+    folded: dict[int, int] = {}  # test -> its step
     frontier = {1: list(side), -1: list(side)}
     for step in range(1, depth + 1):
         right = _next(view, frontier[1], 1, live, side)
+        if fold:
+            for test in (node for node in right if view.is_test[node]):
+                folded.setdefault(test, step)
+            right = [node for node in right if node not in folded]
         met = set(right)  # a node on both sides is shown with the dependents
         left = [node for node in _next(view, frontier[-1], -1, live, side) if node not in met]
         room = max(0, limit - len(side))
@@ -79,32 +95,59 @@ def neighbourhood(
         if live[row] and int(view.dst[row]) in place and int(view.dst[row]) != node
     ]
     edges.sort()
-    sides = [side[node] for node in nodes]
-    x, y = _columns(
-        sides, [(a, b) for a, b, _ in edges], [f"{int(not view.path(node))}{int(view.is_test[node])} {view.path(node)}" for node in nodes]
-    )
+    groups, uses = _folded(view, folded, place, live)
+    steps = sorted(groups)
+    sides = [*(side[node] for node in nodes), *steps]
+    order = [f"{int(not view.path(node))}{int(view.is_test[node])} {view.path(node)}" for node in nodes]
+    x, y = _columns(sides, [*((a, b) for a, b, _ in edges), *((a, b) for a, b, _ in uses)], [*order, *("2" for _ in steps)])
     infos = view.infos(nodes)
+    none = [""] * len(steps)
     return {
         "nodes": {
-            "id": [one.id for one in infos],
-            "ref": [one.ref for one in infos],
-            "name": [one.name for one in infos],
-            "kind": [one.kind for one in infos],
-            "path": [one.path for one in infos],
-            "line": [one.start_line for one in infos],
-            "test": [one.is_test for one in infos],
+            "id": [*(one.id for one in infos), *none],
+            "ref": [*(one.ref for one in infos), *none],
+            "name": [*(one.name for one in infos), *none],
+            "kind": [*(one.kind for one in infos), *("tests" for _ in steps)],
+            "path": [*(one.path for one in infos), *none],
+            "line": [*(one.start_line for one in infos), *(0 for _ in steps)],
+            "test": [*(one.is_test for one in infos), *(True for _ in steps)],
+            "count": [*(1 for _ in infos), *(groups[step] for step in steps)],
             "side": sides,
             "x": x,
             "y": y,
         },
         "edges": {
-            "src": [a for a, _, _ in edges],
-            "dst": [b for _, b, _ in edges],
-            "kind": [view.kind_of(row) for _, _, row in edges],
-            "confidence": [round(float(view.confidence[row]), 2) for _, _, row in edges],
-            "rule": [view.rule_of(row) for _, _, row in edges],
+            "src": [*(a for a, _, _ in edges), *(a for a, _, _ in uses)],
+            "dst": [*(b for _, b, _ in edges), *(b for _, b, _ in uses)],
+            "kind": [view.kind_of(row) for _, _, row in (*edges, *uses)],
+            "confidence": [round(float(view.confidence[row]), 2) for _, _, row in (*edges, *uses)],
+            "rule": [view.rule_of(row) for _, _, row in (*edges, *uses)],
+            "lines": [*(view.lines_of(row)[:SITES] for _, _, row in edges), *([] for _ in uses)],
         },
     }, left_out
+
+
+def _folded(
+    view: GraphView, folded: Mapping[int, int], place: Mapping[int, int], live: npt.NDArray[np.bool_]
+) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
+    """Return numbers of folded tests by step, and their edges.
+
+    From each step to each node goes the most certain edge.
+    """
+    groups: dict[int, int] = {}
+    for step in folded.values():
+        groups[step] = groups.get(step, 0) + 1
+    number = {step: len(place) + i for i, step in enumerate(sorted(groups))}
+    best: dict[tuple[int, int], int] = {}
+    for node, at in place.items():
+        for row in view.in_edges(node).tolist():
+            step = folded.get(int(view.src[row]), 0)
+            if not step or not live[row]:
+                continue
+            known = best.get((number[step], at))
+            if known is None or view.confidence[row] > view.confidence[known]:
+                best[number[step], at] = row
+    return groups, [(a, b, row) for (a, b), row in sorted(best.items())]
 
 
 def _next(view: GraphView, frontier: Sequence[int], way: int, live: npt.NDArray[np.bool_], side: Mapping[int, int]) -> list[int]:

@@ -29,6 +29,7 @@ from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review
+from graphmem.answers.source import FileSource, Folder
 from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
@@ -150,6 +151,18 @@ class CodeOperations:
 
         It is one request for the outline and the code lenses of an editor. `path` may also be absolute or a file URI.
         """
+
+    @operation("query", needs="read", shows=Sight.PLAIN)
+    def file_source(self, file: str) -> FileSource:
+        """The text of a file with syntax colours and what each name means.
+
+        Args:
+            file: path of an indexed file; may also be absolute or a file URI.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN)
+    def folder(self, path: str = "") -> Folder:
+        """The folders and indexed files of a folder; "" is the root."""
 
     @operation(needs="read", shows=Sight.PLAIN, client="none")
     def sites(self, ids: Sequence[str], relation: Relation, limit: int = 1000) -> dict[str, list[Site]]:
@@ -276,10 +289,12 @@ class CodeOperations:
         kinds: Sequence[EdgeKind] | None = None,
         min_confidence: float = 0.0,
         limit: Annotated[int, Within("hits")] = 200,
+        fold_tests: bool = False,
     ) -> Picture:
         """Symbols with their dependencies and dependents.
 
-        The columns are `nodes` and `edges`. Each node has a side: the number of steps to the right, negative to the left.
+        The columns are `nodes`, `edges` and `rules`, which explain how edges were found. Each node has a side: the number of steps to the
+        right, negative to the left. With `fold_tests` the tests of a step are one node of kind `tests`; its `count` is their number.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("hits",)}, renamed={"k": "limit"}, command="search", searches=True)

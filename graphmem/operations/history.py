@@ -8,6 +8,7 @@ from typing import Annotated
 
 from graphmem.answers import CoAccessAnswer, FileHistory, Recorded
 from graphmem.answers.history import Reviewers
+from graphmem.answers.source import Blame
 from graphmem.operations.declare import Bounds, Sight, Spelled, operation
 
 
@@ -49,6 +50,14 @@ class HistoryOperations:
         Args:
             file: path from the project's root.
             limit: the maximum number of people.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN)
+    def blame(self, file: str) -> Blame:
+        """Who last changed each line of a file, and in which commit.
+
+        Args:
+            file: path of an indexed file; may also be absolute or a file URI.
         """
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)

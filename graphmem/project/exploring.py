@@ -16,6 +16,7 @@ from graphmem.errors import BadInputError, SymbolNotFoundError
 from graphmem.explorer import around
 from graphmem.explorer.atlas import Atlas, Plan, columns, draw, symbol_columns
 from graphmem.project.arguments import one_of
+from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,13 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def neighbourhood(
-        self, refs: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, min_confidence: float = 0.0, limit: int = 200
+        self,
+        refs: Sequence[str],
+        depth: int = 1,
+        kinds: Sequence[str] | None = None,
+        min_confidence: float = 0.0,
+        limit: int = 200,
+        fold_tests: bool = False,
     ) -> Picture:
         """Return symbols with their dependencies and dependents, with places.
 
@@ -95,6 +102,7 @@ class Pictures:
             kinds: kinds of edges to follow; None for those that impact follows.
             min_confidence: least confidence of edges, 0 to 1.
             limit: maximum number of nodes, at least 1; the answer reports how many more nodes exist.
+            fold_tests: show the tests of each step as one node with their number.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -109,7 +117,10 @@ class Pictures:
             kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
             min_confidence=min_confidence,
             limit=limit,
+            fold_tests=fold_tests,
         )
+        used = sorted(set(made["edges"]["rule"]) & RULES.keys())
+        made["rules"] = {"rule": used, "sentence": [RULES[rule].sentence for rule in used]}
         return Picture(made, left_out, self.graph.state())
 
     def _roles(self) -> dict[str, FileRole]:

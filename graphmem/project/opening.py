@@ -73,6 +73,7 @@ from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, 
 from graphmem.project.session_memories import SessionMemories
 from graphmem.project.sessions import Sessions
 from graphmem.project.sharing import Sharing
+from graphmem.project.sources import Sources
 from graphmem.project.stale import StaleFiles
 from graphmem.project.upkeep import Upkeep
 from graphmem.project.usages import UsageQuestions
@@ -287,6 +288,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             status,
             Lookups(graph, known),
             positions,
+            Sources(graph, positions),
             Hovers(graph, positions, known, co_access),
             UsageQuestions(graph, positions),
             impact,

@@ -66,6 +66,16 @@ class _File(NamedTuple):
     found: list[_Found]
 
 
+class Text(NamedTuple):
+    """The text of an indexed file as it is now."""
+
+    path: str
+    language: str
+    text: str  # lines end with \n alone
+    is_stale: bool
+    note: str  # why it is empty; else ""
+
+
 @dataclass(eq=False, repr=False)
 class Positions:
     """Answers which symbol is at a position of a file."""
@@ -105,6 +115,16 @@ class Positions:
         here = self._file(view, file)
         reason = "" if here.found else "the file defines no symbol and uses none that the index knows"
         return Occurrences(here.path, [_shown(view, here, one) for one in here.found], reason, here.is_stale)
+
+    def read(self, file: str) -> Text:
+        """Return the text of a file in the lines and columns of `occurrences`.
+
+        Raises:
+            SymbolNotFoundError: the file is not in the index.
+        """
+        here = self._file(self.graph.view(), file, [])
+        note = "the file cannot be read any more; run `graphmem index`" if not here.text and here.is_stale else ""
+        return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
         """Return the occurrences of one symbol in a file, and whether it is stale.

@@ -1,16 +1,12 @@
 // The graph: the map one zooms into, or the neighbourhood of a symbol, with details beside it.
 
-import { ask } from "./api.js";
-import { AroundScene } from "./around.js";
+import { aroundView } from "./aroundview.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, choice, details, failure, fileLink, go, into, link, menu, note, refOf, table, to } from "./parts.js";
-import { KINDS } from "./map.js";
+import { failure, go, note, refOf, to } from "./parts.js";
 import { modulePanel } from "./modulepanel.js";
 import { atlas, mapView } from "./mapview.js";
 import { paintedTable, painting } from "./paint.js";
 import { showPanel } from "./panel.js";
-import { Stage } from "./stage.js";
-import { svgOf } from "./svg.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -99,81 +95,8 @@ async function showMap(picture, panel, below, parameters, signal) {
   inspect(focus, (symbol) => map.reveal(symbol.path, symbol.qualname ? refOf(symbol) : null));
 }
 
-let switched = null; // the kind that was switched last: its switch has the focus again when the view has come anew
-
 async function showAround(picture, panel, below, parameters, signal) {
-  const { around, depth = "1", kinds = "" } = parameters;
-  fill(picture, h("p.loading", null, words.loading));
-  const chosen = new Set(kinds ? kinds.split(",") : KINDS);
-  let answer;
-  try {
-    answer = (await ask("Neighbourhood", { refs: [around], depth: Number(depth), ...(kinds ? { kinds: [...chosen] } : {}), limit: 100 }, signal)).neighbourhood;
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    fill(picture, failure(error, (ref) => to("graph", { around: ref })));
-    return;
-  }
-  const scene = new AroundScene(answer.columns);
-  const { nodes, edges } = scene;
-  const w = words.around;
-  const again = (changed) => go(to("graph", { around, depth, kinds, ...changed }));
-  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": w.label(nodes.ref.length) });
-  const depths = choice([1, 2, 3, 4].map((n) => [String(n), String(n)]), depth, { id: "depth", onchange: (event) => again({ depth: event.target.value }) });
-  const toggles = KINDS.map((kind) =>
-    h("label.toggle", null,
-      h("input", { type: "checkbox", checked: chosen.has(kind), onchange: (event) => ((switched = kind), chosen[event.target.checked ? "add" : "delete"](kind), again({ kinds: KINDS.filter((one) => chosen.has(one)).join(",") })) }),
-      h(`i.line.${kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[kind]));
-  const kindsMenu = menu(words.map.kinds, signal, toggles);
-  kindsMenu.open = switched !== null;
-  let stage = null;
-  fill(
-    picture,
-    h("div.map", null,
-      h("div.controls", null,
-        h("label.field.row", null, h("span", null, w.depth), depths),
-        kindsMenu,
-        h("span.buttons", null,
-          h("button", { type: "button", onclick: () => stage.zoom(1.4) }, words.map.zoom_in),
-          h("button", { type: "button", onclick: () => stage.zoom(1 / 1.4) }, words.map.zoom_out),
-          h("button", { type: "button", onclick: () => stage.fit() }, words.map.fit),
-          h("button", { type: "button", onclick: () => svgOf(stage, "graphmem-neighbourhood.svg") }, words.map.save))),
-      h("div.stage", null, h("div.zones", { "aria-hidden": "true" }, h("span.before", null, `← ${words.impact.before}`), h("span.after", null, `${words.impact.after} →`)), canvas),
-      h("p.said", { role: "status" }, w.count(nodes.side.filter((side) => side < 0).length, nodes.side.filter((side) => side > 0).length, answer.leftOut))),
-  );
-  toggles[KINDS.indexOf(switched)]?.querySelector("input").focus();
-  switched = null;
   panel.hidden = false;
-  stage = new Stage(canvas, scene, {
-    select: (index) => {
-      scene.chosen = index;
-      stage.repaint();
-      if (index !== null && nodes.path[index]) openPanel(panel, nodes.ref[index], signal);
-    },
-    open: (index) => index !== null && nodes.path[index] && go(to("graph", { around: nodes.ref[index] })),
-  });
-  const centred = () => {
-    const whole = stage.cameraFor(...scene.bounds(), 1);
-    if (whole.k >= 0.72) return stage.moveTo(whole);
-    const k = 0.8; // readable rather than whole and tiny, with what it depends on in sight
-    const left = Math.max(-stage.width / 2 / k + 130, Math.min(...nodes.x.filter((_, i) => nodes.side[i] >= -1)) - 130);
-    stage.moveTo({ x: Math.min(-130, left) + stage.width / 2 / k, y: 0, k }); // what is in the middle is whole, however narrow the picture
-
-  };
-  centred();
-  signal.addEventListener("abort", () => stage.stop());
-  const retheme = () => (scene.retheme(), stage.repaint());
-  addEventListener("retheme", retheme);
-  signal.addEventListener("abort", () => removeEventListener("retheme", retheme));
-  openPanel(panel, around, signal);
-
-  const c = words.map.columns;
-  const bySide = (side) => (side < 0 ? `${w.left}, ${words.depth(-side)}` : side > 0 ? `${w.right}, ${words.depth(side)}` : w.middle);
-  const named = (i) => link(to("graph", { focus: nodes.ref[i] }), nodes.ref[i]);
-  fill(
-    below,
-    details(words.map.as_table, null, false,
-      table(w.title, [c.name, c.kind, c.where], nodes.ref.map((_, i) => [named(i), nodes.kind[i], bySide(nodes.side[i])])),
-      table(words.map.kinds, [c.name, c.relation, c.name, c.confidence], edges.src.map((a, e) => [named(a), words.map.kind[edges.kind[e]] ?? edges.kind[e], named(edges.dst[e]), certainty(edges.confidence[e])]))),
-  );
+  openPanel(panel, parameters.around, signal);
+  await aroundView(picture, parameters, signal, { below });
 }
-

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
 import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, knownList, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
-import { keep } from "./svg.js";
+import { exportMenu } from "./exports.js";
 import { words } from "./words.js";
 
 const LIMIT = 5000;
@@ -57,7 +57,7 @@ export function zones(after, before, modules, middle = null) {
       before ? zone(w.before, "before", before, w.nothing_before, modules) : null,
       h("section.zone.focus", null, h("h2", null, w.focus), middle ?? [h("p.ref", null, symbolLink(focus)), h("p", null, chip(focus.kind.toLowerCase())), where(focus), focus.signature ? h("pre.signature", null, focus.signature) : null,
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
-          h("button", { type: "button", onclick: (event) => saveView(refOf(focus), event.target) }, words.map.save))]),
+          exports_(refOf(focus)))]),
       zone(w.after, "after", after, w.nothing_after, modules)),
     h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, knownList(after.known, w.no_memories))),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
@@ -69,14 +69,10 @@ function calledFromOutside({ entryPoint, name, path }) {
   return (entryPoint !== "" && entryPoint !== "test") || (/^__\w+__$/.test(name) && path.endsWith(".py"));
 }
 
-/** The three zones as a picture, drawn by the server. */
-async function saveView(ref, button) {
-  try {
-    const { exportView } = await ask("ExportView", { view: "IMPACT", format: "SVG", targets: [ref] });
-    keep(exportView.text, exportView.mediaType, exportView.name);
-  } catch (error) {
-    button.after(failure(error));
-  }
+/** The three zones, drawn by the server. */
+function exports_(ref) {
+  const ready = async (format) => (await ask("ExportView", { view: "IMPACT", format, targets: [ref] })).exportView.text;
+  return exportMenu(`impact-${ref.split(/[/:]/).at(-1)}`, { svg: () => ready("SVG"), mermaid: () => ready("MERMAID") });
 }
 
 function zone(title, name, report, nothing, modules) {

@@ -3,9 +3,10 @@
 import { ask, useToken, whenTokenIsWanted } from "./api.js";
 import { fill, h } from "./dom.js";
 import { failure, go, link, symbolField, to } from "./parts.js";
+import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { words } from "./words.js";
 
-const VIEWS = ["home", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask"];
+const VIEWS = ["home", "code", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask"];
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
 let current = null; // {stop()} of the view that is shown
@@ -34,6 +35,7 @@ async function show() {
     if (turn.signal.aborted) return;
     const page = h(`div.page.view-${name}`);
     fill(main, page);
+    follow(Object.fromEntries(address.searchParams));
     await view.show(page, Object.fromEntries(address.searchParams), turn.signal);
   } catch (error) {
     if (error.name === "AbortError" || turn.signal.aborted) return;
@@ -84,12 +86,16 @@ function top() {
     made.dataset.view = name;
     return h("li", null, made);
   };
+  const panes = setUp();
+  const step = (text, label, by) => h("button", { type: "button", "aria-label": label, title: label, onclick: () => history.go(by) }, text);
   fill(
     document.getElementById("top"),
     link("/explore/", words.brand, { class: "brand" }),
-    symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("graph", { focus: ref })), everything: true }),
+    h("span.steps", null, step("←", words.back, -1), step("→", words.forward, 1), panes.files),
+    symbolField("find", { label: words.search.label, placeholder: words.search.placeholder, chosen: (ref) => go(to("code", { at: ref })), everything: true }),
     h("nav", { "aria-label": words.navigation }, h("ul", null, VIEWS.map(item), h("li", null, link("/graphql", words.views.query, { "data-outside": "" })))),
     h("span.state", { id: "state", role: "status" }),
+    panes.code,
     theme,
   );
 }
@@ -114,9 +120,12 @@ document.addEventListener("click", (event) => {
   const href = anchor.getAttribute("href");
   if (!href.startsWith("/explore/")) return;
   event.preventDefault();
+  if (anchor.dataset.site) return siteClicked(anchor);
   go(href);
   scrollTo(0, 0);
-  main.focus({ preventScroll: true });
+  const lines = anchor.closest(".lines");
+  if (lines) lines.focus({ preventScroll: true });
+  else if (!anchor.closest(".pane")) main.focus({ preventScroll: true });
 });
 // A fragment leads to a place on the page that is there: browsers tell of it as of any other step, but nothing is to be shown anew.
 addEventListener("popstate", (event) => {
@@ -128,9 +137,23 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
     document.getElementById("find").focus();
+  } else if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+    event.preventDefault();
+    document.getElementById("find").focus();
+  } else if (!typing && !event.ctrlKey && !event.metaKey && !event.altKey && !document.querySelector("dialog[open]")) {
+    if (["t", "s", "c"].includes(event.key)) (event.preventDefault(), focusPane(event.key));
+    else if (event.key === "?") keys();
   }
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => dispatchEvent(new Event("retheme")));
+
+/** The keys, in a box that Escape closes. */
+function keys() {
+  const box = h("dialog.keys-dialog", { "aria-label": words.keys.title }, h("h2", null, words.keys.title), h("dl.keys", null, words.keys.list.map(([key, text]) => [h("dt", null, h("kbd", null, key)), h("dd", null, text)])), h("form", { method: "dialog" }, h("button.primary", null, words.panel.close)));
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  box.showModal();
+}
 
 let asked = null;
 whenTokenIsWanted((wrong) => {

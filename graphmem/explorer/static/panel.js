@@ -2,19 +2,20 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { certainty, chip, day, details, failure, into, knownList, link, listing, nameOf, refOf, symbolLink, to, where } from "./parts.js";
+import { certainty, chip, day, details, failure, into, knownList, link, listing, nameOf, refOf, site, symbolLink, to, where } from "./parts.js";
+import { showSymbol } from "./workspace.js";
 import { words } from "./words.js";
 
 const RELATIONS = ["callers", "callees", "tests", "members", "bases", "subclasses", "overrides", "overriddenBy", "references"];
 const OPEN = new Set(["callers", "callees", "tests"]);
 
 /** Fill the panel with what `ref` means. */
-export async function showPanel(place, ref, { signal, close, named = () => {} }) {
+export async function showPanel(place, ref, { signal, close, named = () => {}, between = null }) {
   const w = words.panel;
   fill(place, h("p.loading", null, words.loading));
   let answer;
   try {
-    answer = await ask("Symbol", { ref, source: true, first: 100 }, signal);
+    answer = await ask("Symbol", { ref, first: 100 }, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     fill(place, closer(close), failure(error, (one) => to("graph", { focus: one })));
@@ -22,6 +23,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
   }
   const symbol = answer.symbol;
   named(symbol);
+  showSymbol(symbol);
   const exact = refOf(symbol);
   const together = h("div");
   const history = h("div");
@@ -40,8 +42,8 @@ export async function showPanel(place, ref, { signal, close, named = () => {} })
       link(to("path", { from: exact }), w.path_from, { class: "button" }),
       symbol.path ? link(to("coaccess", { files: symbol.path }), w.coaccess, { class: "button" }) : null,
       link(to("teach", { symbol: exact }), w.teach, { class: "button" })),
-    answer.refused ? h("p.hint", null, w.stale_source) : source(symbol),
-    RELATIONS.map((name) => relation(w[name], symbol[name], OPEN.has(name))),
+    between,
+    RELATIONS.map((name) => relation(w[name], symbol, name)),
     details(w.memories, symbol.known.memories.length + symbol.known.more, true, knownList(symbol.known, w.no_memories)),
     together,
     history,
@@ -54,28 +56,25 @@ function closer(close) {
   return close ? h("button.close", { type: "button", onclick: close, "aria-label": words.panel.close }, "×") : null;
 }
 
-function source(symbol) {
-  if (!symbol.source) return null;
-  const lines = symbol.source.split("\n");
-  const first = symbol.kind === "FILE" || symbol.qualname === "<module>" ? 1 : symbol.startLine;
-  const text = h("pre.source", { tabindex: 0, "aria-label": words.panel.source }, lines.slice(0, 400).map((line, i) => [h("span.no", { "aria-hidden": "true" }, String(first + i)), line, "\n"]));
-  return details(words.panel.source, lines.length, lines.length <= 40, text);
-}
-
-function relation(title, connection, open) {
-  const edges = connection.edges;
+function relation(title, symbol, name) {
+  const connection = symbol[name];
+  const edges = [...connection.edges].sort((a, b) => a.node.isTest - b.node.isTest); // code before tests
   if (!edges.length) return null;
-  const entries = edges.map(({ node, confidence, kind, lines }) => [
+  // The lines of an edge are in the file of the one that depends.
+  const out = ["callees", "bases", "overrides"].includes(name);
+  const sites = (node, lines) => [lines.slice(0, 6).map((line) => [" ", site(out ? symbol.path : node.path, line)]), lines.length > 6 ? "…" : ""];
+  const entries = edges.map(({ node, confidence, kind, rule, lines }) => [
     symbolLink(node),
     " ",
-    certainty(confidence),
+    certainty(confidence, rule),
+    node.isTest && name !== "tests" ? chip("test", "test") : null,
     kind === "CALLS" || kind === "DEFINES" ? null : chip(words.map.kind[kind] ?? kind),
     h("br"),
     where(node),
-    lines.length ? h("span.where", null, ` · ${words.map.columns.line.toLowerCase()} ${lines.slice(0, 6).join(", ")}${lines.length > 6 ? "…" : ""}`) : null,
+    lines.length && (out ? symbol.path : node.path) ? h("span.where", null, " ·", sites(node, lines)) : null,
   ]);
   const count = connection.pageInfo.hasNextPage ? `${edges.length}+` : edges.length;
-  return h("details", { open }, h("summary", null, title, h("span.count", null, String(count))), listing(entries, 6));
+  return h("details", { open: OPEN.has(name) }, h("summary", null, title, h("span.count", null, String(count))), listing(entries, 6));
 }
 
 async function coaccessed(path, signal) {

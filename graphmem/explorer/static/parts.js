@@ -19,7 +19,9 @@ export function go(address, replace = false) {
 
 /** Change the address to what is shown, without showing it again. */
 export function note(address) {
-  history.replaceState(null, "", address);
+  const [next, code] = [new URL(address, location.href), new URL(location.href).searchParams.get("code")];
+  if (code && !next.searchParams.has("code")) next.searchParams.set("code", code); // the source pane stays where it is
+  history.replaceState(null, "", next.pathname + next.search);
 }
 
 export function link(address, text, given = {}) {
@@ -37,23 +39,29 @@ export function nameOf(symbol) {
   return symbol.qualname || symbol.path || symbol.name;
 }
 
-export function symbolLink(symbol, view = "graph") {
-  const parameters = view === "graph" ? { focus: refOf(symbol) } : { of: refOf(symbol) };
-  return link(to(view, parameters), nameOf(symbol), { class: "symbol", title: refOf(symbol) });
+export function symbolLink(symbol) {
+  return link(to("code", { at: refOf(symbol) }), nameOf(symbol), { class: "symbol", title: refOf(symbol) });
 }
 
 export function where(symbol) {
   if (!symbol.path) return h("span.where", null, "external");
-  return h("span.where", null, symbol.qualname === "<module>" ? "" : `${symbol.path}:${symbol.startLine}`);
+  if (symbol.qualname === "<module>" || !symbol.startLine) return h("span.where", null, "");
+  const place = `${symbol.path}:${symbol.startLine}`;
+  return link(to("code", { at: place }), place, { class: "where", "data-site": place });
+}
+
+/** A line of a file, which a click shows in the source pane. */
+export function site(path, line) {
+  return link(to("code", { at: `${path}:${line}` }), words.around.line(line), { class: "site", "data-site": `${path}:${line}`, title: `${path}:${line}` });
 }
 
 export function chip(text, kind = "") {
   return h(`span.chip${kind ? `.${kind}` : ""}`, null, text);
 }
 
-export function certainty(confidence) {
+export function certainty(confidence, rule = "") {
   const word = words.certainty(confidence);
-  return h(`span.chip.${word}`, { title: `${Math.round(100 * confidence)}%` }, word);
+  return h(`span.chip.${word}`, { title: `${Math.round(100 * confidence)}%${rule ? `, ${words.rule(rule)}` : ""}` }, word);
 }
 
 export function day(iso) {
@@ -141,7 +149,7 @@ export function menu(title, signal, ...inside) {
 /** A file as a link that shows its name, with its folder below: long paths do not break in the middle of a word. */
 export function fileLink(path) {
   const at = path.lastIndexOf("/");
-  return [link(to("graph", { focus: path }), path.slice(at + 1), { title: path }), at > 0 ? h("div.where", null, path.slice(0, at)) : null];
+  return [link(to("code", { at: path }), path.slice(at + 1), { title: path }), at > 0 ? h("div.where", null, path.slice(0, at)) : null];
 }
 
 /** A labelled form field. */
@@ -182,21 +190,30 @@ export async function into(place, promise, show, again = null) {
 }
 
 let modules = null; // their names, asked for once a box is used
+let commits = null; // the newest, likewise
 
 /** What a box proposes for a query: `{ text, kind, where, ref | address }`, best first, and how many there are. */
 async function proposals(query, kinds, everything, signal) {
-  const [{ symbols }, files] = await Promise.all([
+  const none = { edges: [], totalCount: 0 };
+  const [{ symbols }, files, memories] = await Promise.all([
     ask("Symbols", { query, first: 12, ...(kinds ? { kinds } : {}) }, signal),
-    everything ? ask("Files", { query, first: 4 }, signal).then((found) => found.files) : { edges: [], totalCount: 0 },
+    everything ? ask("Files", { query, first: 4 }, signal).then((found) => found.files) : none,
+    everything && query.length > 2 ? ask("Memories", { filter: { text: query }, first: 3 }, signal).then((found) => found.memories, () => none) : none,
   ]);
   const parts = query.toLowerCase().split(/\s+/);
+  const has = (text) => parts.every((part) => text.toLowerCase().includes(part));
+  const views = everything ? Object.entries(words.views).filter(([name, text]) => name !== "query" && text.toLowerCase().startsWith(query.toLowerCase())) : [];
+  const made = everything && query.length > 2 ? (commits ?? []).filter((one) => has(one.subject) || one.sha.startsWith(query)).slice(0, 3) : [];
   const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
   const found = [
     ...symbols.edges.map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
-    ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", ref: name })),
+    ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
+    ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),
+    ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: one.at.slice(0, 10), address: to("diff", { base: `${one.sha}~1`, head: one.sha }) })),
+    ...views.slice(0, 2).map(([name, text]) => ({ kind: words.search.view, text, where: "", address: to(name) })),
   ];
-  return { found, total: symbols.totalCount + files.totalCount + named.length };
+  return { found, total: symbols.totalCount + files.totalCount + named.length + memories.totalCount + made.length + views.length };
 }
 
 /** What search by words and meaning finds for a query, in the same form. */
@@ -287,13 +304,14 @@ export function symbolField(id, { label, value = "", placeholder = "", chosen, n
     }
   }, 60);
   input.addEventListener("input", look);
-  if (everything)
-    input.addEventListener("focus", () => {
-      if (modules === null) {
-        modules = [];
-        ask("ModuleNames").then(({ modules: map }) => (modules = map.modules.map((one) => one.name)), () => (modules = null));
-      }
-    });
+  const warm = () => {
+    if (!everything) return;
+    const took = (keep) => (found) => (keep(found), list.hidden || look()); // what was typed meanwhile is looked for again
+    if (commits === null) (commits = []), ask("Commits", { limit: 200 }).then(took((found) => (commits = found.commits.commits)), () => (commits = null));
+    if (modules === null) (modules = []), ask("ModuleNames").then(took((found) => (modules = found.modules.modules.map((one) => one.name))), () => (modules = null));
+  };
+  input.addEventListener("focus", warm);
+  input.addEventListener("input", warm);
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" && !list.hidden) mark(Math.min(options.length - 1, at + 1));

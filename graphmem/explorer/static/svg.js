@@ -4,12 +4,34 @@ const NS = "http://www.w3.org/2000/svg";
 
 /** Save what a stage shows now. */
 export function svgOf(stage, name) {
+  const text = svgText(stage);
+  keep(text, "image/svg+xml", name);
+  return text;
+}
+
+/** What a stage shows, as the text of an SVG file; anything with a `scene`, a size and a `camera` will do. */
+export function svgText(stage) {
   const { width, height } = stage;
   const context = new SvgContext(width, height);
   for (const portion of stage.scene.paint(context, stage.camera, { width, height })) void portion;
-  const text = new XMLSerializer().serializeToString(context.root);
-  keep(text, "image/svg+xml", name);
-  return text;
+  return new XMLSerializer().serializeToString(context.root);
+}
+
+/** An SVG file's text as the bytes of a PNG file, twice as large. */
+export async function pngOf(text) {
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    const scale = Math.min(2, 8000 / Math.max(image.width, image.height, 1));
+    [canvas.width, canvas.height] = [Math.ceil(image.width * scale), Math.ceil(image.height * scale)];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done) => canvas.toBlob(done, "image/png"));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }
 
 /** Give a text to the person as a file. */
