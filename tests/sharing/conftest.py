@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import uuid
@@ -16,7 +17,9 @@ from graphmem.sharing.local_postgres import LocalPostgres, missing
 def postgres():
     """One server for the run, with its files in memory where that is possible."""
     if reason := missing():
-        pytest.skip(reason)
+        if os.environ.get("NEED_POSTGRESQL"):
+            pytest.fail(reason)
+        pytest.skip(f"{reason} (NEED_POSTGRESQL=1 makes this a failure)")
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="gm-pg-", dir=base))
     server = LocalPostgres(folder, durable=False)

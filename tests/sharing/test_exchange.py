@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
 
-from machines import Machine
+from graphmem.errors import SharingError
+from graphmem.memory.clock import ManualClock
+from machines import KEY, Machine
+from offline_histories import BrokenLineError, FlakyLog, ending
 
 
 @pytest.fixture
@@ -156,3 +160,81 @@ def test_a_lost_sidecar_and_a_restored_journal_overwrite_nothing(two, tmp_path) 
     ann.sync()
     assert ann.contents() == ben.contents() == ["Carts expire after a day.", "The cache lives for two hours."]
     assert ann.rows()[told.id].used_count == ben.rows()[told.id].used_count == 1
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the journal", "after the journal"])
+def test_a_process_that_ends_in_an_exchange_counts_nothing_twice(two, after) -> None:
+    ann, ben = two
+    told = ann.say("Totals are rounded once, at the end.")
+    ann.sync()
+    ben.sync()
+    ann.gm.note_use([told.id])
+    ann.gm.note_use([told.id])
+    ann.sync()
+    with pytest.raises(BrokenLineError), ending(ben, after=after):
+        ben.sync()
+    ben.close()
+    ben.open()
+    ben.gm.note_use([told.id])
+    for machine in (ben, ann, ben):
+        machine.sync()
+    assert [machine.rows()[told.id].used_count for machine in two] == [3, 3]
+
+
+@pytest.mark.parametrize("place", ["before push", "after push", "in pull"])
+def test_a_line_that_breaks_neither_loses_nor_doubles(two, url, place) -> None:
+    ann, ben = two
+    told = ann.say("Totals are rounded once, at the end.")
+    ann.gm.note_use([told.id])
+    with FlakyLog(url, KEY) as log:
+        log.breaks = place
+        with pytest.raises(BrokenLineError):
+            ann.exchange.run(log)
+    assert ann.sync().waiting == 0
+    ben.sync()
+    assert [machine.rows()[told.id].used_count for machine in two] == [1, 1]
+
+
+def test_a_clock_that_is_ahead_is_refused(two) -> None:
+    ann, _ = two
+    ann.clock = ann.book.clock = ManualClock(datetime.now(UTC) + timedelta(minutes=6))
+    with pytest.raises(SharingError, match="6 minutes ahead"):
+        ann.sync()
+
+
+def test_a_database_that_was_restored_gets_back_what_it_lost(two, url) -> None:
+    ann, ben = two
+    ann.say("Carts expire after a day.")
+    ann.sync()
+    with psycopg.connect(url) as db:
+        db.execute("DELETE FROM graphmem.op")
+        db.execute("UPDATE graphmem.project SET head = 0")
+    ben.sync()
+    ann.sync()
+    ben.sync()
+    assert ann.contents() == ben.contents() == ["Carts expire after a day."]
+
+
+def test_operations_of_strangers_are_checked(two, url) -> None:
+    ann, ben = two
+    ann.say("Carts expire after a day.")
+    ann.sync()
+    with psycopg.connect(url) as db:
+        [(body,)] = db.execute("SELECT body FROM graphmem.op").fetchall()
+        for number, wrong in enumerate((b"[]", body.replace(b'"confidence":[', b'"confidence":[7'), body.replace(b"global", b"user")), 2):
+            columns = "(project, seq, id, device, person, memory, body)"
+            db.execute(f"INSERT INTO graphmem.op {columns} VALUES (%s, %s, gen_random_uuid(), '', '', '', %s)", (KEY, number, wrong))
+        db.execute("UPDATE graphmem.project SET head = 4")
+    assert len(ben.sync().notes) == 3
+    assert ben.contents() == ["Carts expire after a day."]
+
+
+def test_a_secret_that_others_sent_is_left_out(two, url) -> None:
+    ann, ben = two
+    ann.say("The staging key is in the vault, look under PLACE.")
+    ann.sync()
+    with psycopg.connect(url) as db:
+        db.execute("UPDATE graphmem.op SET body = replace(encode(body, 'escape'), 'PLACE', %s)::bytea", ("ghp_" + "Ab3dEf6hIj9k" * 3,))
+    [note] = ben.sync().notes
+    assert note.startswith("a secret (")
+    assert "ghp_" not in ben.contents()[0]

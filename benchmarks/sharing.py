@@ -1,0 +1,91 @@
+"""Random offline histories of three machines that share memories: what is lost, what is overwritten in silence.
+
+    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2]
+
+Every machine has a real index, journal and sidecar; they exchange through a real PostgreSQL, which is started for it. Lines break before
+and after the database took operations, and processes end before and after the journal's write. After each history all machines exchange
+until they are equal. A text counts as lost if it is not live on every machine and nobody who saw it replaced or forgot it. A title counts
+as overwritten if it is neither in force nor listed as a disagreement, and nobody who saw it chose another. Counts and tags must be exact.
+Exit code 1 when anything is lost, overwritten or different.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Final
+
+import report
+
+from graphmem.sharing.local_postgres import LocalPostgres
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+SERIES: Final = 50  # histories on the same machines, before new ones are made
+
+
+def series(folder: str, url: str, seed: int, count: int) -> dict[str, Any]:
+    """Run some histories on three new machines."""
+    from offline_histories import Histories
+
+    place = Path(folder) / f"machines-{seed}"
+    begun = time.process_time()
+    result: dict[str, Any] = {"histories": 0, "steps": 0, "texts": 0, "titles": 0, "disagreements": 0, "wrong": []}
+    histories = Histories(place, url, seed)
+    try:
+        for number in range(count):
+            told, wrong = histories.run()
+            result["histories"] += 1
+            result["steps"] += told.operations
+            result["texts"] += len(told.texts)
+            result["titles"] += sum(map(len, told.titles.values()))
+            result["disagreements"] += told.disagreements
+            result["wrong"] += [f"seed {seed}, history {number}: {one}" for one in wrong]
+            if wrong:
+                break  # the machines carry the fault on
+    finally:
+        histories.close()
+        shutil.rmtree(place, ignore_errors=True)
+    return result | {"cpu_seconds": time.process_time() - begun}
+
+
+def main() -> int:
+    parser = report.parser(__doc__)
+    parser.add_argument("--histories", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1, help="of the first series; the others follow")
+    parser.add_argument("--processes", type=int, default=2)
+    given = parser.parse_args()
+    base = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    folder = Path(tempfile.mkdtemp(prefix="gm-bench-", dir=base))
+    folder.chmod(0o711)
+    server = LocalPostgres(folder / "pg", durable=False)
+    total: dict[str, Any] = {}
+    try:
+        server.start()
+        counts = [SERIES] * (given.histories // SERIES) + ([given.histories % SERIES] if given.histories % SERIES else [])
+        with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
+            jobs = [
+                pool.submit(series, str(folder), server.make(f"d{uuid.uuid4().hex}"), given.seed + number, count)
+                for number, count in enumerate(counts)
+            ]
+            for job in jobs:
+                for name, value in job.result().items():
+                    total[name] = total[name] + value if name in total else value
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    report.table(["", "count"], [(name, value) for name, value in total.items() if name != "wrong"] + [("wrong", len(total["wrong"]))])
+    for one in total["wrong"][:20]:
+        print(one)
+    report.publish("sharing", {"first_seed": given.seed, **total}, given.out)
+    return 1 if total["wrong"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

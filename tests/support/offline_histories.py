@@ -1,0 +1,233 @@
+"""Random histories of machines that are mostly offline, checked against what their people said.
+
+The machines are real: index, journal, sidecar and PostgreSQL. Lines break before and after the database took an operation, and processes
+end between journal and sidecar. The checker knows what every person saw when deciding, and nothing of how operations are joined.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from graphmem.errors import SharingError
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.sharing.postgres import SharedLog
+from machines import KEY, Machine
+
+TOGETHER = 0.7  # share of the histories that begin with a memory that all know
+STEPS = 12
+SYNCS = 0.25  # share of the steps that are exchanges
+BROKEN = 0.3  # share of the exchanges that break somewhere
+
+
+class BrokenLineError(Exception):
+    """The line or the process ended here."""
+
+
+class FlakyLog(SharedLog):
+    """A connection that breaks when it is told to."""
+
+    breaks = ""
+
+    def push(self, ops):
+        if self.breaks == "before push":
+            raise BrokenLineError
+        found = super().push(ops)
+        if self.breaks == "after push" and ops:
+            raise BrokenLineError
+        return found
+
+    def pull(self, after):
+        found = super().pull(after)
+        if self.breaks == "in pull" and found.ops:
+            raise BrokenLineError
+        return found
+
+
+@dataclass
+class Told:
+    """What the people of one history said and decided."""
+
+    texts: set[str] = field(default_factory=set)  # every text that somebody wrote
+    ended: set[str] = field(default_factory=set)  # texts that somebody who saw them replaced or forgot
+    titles: dict[str, set[str]] = field(default_factory=dict)  # memory -> titles that somebody chose
+    replaced: set[str] = field(default_factory=set)  # titles that somebody who saw them replaced
+    uses: dict[str, int] = field(default_factory=dict)
+    tags: dict[str, set[str]] = field(default_factory=dict)
+    untagged: set[str] = field(default_factory=set)
+    erased: set[str] = field(default_factory=set)  # memories that somebody forgot
+    operations: int = 0
+    disagreements: int = 0
+
+
+class Histories:
+    """Runs histories on the same machines, one after the other."""
+
+    def __init__(self, folder, url, seed, people=("Ann", "Ben", "Cem")):
+        self.random = random.Random(seed)
+        self.url = url
+        self.machines = [Machine(folder / name, name, url) for name in people]
+        for machine in self.machines:
+            machine.clock.advance(timedelta(minutes=self.random.randint(0, 5_000)))
+        self.number = 0
+
+    def close(self):
+        for machine in self.machines:
+            machine.close()
+
+    def run(self):
+        """One history; returns what was said, and a sentence for everything that is wrong afterwards."""
+        told = Told()
+        self.number += 1
+        mine = []  # memories of this history
+        if self.random.random() < TOGETHER:
+            self.act(self.random.choice(self.machines), told, mine)
+            for machine in [*self.machines, *self.machines]:
+                self.sync(machine)
+        for _ in range(STEPS):
+            machine = self.random.choice(self.machines)
+            machine.clock.advance(timedelta(minutes=self.random.randint(1, 600)))
+            told.operations += 1
+            if self.random.random() < SYNCS:
+                self.exchange(machine)
+            else:
+                self.act(machine, told, mine)
+        for _ in range(2 * len(self.machines)):  # all are online again
+            for machine in self.machines:
+                self.sync(machine)
+        return told, self.wrong(told, mine)
+
+    # ---- steps
+
+    def word(self):
+        return "".join(self.random.choices("bcdfghjklmnpqrstvwxz", k=9))
+
+    def sentence(self):
+        return " ".join(self.word() for _ in range(6)).capitalize() + "."
+
+    def visible(self, machine, mine):
+        rows = machine.rows()
+        index = machine.book.index()
+        family = {one for one in rows if one in mine or any(link.dst in mine for link in index.relates(one))}
+        return [rows[one] for one in sorted(family) if rows[one].status in LIVE_STATUSES]
+
+    def act(self, machine, told, mine):
+        rows = self.visible(machine, mine)
+        if not rows or self.random.random() < 0.15:
+            text = self.sentence()
+            info = machine.gm.remember(text, source="user_taught", tags=[self.word()]).memory
+            told.texts.add(text)
+            told.tags[info.id] = set(info.tags)
+            mine.append(info.id)
+            return
+        row = self.random.choice(rows)
+        what = self.random.choices(("text", "title", "use", "tag", "untag", "forget", "erase", "resolve"), (6, 4, 4, 2, 2, 2, 1, 2))[0]
+        if what == "text":
+            text = self.sentence()
+            told.replaced |= self.titles_seen(machine, row)
+            machine.gm.update_memory(row.id, content=text)
+            told.ended.add(row.content)
+            told.texts.add(text)
+        elif what == "title":
+            title = self.word()
+            told.replaced |= self.titles_seen(machine, row)
+            machine.gm.update_memory(row.id, title=title)
+            told.titles.setdefault(row.id, set()).add(title)
+        elif what == "use":
+            machine.gm.note_use([row.id])
+            told.uses[row.id] = told.uses.get(row.id, 0) + 1
+        elif what == "tag":
+            tag = self.word()
+            machine.gm.update_memory(row.id, tags=[*row.tags, tag])
+            told.tags.setdefault(row.id, set()).add(tag)
+        elif what == "untag" and row.tags:
+            machine.gm.update_memory(row.id, tags=list(row.tags[1:]))
+            told.untagged.add((row.id, row.tags[0]))
+        elif what in ("forget", "erase"):
+            machine.gm.forget(row.id, hard=what == "erase")
+            told.ended.add(row.content)
+            told.erased.add(row.id)
+        elif what == "resolve":
+            index = machine.book.index()
+            pairs = [one for one in index.relates(row.id) if one.kind == "conflicts_with"]
+            others = [index.row(one.dst if one.src == row.id else one.src) for one in pairs]
+            others = [one for one in others if one is not None and one.status in LIVE_STATUSES]
+            if others:
+                machine.gm.resolve_conflict(row.id, others[0].id)
+                told.ended.add(others[0].content)
+                told.erased.add(others[0].id)
+
+    def titles_seen(self, machine, row):
+        listed = [one for one in machine.exchange.disagreements() if one.id == row.id and one.field == "title"]
+        return {row.title} | {side.value for one in listed for side in one.sides}
+
+    def exchange(self, machine):
+        """An exchange, which may break; a process that ended is started again."""
+        if self.random.random() > BROKEN:
+            self.sync(machine)
+            return
+        how = self.random.choice(("before push", "after push", "in pull", "after journal", "before journal"))
+        try:
+            with ExitStack() as stack:
+                log = stack.enter_context(FlakyLog(self.url, KEY, "shop"))
+                log.breaks = how
+                if how.endswith("journal"):
+                    stack.enter_context(ending(machine, after=how.startswith("after")))
+                machine.exchange.run(log)
+        except BrokenLineError:
+            if how.endswith("journal"):
+                machine.close()
+                machine.open()
+        except SharingError as error:
+            raise AssertionError(error.message) from error
+
+    def sync(self, machine):
+        return machine.sync()
+
+    # ---- checks
+
+    def wrong(self, told, mine):
+        found = []
+        everywhere = [machine.rows() for machine in self.machines]
+        live = [{row.content for row in rows.values() if row.status in LIVE_STATUSES} for rows in everywhere]
+        for machine, texts in zip(self.machines, live, strict=True):
+            found += [f"{machine.person} lost {text!r}" for text in sorted(told.texts - told.ended - texts)]
+        for name in ("content", "title", "status", "type", "used_count", "disputed", "user_verified", "confidence", "importance"):
+            values = [{one: getattr(row, name) for one, row in rows.items()} for rows in everywhere]
+            for one in values[0].keys() | values[1].keys():
+                if len({rows.get(one) for rows in values}) > 1:
+                    found.append(f"the machines differ in {name} of {one}: {[rows.get(one) for rows in values]}")
+        if len({tuple(sorted((one, *sorted(row.tags)) for one, row in rows.items())) for rows in everywhere}) > 1:
+            found.append("the machines differ in tags")
+        listed = {(one.id, side.value) for one in self.machines[0].exchange.disagreements() for side in one.sides}
+        told.disagreements = len([one for one in listed if one[0] in mine])
+        for one, row in everywhere[0].items():
+            if row.status not in LIVE_STATUSES or one in told.erased:
+                continue
+            for title in told.titles.get(one, set()) - told.replaced:
+                if row.title != title and (one, title) not in listed:
+                    found.append(f"the title {title!r} of {one} was overwritten by {row.title!r}")
+            if one in mine and row.used_count != told.uses.get(one, 0):
+                found.append(f"{one} was used {told.uses.get(one, 0)} times and counts {row.used_count}")
+            if one in mine and set(row.tags) != told.tags[one] - {tag for key, tag in told.untagged if key == one}:
+                found.append(f"{one} has the tags {row.tags}, not {told.tags[one]}")
+        return found
+
+
+@contextmanager
+def ending(machine, *, after):
+    """Ends the process at the journal's next write."""
+    commit = machine.book.commit
+
+    def ended(*given, **more):
+        if after:
+            commit(*given, **more)
+        raise BrokenLineError
+
+    machine.book.commit = ended
+    try:
+        yield
+    finally:
+        del machine.book.commit
