@@ -109,3 +109,22 @@ class Reviewers:
     file: str
     people: list[Reviewer]
     notes: Annotated[list[str], Doc("why the list is empty or incomplete")]
+
+
+@answer
+class KnownPart:
+    """People who know a module or a file."""
+
+    name: Annotated[str, Doc("name of the module, or path of the file")]
+    commits: Annotated[int, Doc("commits that touched it; large ones do not count")]
+    bus_factor: Annotated[int, Doc("least number of people who together have half of the knowledge; 0 when nobody is known")]
+    people: Annotated[list[Reviewer], Doc("those with the largest share first"), Size(5)]
+
+
+@answer
+class Knowledge:
+    """Modules, or the files of one, with the people who know them."""
+
+    parts: Annotated[list[KnownPart], Doc("lowest bus factor first, then most commits"), Size(50)]
+    total: int
+    notes: Annotated[list[str], Doc("why the list is empty or incomplete")]

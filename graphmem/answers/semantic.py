@@ -128,6 +128,31 @@ class Cycle:
 
 
 @answer
+class SurfaceSymbol:
+    """A symbol of a module that other modules use."""
+
+    symbol: SymbolInfo
+    edges: Annotated[int, Doc("number of edges from other modules")]
+    modules: Annotated[list[str], Doc("names of the modules that use it, most edges first")]
+
+
+@answer
+class ModuleBoundary:
+    """Where a module can be cut off from the others, or in two."""
+
+    module: Annotated[str, Doc("name of the module")]
+    surface: Annotated[list[SurfaceSymbol], Doc("symbols that other modules use, most edges first: the interface that has to stay")]
+    total: Annotated[int, Doc("number of symbols that other modules use")]
+    incoming: Annotated[list[ModuleDependency], Doc("dependencies of other modules on it, heaviest first"), Size(30)]
+    outgoing: Annotated[list[ModuleDependency], Doc("its dependencies on other modules, heaviest first"), Size(30)]
+    cycles: Annotated[list[Cycle], Doc("cycles of modules that contain it"), Size(3)]
+    larger: Annotated[list[str], Doc("files of the larger part when it is cut in two; empty for a module that is too small or too large")]
+    smaller: Annotated[list[str], Doc("files of the smaller part")]
+    crossing: Annotated[int, Doc("number of edges between the two parts")]
+    state: IndexState
+
+
+@answer
 class CyclesAnswer:
     """Cycles, largest first."""
 

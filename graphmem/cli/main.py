@@ -85,7 +85,7 @@ FAMILIES: Final = {
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences usages path modules flows entry-points central describe report export cypher",
-    "Change": "impact review coaccess reviewers commits cycles hotspots dead-code duplicates drift check",
+    "Change": "impact review coaccess reviewers people commits cycles boundary hotspots dead-code duplicates drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact config token version self-check",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from graphmem.answers import Picture
 from graphmem.answers.boundaries import ArchitectureCheck
+from graphmem.answers.history import Knowledge
 from graphmem.answers.maps import MapEntries
 from graphmem.answers.marks import Doc
 from graphmem.answers.semantic import (
@@ -20,6 +21,7 @@ from graphmem.answers.semantic import (
     EntryPointPage,
     FlowPage,
     HotspotPage,
+    ModuleBoundary,
     ModuleDetail,
     ModuleMap,
     ParagraphState,
@@ -53,6 +55,26 @@ class SemanticOperations:
         """A module with its files and their links.
 
         `ref` is its name, its id, or the path of a file in it.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("surface",)}, command="boundary")
+    def boundary(self, module: Annotated[str, Ref()], limit: Limit = 50) -> ModuleBoundary:
+        """Find where a module can be cut off from the others, or in two.
+
+        Its interface, its dependencies, its cycles, and the two parts between which the fewest edges cross.
+
+        Args:
+            module: its name, its id, or the path of a file in it.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("parts",)}, command="people")
+    def people(self, module: Annotated[str | None, Argument()] = None, limit: Limit = 100) -> Knowledge:
+        """Find the people who know each module, and the bus factor.
+
+        The bus factor is the least number of people who together have half of the knowledge. The weight of a commit halves every year.
+
+        Args:
+            module: list the files of this module instead of the modules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

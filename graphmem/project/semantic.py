@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
-from graphmem.analysis.semantic import central, heat
+from graphmem.analysis.semantic import central, cutting, heat
 from graphmem.analysis.semantic.duplicates import LEAST_TOKENS, SIMILAR
 from graphmem.analysis.semantic.entries import ENTRY_KINDS
 from graphmem.analysis.semantic.flows import MAX_STEPS
+from graphmem.answers.history import Knowledge, KnownPart, Reviewer
 from graphmem.answers.semantic import (
     CentralPage,
     CentralSymbol,
@@ -25,10 +27,13 @@ from graphmem.answers.semantic import (
     FrameworkName,
     Hotspot,
     HotspotPage,
+    ModuleBoundary,
     ModuleDetail,
     ModuleMap,
+    SurfaceSymbol,
 )
-from graphmem.errors import SymbolNotFoundError
+from graphmem.errors import GitError, SymbolNotFoundError
+from graphmem.history.knowledge import MOST_COMMITS, known_by
 from graphmem.project.arguments import one_of, page, within
 from graphmem.runtime.naming import in_project, raw
 
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 LEVELS: Final = ("files", "modules")
+PEOPLE: Final = 5  # people listed for one part
 HOT_LEVELS: Final = ("files", "symbols")
 DEAD_CONFIDENCE: Final = 0.6  # default minimum confidence of dead code in a list
 
@@ -95,6 +101,77 @@ class SystemQuestions:
                 near = [name for name in names if ref.casefold() in name.casefold()][:10] or names[:10]
                 raise SymbolNotFoundError(f"unknown module {ref!r}; `graphmem modules` lists them", ref=ref, suggestions=near)
             return at
+
+    def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
+        """Find where a module can be cut off from the others, or in two.
+
+        Raises:
+            SymbolNotFoundError: the module is unknown.
+        """
+        page(limit)
+        here = self.semantics.newest()
+        place = self._place_of(here, module)
+        with here.lock:
+            modules = here.modules
+            group = modules.groups[place]
+            used = cutting.surface(modules, place)
+            order = sorted(used, key=lambda node: (-sum(used[node].values()), node))
+            infos = here.view.infos(order[:limit])
+            surface = [
+                SurfaceSymbol(info, sum(by.values()), sorted(by, key=lambda name: (-by[name], name)))
+                for info, by in zip(infos, (used[node] for node in order), strict=False)
+            ]
+            larger, smaller, crossing = cutting.halves(modules, place)
+            return ModuleBoundary(
+                group.name,
+                surface,
+                len(order),
+                [one for one in modules.dependencies if one.dst == group.id],
+                [one for one in modules.dependencies if one.src == group.id],
+                [one for one in modules.module_cycles if group.name in one.members],
+                larger,
+                smaller,
+                crossing,
+                self.graph.state(),
+            )
+
+    def people(self, module: str | None = None, limit: int = 100) -> Knowledge:
+        """Find the people who know each module, or each file of one.
+
+        Raises:
+            SymbolNotFoundError: the module is unknown.
+        """
+        page(limit)
+        here = self.semantics.newest()
+        place = None if module is None else self._place_of(here, module)
+        with here.lock:
+            groups = here.modules.groups
+            if place is None:
+                part_of = {path: group.name for group in groups for path in group.paths}
+            else:
+                part_of = {path: path for path in groups[place].paths}
+        try:
+            found, read = known_by(self.graph.root(), part_of, datetime.now(UTC))
+        except GitError as error:
+            return Knowledge([], 0, [f"without history: {error.message}"])
+        parts = [
+            KnownPart(
+                name,
+                sum(one.commits.values()),
+                one.bus_factor(),
+                [
+                    Reviewer(who, one.commits[who], round(one.weight[who] / sum(one.weight.values()), 4), one.last[who])
+                    for who in one.order()[:PEOPLE]
+                ],
+            )
+            for name, one in found.items()
+        ]
+        parts.sort(key=lambda one: (one.bus_factor, -one.commits, one.name))
+        missing = len(set(part_of.values()) - set(found))
+        notes = [f"git knows no commit of {missing:,} of them"] if missing else []
+        if read == MOST_COMMITS:
+            notes.append(f"only the newest {MOST_COMMITS:,} commits were read")
+        return Knowledge(parts[:limit], len(parts), notes)
 
     def cycles(self, level: str = "files", limit: int = 50) -> CyclesAnswer:
         one_of("level", level, LEVELS)

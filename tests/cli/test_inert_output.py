@@ -174,6 +174,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "describe": [PLAIN],
     "commits": [PLAIN],
     "cycles": [PLAIN],
+    "boundary": [[FORGED], ["none\x1b[31m"]],
+    "people": [PLAIN, ["none\x1b[31m"]],
     "hotspots": [PLAIN, ["--level", "symbols"]],
     "central": [PLAIN],
     "dead-code": [PLAIN],

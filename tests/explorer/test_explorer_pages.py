@@ -9,6 +9,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -56,6 +57,8 @@ VIEWS = {
     "teach": ("/explore/teach", "document.querySelector('textarea')"),
     "health": ("/explore/health", "document.querySelector('.score') && document.querySelector('table')"),
     "sessions": ("/explore/sessions", "document.querySelector('h1') && !document.querySelector('.loading')"),
+    "questions": ("/explore/questions", "document.querySelectorAll('.grid .card').length === 7"),
+    "matrix": ("/explore/matrix", "document.querySelectorAll('.matrix td a').length > 20"),
     "ask": ("/explore/ask?q=adjacency+dict", "document.querySelectorAll('.evidence > li').length > 1"),
 }
 
@@ -271,6 +274,23 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
     with_edges = tab.value(picture)
     tab.value("document.querySelector('.controls input').click()")
     tab.until(f"{picture} !== {json.dumps(with_edges)}")
+
+
+def test_an_architect_s_questions_have_pages_with_what_the_index_knows(tab, explorer, remembered, visit):
+    (heaviest, *_) = remembered.modules().dependencies
+    asked = f"of={quote(heaviest.src_name)}&on={quote(heaviest.dst_name)}"
+    visit(f"{explorer}/explore/matrix?{asked}", "document.querySelectorAll('.card table tbody tr').length > 2")
+    assert tab.value("document.querySelector('.card h2').textContent") == f"{heaviest.src_name} → {heaviest.dst_name}"
+    visit(f"{explorer}/explore/cut?of={quote(heaviest.dst_name)}", "document.querySelectorAll('.grid .card').length >= 6")
+    used = remembered.boundary(heaviest.dst_name)
+    assert tab.value("document.querySelector('.grid table tbody a').textContent") == used.surface[0].symbol.qualname
+    visit(f"{explorer}/explore/risk", "document.querySelectorAll('tbody tr').length > 5")
+    assert tab.value("document.querySelector('tbody a').title") == remembered.hotspots().hotspots[0].symbol.path
+    visit(f"{explorer}/explore/decisions", "document.querySelectorAll('tbody tr').length === 1")
+    assert "dict of dicts" in tab.value("document.querySelector('tbody').textContent")
+    for name in ("people", "quarter"):
+        visit(f"{explorer}/explore/{name}", "document.querySelector('main').textContent.includes('not under git')")
+    visit(f"{explorer}/explore/rules", "document.querySelector('main pre')?.textContent.includes('may_not_use')")
 
 
 def test_no_two_names_on_the_map_cover_each_other_at_any_distance(tab, explorer, remembered, visit):

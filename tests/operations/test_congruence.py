@@ -77,6 +77,8 @@ CASES: dict[str, Case] = {
     "export": Case(),
     "modules": Case(command=("modules",)),
     "module": Case({"ref": PRICE}, {"ref": "nothing"}),
+    "boundary": Case({"module": PRICE, "limit": 5}, {"module": "nothing"}),
+    "people": Case({"module": PRICE, "limit": 5}, {"module": "nothing"}),
     "map_entries": Case(),
     "check_architecture": Case({"rules": RULES}, {"rules": "[["}),
     "cycles": Case({"level": "files"}, {"level": "towns"}),

@@ -6,7 +6,8 @@ import { failure, go, link, symbolField, to } from "./parts.js";
 import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
 import { words } from "./words.js";
 
-const VIEWS = ["home", "code", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask"];
+const VIEWS = ["home", "code", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask", "questions"];
+const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of "questions"
 const THEME_KEY = "graphmem-theme";
 const main = document.getElementById("main");
 let current = null; // {stop()} of the view that is shown
@@ -23,23 +24,23 @@ async function show() {
   shownAt = address.pathname + address.search;
   current?.abort();
   const turn = (current = new AbortController());
-  mark(name);
-  if (!VIEWS.includes(name)) {
+  mark(OTHERS.includes(name) ? "questions" : name);
+  if (!VIEWS.includes(name) && !OTHERS.includes(name)) {
     document.title = words.brand;
     fill(main, h("div.page", null, h("h1", null, words.no_view(name)), link("/explore/", words.to_home)));
     return;
   }
-  document.title = `${words.views[name]} · ${words.brand}`;
+  document.title = `${words.views[name] ?? words.architect[name].title} · ${words.brand}`;
   try {
-    const view = await import(`./${name}.js`);
+    const view = await import(name === "questions" || OTHERS.includes(name) ? "./architect.js" : `./${name}.js`);
     if (turn.signal.aborted) return;
     const page = h(`div.page.view-${name}`);
     fill(main, page);
-    follow(Object.fromEntries(address.searchParams));
-    await view.show(page, Object.fromEntries(address.searchParams), turn.signal);
+    if (!OTHERS.includes(name)) follow(Object.fromEntries(address.searchParams));
+    await (view.show ?? view[name])(page, Object.fromEntries(address.searchParams), turn.signal);
   } catch (error) {
     if (error.name === "AbortError" || turn.signal.aborted) return;
-    fill(main, h("div.page", null, h("h1", null, words.views[name]), failure(error)));
+    fill(main, h("div.page", null, h("h1", null, words.views[name] ?? words.architect[name].title), failure(error)));
   }
 }
 

@@ -17,7 +17,26 @@ const CUTS = [0.35, 0.65, 0.85, 0.95]; // shares of the hot files at which a col
 export async function painting(kind, of, signal) {
   if (kind === "impact") return ofImpact(of, signal);
   if (kind === "together") return ofTogether(of, signal);
+  if (kind === "rules") return ofRules(signal);
   return null;
+}
+
+/** Files on both ends of dependencies that break a rule. */
+async function ofRules(signal) {
+  const w = words.paint;
+  const { checkArchitecture: found } = await ask("CheckArchitecture", { limit: 1000 }, signal);
+  const [level, told, out, into] = [new Map(), new Map(), new Map(), new Map()];
+  for (const one of found.broken) {
+    out.set(one.src, (out.get(one.src) ?? 0) + 1);
+    into.set(one.dst, (into.get(one.dst) ?? 0) + 1);
+    level.set(one.src, Math.min(level.get(one.src) ?? 9, one.accepted ? 1 : 0));
+  }
+  for (const [path, n] of into) {
+    told.set(path, w.broken_from(n));
+    if (!level.has(path)) level.set(path, 2);
+  }
+  for (const [path, n] of out) told.set(path, w.breaks_rules(n));
+  return { kind: "rules", level, told, title: w.rules, legend: w.rule_levels, leftOut: Math.max(0, found.total - found.broken.length), back: to("rules") };
 }
 
 async function ofImpact(of, signal) {

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.analysis.semantic.cutting import halves
 from graphmem.analysis.semantic.layering import ALARMS, components, feedback, frees, strata, worth_cutting
+from graphmem.analysis.semantic.modules import Modules
+from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.roles import role_of
 from graphmem.analysis.semantic.titles import LONGEST, shortened, told_in
 from graphmem.errors import BadInputError, SymbolNotFoundError
@@ -142,3 +145,26 @@ def test_what_cannot_be_on_a_map_is_refused(shop, given):
     assert shop.map_entries().entries == []
     with pytest.raises(SymbolNotFoundError, match="unknown module"):
         shop.change_map("no such module", name="x")
+
+
+def test_a_module_is_cut_off_at_its_interface_and_in_two_where_least_crosses(tmp_path):
+    root = tmp_path / "shop"
+    root.mkdir()
+    one = "".join(f"def a_{i}(): return 1\n" for i in range(3))
+    (root / "a0.py").write_text(one)
+    (root / "b0.py").write_text(one.replace("def a", "def b"))
+    for side in "ab":
+        for i in (1, 2, 3):
+            (root / f"{side}{i}.py").write_text(
+                f"from {side}0 import {side}_0, {side}_1, {side}_2\ndef use_{side}_{i}(): return {side}_0() + {side}_1() + {side}_2()\n"
+            )
+    (root / "b4.py").write_text("from a0 import a_0\nfrom b0 import b_0, b_1, b_2\ndef both(): return a_0() + b_0() + b_1() + b_2()\n")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        view = memory.parts.graph.view()
+        paths = frozenset(path for path in view.paths if path.endswith(".py"))
+        modules = Modules(view, [Known("m", "shop", paths)], current=True)
+        larger, smaller, crossing = halves(modules, 0)
+    assert {path[0] for path in larger} == {"b"}
+    assert {path[0] for path in smaller} == {"a"}
+    assert crossing == 2, "the import and the call of a0"

@@ -1,0 +1,75 @@
+"""Where a module can be cut: off from the others, and in two.
+
+Source:
+    J. Shi, J. Malik, Normalized cuts and image segmentation, IEEE Trans. PAMI 22 (2000) 888-905: the second eigenvector of the normalised
+    Laplacian orders the files, and the cheapest place of that order divides them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graphmem.projection.arrays import SYMBOL
+
+if TYPE_CHECKING:
+    from graphmem.analysis.semantic.modules import Modules
+
+MOST_FILES: Final = 1_500  # of a module that is divided; the eigenvectors of more take seconds
+LEAST: Final = 4  # files of a module that is divided
+
+
+def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
+    """Symbols that other modules use: number of edges by module, by node."""
+    view, files = modules.view, modules.files
+    found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for (a, b), rows in modules.between.items():
+        if b != place:
+            continue
+        name = modules.groups[a].name
+        for node in view.dst[rows].tolist():
+            if view.label[node] == SYMBOL and files.file_of(np.array([node], np.int32))[0] >= 0:
+                found[node][name] += 1
+    return {node: dict(by) for node, by in found.items()}
+
+
+def halves(modules: Modules, place: int) -> tuple[list[str], list[str], int]:
+    """Divide the files of a module where the fewest edges cross.
+
+    Returns:
+        The paths of the two parts, the larger first, and the number of edges between them. Tests are left out. Two empty parts if the
+        module has too few or too many files.
+    """
+    files = modules.files
+    held = np.flatnonzero((modules.of_file == place) & ~files.is_test)
+    none: tuple[list[str], list[str], int] = ([], [], 0)
+    if not LEAST <= len(held) <= MOST_FILES:
+        return none
+    at = np.full(len(files), -1, np.int64)
+    at[held] = np.arange(len(held))
+    inside = (at[files.src] >= 0) & (at[files.dst] >= 0)
+    weight = np.zeros((len(held), len(held)))
+    np.add.at(weight, (at[files.src[inside]], at[files.dst[inside]]), files.weight[inside])
+    weight = weight + weight.T
+    joined = np.flatnonzero(weight.sum(axis=1) > 0)
+    if len(joined) < LEAST:
+        return none
+    some = weight[np.ix_(joined, joined)]
+    degree = some.sum(axis=1)
+    scale = 1 / np.sqrt(degree)
+    _, vectors = np.linalg.eigh(np.eye(len(some)) - scale[:, None] * some * scale[None, :])
+    order = np.lexsort((np.arange(len(some)), np.round(vectors[:, 1] * scale, 9)))
+    one = np.zeros(len(some), np.bool_)
+    best, cut = np.inf, 0.0
+    chosen = one.copy()
+    for node in order[:-1].tolist():
+        one[node] = True
+        crossing = float(some[np.ix_(one, ~one)].sum())
+        cost = crossing * (1 / degree[one].sum() + 1 / degree[~one].sum())
+        if cost < best - 1e-12:
+            best, cut, chosen = cost, crossing, one.copy()
+    parts = [sorted(files.paths[held[i]] for i in joined[side].tolist()) for side in (chosen, ~chosen)]
+    larger, smaller = sorted(parts, key=lambda part: (-len(part), part))
+    return larger, smaller, int(cut)

@@ -1,0 +1,257 @@
+// Questions of an architect, each a page with an address: what uses what, where to cut, what changed, who knows it, what is risky,
+// what was decided, and which rules hold.
+
+import { ask } from "./api.js";
+import { fill, h } from "./dom.js";
+import { card, chip, day, details, failure, field, fileLink, go, into, link, listing, symbolLink, table, to, where } from "./parts.js";
+import { words } from "./words.js";
+
+const PAGES = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"];
+const QUARTER_MS = 91 * 864e5;
+const MOST_COMMITS = 200; // that one question lists
+
+/** The list of the questions. */
+export async function questions(page) {
+  const w = words.architect;
+  fill(page, h("h1", null, w.title), h("p.lead", null, w.hint), h("div.grid", null, PAGES.map((name) => card(w[name].title, w[name].hint, link(to(name), w.open, { class: "button" })))));
+}
+
+const headed = (page, name, ...children) => fill(page, h("p", null, link(to("questions"), `← ${words.architect.title}`)), h("h1", null, words.architect[name].title), h("p.lead", null, words.architect[name].hint), children);
+const moduleLink = (name) => link(to("graph", { focus: name }), name);
+
+/** A box to choose a module; `chosen(name)`. */
+async function moduleBox(of, signal, chosen, empty = null) {
+  const { modules } = await ask("ModuleNames", {}, signal);
+  const names = modules.modules.map((one) => one.name).sort();
+  const box = h("select", { onchange: () => chosen(box.value) }, empty === null ? null : h("option", { value: "" }, empty), names.map((name) => h("option", { value: name, selected: name === of }, name)));
+  return { box: field(words.map.columns.module, box), names };
+}
+
+/** What uses what, as a table of modules; a cell leads to the edges. */
+export async function matrix(page, { of = "", on = "" }, signal) {
+  const w = words.architect.matrix;
+  const place = h("div");
+  const cell = h("div");
+  headed(page, "matrix", place, cell);
+  await into(place, ask("Modules", {}, signal), ({ modules: found }) => {
+    const order = found.modules.slice().sort((a, b) => b.layer - a.layer || (a.name < b.name ? -1 : 1));
+    const number = new Map(order.map((one, i) => [one.name, i]));
+    const weights = new Map(found.dependencies.map((one) => [`${one.srcName}\n${one.dstName}`, one]));
+    const most = Math.log1p(Math.max(1, ...found.dependencies.map((one) => one.weight)));
+    const chosen = weights.get(`${of}\n${on}`);
+    if (of && on) fill(cell, chosen ? dependency(chosen, signal) : h("p.hint", null, w.nothing(of, on)));
+    const row = (a, i) =>
+      h("tr", null, h("th", { scope: "row" }, `${i + 1} `, moduleLink(a.name)), order.map((b) => {
+        const one = weights.get(`${a.name}\n${b.name}`);
+        if (a.name === b.name) return h("td.self", { "aria-label": w.itself }, "·");
+        if (!one) return h("td", null, "");
+        const heat = Math.min(4, Math.floor((5 * Math.log1p(one.weight)) / most));
+        return h(`td.heat-${heat}${one.worthCutting ? ".cut" : ""}`, null, link(to("matrix", { of: a.name, on: b.name }), words.number(one.weight), { title: `${a.name} → ${b.name}` }));
+      }));
+    return [
+      h("p.hint", null, w.legend),
+      h("div.matrix", { tabindex: 0, role: "region", "aria-label": w.title },
+        h("table", null, h("caption", null, w.caption(order.length, found.dependencies.length)), h("thead", null, h("tr", null, h("th", { scope: "col" }, w.corner), order.map((one, i) => h("th", { scope: "col", title: one.name }, String(i + 1))))), h("tbody", null, order.map(row)))),
+      h("p.hint", null, w.columns(number.size)),
+    ];
+  });
+  if (of && on) cell.scrollIntoView({ block: "nearest" });
+}
+
+/** One dependency: its kinds, its first edges, and the files on both ends. */
+function dependency(one, signal) {
+  const w = words.architect.matrix;
+  const files = h("div");
+  into(files, ask("Atlas", { edges: 6000, roles: ["CODE", "MIGRATION", "GENERATED", "NO_CODE"] }, signal), ({ atlas }) => {
+    const { files: all, modules, fileEdges } = atlas.columns;
+    const of = (i) => modules.name[all.module[i]];
+    const sums = new Map();
+    fileEdges.src.forEach((a, e) => {
+      const b = fileEdges.dst[e];
+      if (of(a) !== one.srcName || of(b) !== one.dstName) return;
+      const key = `${a} ${b}`;
+      sums.set(key, (sums.get(key) ?? 0) + fileEdges.count[e]);
+    });
+    const rows = [...sums].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key, n]) => [...key.split(" ").map((i) => fileLink(all.path[i])), words.number(n)]);
+    return [rows.length ? table(w.files, [w.from, w.to, w.edges], rows, { first: 25, numeric: [2] }) : h("p.hint", null, w.too_light), atlas.leftOut ? h("p.hint", null, w.heaviest) : null];
+  });
+  return card(
+    `${one.srcName} → ${one.dstName}`,
+    w.edges_of(one.weight),
+    h("p.meta", null, one.kinds.map((kind) => chip(`${words.map.kind[kind.name] ?? kind.name}: ${words.number(kind.value)}`)), one.worthCutting ? chip(words.map.cut, "trap") : null),
+    sites(one.sites),
+    files,
+    h("p", null, link(to("cut", { of: one.srcName }), words.ask_of.cut, { class: "button" })),
+  );
+}
+
+const sites = (some) => listing(some.map((step) => [symbolLink(step.src), ` ${words.map.kind[step.kind] ?? step.kind} `, symbolLink(step.dst), h("div.where", null, step.src.path, step.line ? `:${step.line}` : "")]), 8);
+
+/** Where to cut a module off, and in two. */
+export async function cut(page, { of = "" }, signal) {
+  const w = words.architect.cut;
+  const [boxes, place] = [h("div.boxes"), h("div")];
+  headed(page, "cut", boxes, place);
+  const { box, names } = await moduleBox(of, signal, (name) => go(to("cut", { of: name })));
+  fill(boxes, box);
+  const name = of || names[0];
+  if (!name) return fill(place, h("p", null, words.none));
+  await into(place, ask("Boundary", { module: name, limit: 200 }, signal), ({ boundary: found }) => {
+    const c = words.map.columns;
+    const cost = (some) => some.reduce((sum, one) => sum + one.weight, 0);
+    const deps = (some, mine) => some.map((one) => [link(to("matrix", { of: one.srcName, on: one.dstName }), mine === "src" ? one.srcName : one.dstName), words.number(one.weight), one.worthCutting ? chip(words.map.cut, "trap") : ""]);
+    return [
+      h("h2", null, w.off(found.module)),
+      h("p", null, w.cost(cost(found.incoming), found.incoming.length, found.total, cost(found.outgoing), found.outgoing.length)),
+      h("div.grid", null,
+        card(w.surface, w.surface_hint, found.surface.length ? table(w.surface, [c.name, w.edges, words.map.needed_by], found.surface.map((one) => [[symbolLink(one.symbol), " ", where(one.symbol)], words.number(one.edges), one.modules.slice(0, 4).join(", ")]), { first: 15, numeric: [1] }) : h("p", null, w.unused), found.total > found.surface.length ? h("p.hint", null, words.andMore(found.total - found.surface.length)) : null),
+        card(words.map.needed_by, null, table(words.map.needed_by, [c.module, w.edges, ""], deps(found.incoming, "src"), { first: 12, numeric: [1] })),
+        card(words.map.depends_on, null, table(words.map.depends_on, [c.module, w.edges, ""], deps(found.outgoing, "dst"), { first: 12, numeric: [1] })),
+        card(words.home.cycles, null, found.cycles.length ? found.cycles.map((one) => [h("p", null, words.home.ring(one.members.length), ". ", words.home.cut, " ", link(to("matrix", { of: one.cheapest.src, on: one.cheapest.dst }), `${one.cheapest.src} → ${one.cheapest.dst}`), ` (${words.number(one.cheapest.weight)})`), details(words.home.sites, one.cheapest.sites.length, false, sites(one.cheapest.sites))]) : h("p", null, w.no_cycle))),
+      h("h2", null, w.two(found.module)),
+      found.larger.length
+        ? [h("p", null, w.crossing(found.crossing)), h("div.grid", null, [found.larger, found.smaller].map((part, i) => card(w.part(i, part.length), null, listing(part.map(fileLink), 20))))]
+        : h("p.hint", null, w.undivided),
+    ];
+  });
+}
+
+/** What changed in the last quarter: new dependencies, modules, API, hot spots. */
+export async function quarter(page, { base = "" }, signal) {
+  const w = words.architect.quarter;
+  const [place, form] = [h("div"), h("div.boxes")];
+  headed(page, "quarter", form, place);
+  const input = h("input", { value: base, placeholder: w.base_hint, autocomplete: "off" });
+  fill(form, h("form.row", { onsubmit: (event) => (event.preventDefault(), go(to("quarter", { base: input.value.trim() }))) }, field(w.base, input), h("button", null, w.compare)));
+  fill(place, h("p.loading", null, words.loading));
+  let since = base;
+  let said = "";
+  let some = [];
+  try {
+    const { commits: found } = await ask("Commits", { limit: MOST_COMMITS }, signal);
+    if (!found.commits.length) return fill(place, found.notes.map((note) => h("p.hint", null, `${note}.`)));
+    const newest = Date.parse(found.commits[0].at);
+    some = found.commits.filter((one) => newest - Date.parse(one.at) <= QUARTER_MS);
+    if (!base) since = `${some.at(-1).sha}`;
+    if (!base) said = w.since(some.length, some.at(-1).at.slice(0, 10), some.length === MOST_COMMITS && found.commits.length === MOST_COMMITS);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    return fill(place, failure(error));
+  }
+  const byModule = new Map();
+  for (const one of some) for (const name of one.modules) byModule.set(name, (byModule.get(name) ?? 0) + 1);
+  const drift = h("div");
+  const c = words.map.columns;
+  fill(place,
+    said ? h("p", null, said) : null,
+    h("div.grid", null,
+      card(w.active, w.active_hint, table(w.active, [c.module, w.commits], [...byModule].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name, n]) => [moduleLink(name), words.number(n)]), { first: 12, numeric: [1] })),
+      card(w.newest, null, listing(some.slice(0, 30).map((one) => [link(to("diff", { base: `${one.sha}~1`, head: one.sha }), one.subject || one.sha.slice(0, 10)), h("div.meta", null, day(one.at))]), 8))),
+    h("h2", null, w.drift), drift);
+  await into(drift, ask("Drift", { base: since }, signal), ({ drift: found }) => {
+    const changed = (kinds) => found.dependencies.filter((one) => kinds.includes(one.change.toLowerCase()));
+    const rows = (some) => some.map((one) => [link(to("matrix", { of: one.src, on: one.dst }), `${one.src} → ${one.dst}`), words.number(one.before), words.number(one.after)]);
+    return h("div.grid", null,
+      card(w.added, null, changed(["added"]).length ? table(w.added, [w.dependency, w.before, w.after], rows(changed(["added"])), { first: 15, numeric: [1, 2] }) : h("p", null, w.none)),
+      card(w.removed, null, changed(["removed"]).length ? table(w.removed, [w.dependency, w.before, w.after], rows(changed(["removed"])), { first: 15, numeric: [1, 2] }) : h("p", null, w.none)),
+      card(w.modules, null, found.modules.length ? listing(found.modules.map((one) => [moduleLink(one.name), " ", chip(one.change.toLowerCase()), ` ${words.number(one.filesBefore)} → ${words.many(one.filesAfter, "file")}`]), 12) : h("p", null, w.none)),
+      card(w.cycles, null, found.newCycles.length || found.resolvedCycles.length ? listing([...found.newCycles.map((one) => [chip(w.fresh, "trap"), " ", one.members.join(", ")]), ...found.resolvedCycles.map((one) => [chip(w.resolved), " ", one.members.join(", ")])], 6) : h("p", null, w.none)),
+      card(w.api, null, h("p.meta", null, found.apiCounts.map((one) => chip(`${one.name.toLowerCase()}: ${words.number(one.value)}`))), listing(found.api.slice(0, 60).map((one) => [chip(one.change.toLowerCase()), " ", symbolLink(one.symbol), h("div.where", null, where(one.symbol))]), 8)),
+      found.notes.map((note) => h("p.hint", null, `${note}.`)));
+  });
+}
+
+/** Who knows the modules, or the files of one, and how few they are. */
+export async function people(page, { of = "" }, signal) {
+  const w = words.architect.people;
+  const [boxes, place] = [h("div.boxes"), h("div")];
+  headed(page, "people", boxes, place);
+  const asked = ask("People", { ...(of ? { module: of } : {}), limit: 500 }, signal);
+  moduleBox(of, signal, (name) => go(to("people", { of: name })), w.all).then(({ box }) => fill(boxes, box), () => {});
+  await into(place, asked, ({ people: found }) => [
+    found.notes.map((note) => h("p.hint", null, `${note}.`)),
+    found.parts.length
+      ? table(w.title, [of ? words.map.columns.file : words.map.columns.module, w.bus, w.commits, w.people, w.last], found.parts.map((one) => [
+          of ? fileLink(one.name) : link(to("people", { of: one.name }), one.name),
+          one.busFactor === 1 ? chip("1", "trap") : words.number(one.busFactor),
+          words.number(one.commits),
+          one.people.map((who) => `${who.name} ${Math.round(100 * who.share)}%`).join(", "),
+          day(one.people.map((who) => who.lastAt).sort().at(-1)),
+        ]), { first: 60, numeric: [1, 2] })
+      : null,
+  ]);
+}
+
+/** Files that are risky to touch, with every reason that is known. */
+export async function risk(page, { of = "" }, signal) {
+  const w = words.architect.risk;
+  const [boxes, place] = [h("div.boxes"), h("div")];
+  headed(page, "risk", boxes, place);
+  moduleBox(of, signal, (name) => go(to("risk", { of: name })), words.architect.people.all).then(({ box }) => fill(boxes, box), () => {});
+  const loaded = Promise.all([ask("Hotspots", { level: "FILES", limit: 1000 }, signal), ask("Atlas", { edges: 0 }, signal)]);
+  await into(place, loaded, ([{ hotspots }, { atlas }]) => {
+    const { files, modules } = atlas.columns;
+    const at = new Map(files.path.map((path, i) => [path, i]));
+    const some = hotspots.hotspots.filter((one) => at.has(one.symbol.path) && files.role[at.get(one.symbol.path)] === "code" && (!of || modules.name[files.module[at.get(one.symbol.path)]] === of)).slice(0, 200);
+    if (!some.length) return h("p", null, words.none);
+    const c = words.map.columns;
+    return [
+      hotspots.notes.map((note) => h("p.hint", null, `${note}.`)),
+      table(w.title, [c.file, words.home.hot_score, w.churn, c.complexity, c.dependents, w.untested, w.unresolved], some.map((one) => {
+        const i = at.get(one.symbol.path);
+        return [
+          [fileLink(one.symbol.path), h("div", null, link(to("impact", { of: one.symbol.path }), words.panel.impact, { class: "where" }))],
+          String(Math.round(one.score)),
+          hotspots.churnKnown ? one.churn.toFixed(1) : w.unknown,
+          words.number(one.complexity),
+          words.number(one.dependents),
+          files.functions[i] ? w.of(files.functions[i] - files.tested[i], files.functions[i]) : "–",
+          words.number(files.unresolved[i]),
+        ];
+      }), { first: 40, numeric: [1, 2, 3, 4, 5, 6] }),
+    ];
+  });
+}
+
+/** Decisions that hold for a module or file, with their age. */
+export async function decisions(page, { of = "" }, signal) {
+  const w = words.architect.decisions;
+  const [boxes, place] = [h("div.boxes"), h("div")];
+  headed(page, "decisions", boxes, place);
+  moduleBox(of, signal, (name) => go(to("decisions", { of: name })), words.architect.people.all).then(({ box }) => fill(boxes, box), () => {});
+  const loaded = Promise.all([ask("Memories", { filter: { types: ["decision"] }, sort: "NEWEST", first: 200 }, signal), of ? ask("Module", { ref: of }, signal) : null]);
+  await into(place, loaded, ([{ memories }, found]) => {
+    const own = found ? new Set(found.module.files.map((one) => one.path)) : null;
+    const some = memories.edges.map(({ node }) => node).filter((one) => !own || one.files.some((path) => own.has(path)) || one.about.some((to) => to.label === "Module" && to.name === of));
+    if (!some.length) return [h("p", null, w.none), link(to("teach"), words.views.teach, { class: "button" })];
+    const age = (iso) => words.many(Math.max(0, Math.round((Date.now() - Date.parse(iso)) / 864e5)), "day");
+    return [
+      table(w.title, [w.decision, w.age, w.state, w.about], some.map((one) => [
+        [link(to("memories", { id: one.shortId }), one.title || one.shortId), h("div.where", null, one.content.length > 200 ? `${one.content.slice(0, 200)}…` : one.content)],
+        h("span", { title: one.validFrom }, age(one.validFrom)),
+        [chip(one.status.toLowerCase()), one.about.some((to) => ["suspect", "orphaned"].includes(to.anchor)) ? [" ", chip(w.changed, "trap")] : null, one.disputed ? [" ", chip(words.memories.flags.disputed, "trap")] : null],
+        one.files.length ? listing(one.files.map(fileLink), 3) : "",
+      ]), { first: 50 }),
+      memories.totalCount > memories.edges.length ? h("p.hint", null, words.andMore(memories.totalCount - memories.edges.length)) : null,
+    ];
+  });
+}
+
+/** The project's own rules and what breaks them. */
+export async function rules(page, _, signal) {
+  const w = words.architect.rules;
+  const place = h("div");
+  headed(page, "rules", place);
+  try {
+    const { checkArchitecture: found } = await ask("CheckArchitecture", { limit: 500 }, signal);
+    fill(place,
+      h("p", null, w.count(found.new, found.total), " ", found.total ? link(to("graph", { paint: "rules", of: "all" }), w.on_map, { class: "button" }) : null),
+      found.notes.map((note) => h("p.hint", null, `${note}.`)),
+      table(w.title, [w.rule, w.because, w.files, w.checked, w.broken, w.accepted], found.rules.map((one) => [one.name, one.because, words.number(one.files), words.number(one.checked), words.number(one.broken), words.number(one.accepted)]), { numeric: [2, 3, 4, 5] }),
+      found.broken.length ? table(w.breaches, [w.rule, words.architect.matrix.from, words.architect.matrix.to, ""], found.broken.map((one) => [one.rule, fileLink(one.src), fileLink(one.dst), one.accepted ? chip(w.accepted) : chip(w.fresh, "trap")]), { first: 50 }) : null,
+      found.resolved.length ? details(w.resolved, found.resolved.length, false, listing(found.resolved, 20)) : null);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    fill(place, failure(error), h("p", null, w.how), h("pre.source", null, w.example));
+  }
+}

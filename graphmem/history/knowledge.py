@@ -1,0 +1,85 @@
+"""People who know each file of a project, from one reading of the log."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from graphmem.history.reviewers import HALF_LIFE_S
+from graphmem.runtime import git as _git
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+MOST_COMMITS: Final = 5_000  # the newest; older ones have little weight
+MOST_FILES: Final = 200  # of one commit; a larger one moves or formats code, and shows no knowledge
+HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
+
+
+@dataclass
+class Known:
+    """Knowledge of one part by person.
+
+    Attributes:
+        weight: commits by person; a commit's weight halves every year.
+        commits: number of commits by person.
+        last: time of the newest commit by person, ISO 8601.
+    """
+
+    weight: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    commits: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    last: dict[str, str] = field(default_factory=dict)
+
+    def order(self) -> list[str]:
+        """People by their knowledge, most first, then by name."""
+        return sorted(self.weight, key=lambda name: (-self.weight[name], name))
+
+    def bus_factor(self) -> int:
+        """Least number of people who together have half of the knowledge."""
+        total, held = sum(self.weight.values()), 0.0
+        for number, name in enumerate(self.order(), 1):
+            held += self.weight[name]
+            if held >= HALF * total:
+                return number
+        return 0
+
+
+def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
+    """Knowledge of the parts of a project, and the number of commits read.
+
+    A commit counts once for each part that it touched. Renames are not followed.
+
+    Args:
+        root: root of the working tree.
+        part_of: part of each file, by its path from the root; others are ignored.
+        now: aware time from which ages count.
+
+    Raises:
+        GitError: git is not installed, or the folder is not a repository.
+    """
+    command = ("log", "--no-merges", f"-n{MOST_COMMITS}", "--relative", "--format=%x01%aI%x00%aN", "--name-only", "-z")
+    text = os.fsdecode(_git.run(root, *command))
+    found: dict[str, Known] = defaultdict(Known)
+    read = 0
+    for entry in filter(None, text.split("\x01")):
+        at, name, *paths = entry.split("\0")
+        paths = [path.strip("\n") for path in paths if path.strip("\n")]
+        read += 1
+        if len(paths) > MOST_FILES:
+            continue
+        when = datetime.fromisoformat(at).astimezone(UTC)
+        weight = 0.5 ** (max(0.0, (now - when).total_seconds()) / HALF_LIFE_S)
+        for part in _parts(paths, part_of):
+            one = found[part]
+            one.weight[name] += weight
+            one.commits[name] += 1
+            one.last[name] = max(one.last.get(name, ""), when.isoformat())
+    return dict(found), read
+
+
+def _parts(paths: Iterable[str], part_of: Mapping[str, str]) -> set[str]:
+    return {part_of[path] for path in paths if path in part_of}

@@ -1,0 +1,39 @@
+"""Who knows a part of a project, and how few they are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from datetime import UTC, datetime
+
+from graphmem.history.knowledge import MOST_FILES, known_by
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_the_bus_factor_counts_who_has_half_of_the_recent_commits(tmp_path):
+    def commit(who, day, **files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        env = {
+            **os.environ,
+            **{f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in (("NAME", who), ("EMAIL", f"{who}@x"))},
+            "GIT_AUTHOR_DATE": f"{day}T12:00:00Z",
+            "GIT_COMMITTER_DATE": f"{day}T12:00:00Z",
+        }
+        subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
+        subprocess.run(["git", "commit", "-qm", "change"], cwd=tmp_path, check=True, env=env)
+
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    commit("Ada", "2020-01-01", pay="1", ship="1")
+    commit("Ada", "2020-01-02", pay="2")
+    commit("Bob", "2025-12-01", pay="3")
+    commit("Eve", "2025-12-02", ship="2", **{"two\nlines": "x"})
+    commit("Bot", "2025-12-03", **{f"made{i}": "x" for i in range(MOST_FILES)}, pay="4")
+
+    found, read = known_by(tmp_path, {"pay.py": "pay", "ship.py": "ship", "two\nlines.py": "odd"}, NOW)
+    assert read == 5
+    assert found["pay"].order() == ["Bob", "Ada"], "old commits weigh little, and those of very many files nothing"
+    assert dict(found["pay"].commits) == {"Ada": 2, "Bob": 1}
+    assert found["pay"].bus_factor() == found["ship"].bus_factor() == 1
+    assert found["odd"].order() == ["Eve"]
