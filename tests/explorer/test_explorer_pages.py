@@ -288,8 +288,6 @@ def test_an_architect_s_questions_have_pages_with_what_the_index_knows(tab, expl
     assert tab.value("document.querySelector('tbody a').title") == remembered.hotspots().hotspots[0].symbol.path
     visit(f"{explorer}/explore/decisions", "document.querySelectorAll('tbody tr').length === 1")
     assert "dict of dicts" in tab.value("document.querySelector('tbody').textContent")
-    for name in ("people", "quarter"):
-        visit(f"{explorer}/explore/{name}", "document.querySelector('main').textContent.includes('not under git')")
     visit(f"{explorer}/explore/rules", "document.querySelector('main pre')?.textContent.includes('may_not_use')")
 
 
@@ -585,6 +583,12 @@ def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, 
             tab.value("[...document.querySelectorAll('main a')].find((one) => one.textContent === 'change 5').click()")
             tab.until("location.pathname === '/explore/diff' && document.querySelector('.zone.focus')?.textContent.includes('orders')")
             visit(address + "/explore/diff", "document.querySelector('main').textContent.includes('change 5')")
+
+            # who knows it, what changed this quarter, and the heat of one person's knowledge
+            visit(address + "/explore/people", "document.querySelector('tbody')?.textContent.includes('a 100%')")
+            visit(address + "/explore/quarter", "document.querySelector('main').textContent.includes('6 commits since')")
+            tab.until("document.querySelectorAll('.grid').length === 2", 60)
+            visit(address + "/explore/graph?heat=owner", "document.querySelector('.over')?.textContent.includes('one person')")
 
 
 def test_an_answer_shows_what_each_sentence_stands_on(tab, tmp_path, serve, visit, playing):

@@ -129,7 +129,7 @@ export async function quarter(page, { base = "" }, signal) {
   let some = [];
   try {
     const { commits: found } = await ask("Commits", { limit: MOST_COMMITS }, signal);
-    if (!found.commits.length) return fill(place, found.notes.map((note) => h("p.hint", null, `${note}.`)));
+    if (!found.commits.length) return fill(place, h("p", null, w.no_commits), found.notes.map((note) => h("p.hint", null, `${note}.`)));
     const newest = Date.parse(found.commits[0].at);
     some = found.commits.filter((one) => newest - Date.parse(one.at) <= QUARTER_MS);
     if (!base) since = `${some.at(-1).sha}`;

@@ -343,6 +343,7 @@ export const words = {
     quarter: {
       title: "What changed this quarter?",
       hint: "Commits of the last 91 days, and how modules, dependencies and the public API differ since then.",
+      no_commits: "No commit of this project is known.",
       base: "Since revision",
       base_hint: "empty: the last 91 days",
       compare: "Compare",
