@@ -414,6 +414,7 @@ def test_a_wrong_address_and_an_unknown_name_say_what_to_do(tab, explorer, remem
     visit(explorer + "/explore/nonsense", "document.querySelector('h1')?.textContent.includes('nonsense')")
     visit(explorer + "/explore/impact?of=add_edge", "document.querySelector('.failure')")
     assert "add_edge" in tab.value("document.querySelector('.failure .listing a').textContent")  # several fit: to choose from
+    assert tab.value("document.querySelector('.failure strong').textContent") == "Several symbols fit; choose one:"
     visit(explorer + "/explore/impact?of=no_such_thing_anywhere", "document.querySelector('.failure')")
 
 

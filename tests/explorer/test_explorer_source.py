@@ -196,6 +196,13 @@ def test_a_place_in_the_code_opens_beside_the_view_and_is_kept_in_the_address(ta
     assert "cart.py" in tab.value("document.querySelector('.crumbs').textContent")
 
 
+def test_the_map_and_its_overview_keep_their_shape_beside_the_source(tab, page, visit):
+    visit(page + "/explore/graph?focus=shop/cart.py", "document.querySelector('.ln') && document.querySelector('canvas.mini')")
+    sizes = tab.value("[...document.querySelectorAll('.stage canvas')].map((one) => one.getBoundingClientRect().height)")
+    assert max(sizes) > 300
+    assert min(sizes) < 200
+
+
 def test_the_panes_are_walked_and_widened_with_the_keyboard_and_stay_as_they_were(tab, page, visit):
     visit(
         page + "/explore/code?at=shop/cart.py",

@@ -147,7 +147,8 @@ class Around {
 
   /** Nodes with an edge to or from each of several seeds. */
   shared() {
-    const near = this.seeds.map((seed) => new Set(this.edges.filter((one) => one.src === seed || one.dst === seed).map((one) => (one.src === seed ? one.dst : one.src))));
+    const refs = [...new Set(this.seeds.map((one) => one.ref))]; // overloads are one
+    const near = refs.map((ref) => new Set(this.edges.filter((one) => one.src.ref === ref || one.dst.ref === ref).map((one) => (one.src.ref === ref ? one.dst : one.src))));
     const both = this.nodes.filter((one) => one.side && near.length > 1 && near.every((some) => some.has(one)));
     for (const one of both) one.both = true;
     return both.length;
@@ -290,7 +291,7 @@ class Columns {
     const nearest = mine.filter((one) => Math.abs((one.src === node ? one.dst : one.src).side) < Math.abs(node.side) || node.side === 0);
     const list = nearest.length ? nearest : mine;
     const name = (one) => (one.ref ? label(one) : w.tests(one.count));
-    fill(this.why, list.slice(0, 3).map((edge) => h("span.edge-why", null, h("strong", null, name(edge.src)), ` ${words.map.verb[edge.kind] ?? edge.kind} `, h("strong", null, name(edge.dst)), " ", certainty(edge.confidence), reason(this.graph, edge))), list.length > 3 ? h("span.hint", null, words.andMore(list.length - 3)) : null);
+    fill(this.why, list.slice(0, 3).map((edge) => h("span.edge-why", null, h("strong", null, name(edge.src)), ` ${edge.src.ref ? words.map.verb[edge.kind] ?? edge.kind : w.use} `, h("strong", null, name(edge.dst)), " ", certainty(edge.confidence), reason(this.graph, edge))), list.length > 3 ? h("span.hint", null, words.andMore(list.length - 3)) : null);
     const near = new Set(mine.flatMap((one) => [one.src.key, one.dst.key]));
     for (const one of this.inner.querySelectorAll(".node")) one.classList.toggle("near", near.has(one.dataset.key));
     this.wire();

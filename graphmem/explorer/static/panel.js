@@ -18,7 +18,7 @@ export async function showPanel(place, ref, { signal, close, named = () => {}, b
     answer = await ask("Symbol", { ref, first: 100 }, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
-    fill(place, closer(close), failure(error, (one) => to("graph", { focus: one })));
+    fill(place, closer(close), failure(error, (one) => to("code", { at: one })));
     return;
   }
   const symbol = answer.symbol;

@@ -171,7 +171,7 @@ export function failure(error, again = null) {
   return h(
     "div.failure",
     { role: "alert" },
-    h("strong", null, words.failed),
+    h("strong", null, error.code === "AMBIGUOUS" && again && choices.length ? words.panel.twins : words.failed),
     h("p", null, error.message),
     again && choices.length ? listing(choices.map((ref) => link(again(ref), ref)), 20) : null,
   );
@@ -213,7 +213,9 @@ async function proposals(query, kinds, everything, signal) {
     ...made.map((one) => ({ kind: words.search.commit, text: one.subject, where: one.at.slice(0, 10), address: to("diff", { base: `${one.sha}~1`, head: one.sha }) })),
     ...views.slice(0, 2).map(([name, text]) => ({ kind: words.search.view, text, where: "", address: to(name) })),
   ];
-  return { found, total: symbols.totalCount + files.totalCount + named.length + memories.totalCount + made.length + views.length };
+  const seen = new Set(); // overloads share a name and a place
+  const once = found.filter((one) => !one.ref || (!seen.has(one.ref) && seen.add(one.ref)));
+  return { found: once, total: symbols.totalCount + files.totalCount + named.length + memories.totalCount + made.length + views.length };
 }
 
 /** What search by words and meaning finds for a query, in the same form. */

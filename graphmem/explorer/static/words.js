@@ -288,6 +288,7 @@ export const words = {
     head_middle: "In focus",
     head_right: (n) => (n === 1 ? "Depends on it" : `… in ${n} steps`),
     tests: (n) => many(n, "test"),
+    use: "use",
     unfold: "Show each test",
     each_test: "each test",
     line: (n) => `line ${n}`,
