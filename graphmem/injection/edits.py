@@ -18,7 +18,9 @@ from graphmem.injection.items import Item, plain_path
 MAX_TOKENS: Final = 300  # of the advice about one edit
 MAX_TRAPS: Final = 3
 NAMED: Final = 5  # dependents, tests or files that a sentence names
-MOVES_SHARE: Final = 0.5  # least share of the changes of the edited file that touched another file as well
+MOVES_SHARE: Final = 0.3  # least share of the changes of the edited file that touched another file as well
+EXPECTED: Final = 3  # files of the task that an agent is reminded of
+UNTESTED: Final = 2  # files of tests that an agent is reminded of
 _SESSIONS: Final = 256
 
 
@@ -57,9 +59,11 @@ class _Session:
     told: set[str] = field(default_factory=set)  # targets and files of which advice was given
     touched: set[str] = field(default_factory=set)  # files that were read or edited
     waiting: dict[str, list[Dependent]] = field(default_factory=dict)  # dependents of changed signatures, by file
-    moves: dict[str, float] = field(default_factory=dict)  # files that usually change with edited ones
+    moves: dict[str, float] = field(default_factory=dict)  # files that often change with edited ones
     tests: dict[str, None] = field(default_factory=dict)
+    places: tuple[str, ...] = ()  # files that the task most likely concerns, likeliest first
     reminded: frozenset[str] = frozenset()  # files named after the last edit
+    edited: bool = False
     tested: bool = False
     stopped: bool = False
 
@@ -93,13 +97,18 @@ class EditBook:
                 for one in found.dependents:
                     state.waiting.setdefault(one.path, []).append(one)
 
+    def expect(self, session: str, paths: Sequence[str]) -> None:
+        """Record the files that a session's task most likely concerns."""
+        with self._lock:
+            self._of(session).places = tuple(paths)
+
     def touch(self, session: str, paths: Iterable[str], *, edited: bool) -> None:
         """Record that files were read or edited."""
         with self._lock:
             state = self._of(session)
             state.touched.update(paths)
             if edited:
-                state.tested = False
+                state.edited, state.tested = True, False
 
     def ran_tests(self, session: str) -> None:
         """Record that tests ran after the last edit."""
@@ -123,7 +132,7 @@ class EditBook:
     def at_stop(self, session: str) -> str:
         """Reminder of forgotten files for an agent that stops, or "".
 
-        It is given once. A forgotten file is a dependent of a changed signature, or a file that usually changes with an edited one.
+        It is given once. A forgotten file is a dependent of a changed signature, or a file that often changes with an edited one.
         """
         with self._lock:
             state = self._sessions.get(session)
@@ -131,7 +140,11 @@ class EditBook:
                 return ""
             left = self._left(state)
             moves = [path for path in state.moves if path not in state.touched]
-            if not left and not moves:
+            places = [path for path in state.places[:EXPECTED] if path not in state.touched] if state.edited else []
+            files = {one.partition("::")[0]: None for one in state.tests}
+            is_tested = state.tested or not state.touched.isdisjoint(files)
+            tests = [path for path in files if path not in moves][:UNTESTED] if state.edited and not is_tested else []
+            if not left and not moves and not places and not tests:
                 return ""
             state.stopped = True
             said = []
@@ -139,7 +152,11 @@ class EditBook:
                 users = [one for own in left.values() for one in own]
                 said.append(f"Not opened, though they use a signature that you changed: {_dependents(users)}.")
             if moves:
-                said.append(f"Not opened, though they usually change with files that you edited: {_named(map(plain_path, moves))}.")
+                said.append(f"Not opened, though they often change with files that you edited: {_named(map(plain_path, moves))}.")
+            if places:
+                said.append(f"Not opened, though your task most likely concerns them: {_named(map(plain_path, places))}.")
+            if tests:
+                said.append(f"You opened none of the tests that reach what you edited: {_named(map(plain_path, tests))}.")
             if state.tests and not state.tested:
                 said.append(f"Tests to run: {test_command(list(state.tests))}.")
             return " ".join([*said, "Check them, or say why they need no change, then finish."])
@@ -173,7 +190,7 @@ def notes(found: Consequences) -> list[Item]:
         said.append(f"Edit of {names}: {count} ({what}): {_dependents(found.dependents)}.")
     if found.moves:
         moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
-        said.append(f"Usually changed together with it: {moves}.")
+        said.append(f"Often changed together with it: {moves}.")
     if found.tests and said:
         said.append(f"Tests that reach it: {test_command(found.tests)}.")
     return [Item("editor", "note", f"edit:{place}", text, score=-place) for place, text in enumerate(said, 1)]

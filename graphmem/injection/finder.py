@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
-    from graphmem.answers import IndexState, MemoryInfo
+    from graphmem.answers import IndexState, MemoryInfo, SearchHit
     from graphmem.injection.trust import TrustBook
     from graphmem.knowledge import KnowledgeDelta, MemoryRow
     from graphmem.memory.repository import MemoryRepository
@@ -45,6 +45,8 @@ STANDING_TYPES: Final = frozenset({"workflow_recipe"})  # shown at the start, wh
 STANDING_SCOPES: Final = frozenset({"user", "global", "module"})
 PLANNED_TYPES: Final = ("prefetch_pattern", "task_calibration")
 STANDING: Final = 48  # memories that apply to every session, before packing
+PLACES_S: Final = 0.25  # minimum seconds for the search of places
+PLACES_K: Final = 40  # code hits that are grouped by file
 MAX_STANDING: Final = 12  # memories about open files, before packing
 
 _log = logging.getLogger(__name__)
@@ -180,6 +182,24 @@ class Finder:
         )
         hits = self._searcher.search(request, self._state).hits
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
+
+    def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
+        """Return the best definition of each file that a text concerns.
+
+        The best comes first. The list is empty if the graph is not loaded or time is short. The search takes at most half of the
+        remaining time.
+        """
+        left = (until - time.monotonic()) / 2
+        if left < PLACES_S or self._projections.graph_if_ready() is None:
+            return []
+        request = Request(
+            query=text[:MAX_QUERY], k=PLACES_K, files=tuple(files[:MAX_FILES]), kinds=frozenset({"code"}), explain=False, deadline_s=left
+        )
+        best: dict[str, SearchHit] = {}
+        for hit in self._searcher.search(request, self._state, wait=False).hits:
+            if hit.qualname:
+                best.setdefault(hit.path, hit)
+        return list(best.values())
 
     def answers(self, query: str, session: str = "") -> list[str]:
         """Memories that answer a search, best first."""

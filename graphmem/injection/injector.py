@@ -29,7 +29,7 @@ from graphmem.injection.formats import format_named
 from graphmem.injection.items import Item, distinct, note, of_memory, of_rules
 from graphmem.injection.packing import Packed, pack
 from graphmem.injection.planner import Moving, Planner
-from graphmem.injection.project_items import of_summary
+from graphmem.injection.project_items import of_places, of_summary
 from graphmem.injection.steps import FILE, StepTriggers, Trigger
 from graphmem.injection.tokens import count_tokens, is_exact
 from graphmem.injection.trust import TrustBook
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 ACTIVE: Final = frozenset({"tool", "step", "take"})  # points for sessions of the full group only
 HEARD_S: Final = 2.0  # seconds that a memory waits for earlier events
+MAX_PLACES: Final = 8  # files that a first message concerns
 MAX_TRAPS: Final = 20  # traps for one call of a tool, before packing
 
 _log = logging.getLogger(__name__)
@@ -346,6 +347,10 @@ class Injector:
                 for info, score in found
                 if info.id not in shown and self._finder.is_sure(info, ask.session)
             ]
+            if places := self._finder.places(ask.text, ask.files, until)[:MAX_PLACES]:
+                items.append(of_places(places))
+                if ask.session:
+                    self.edits.expect(ask.session, [one.path for one in places])
         to_read, missed = self._planner.to_read_first(ask.files, until)
         items += [*to_read, *(of_summary(one, budget.summaries) for one in self._summaries())]
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])

@@ -39,6 +39,12 @@ def of_prefetch(module: str, files: Sequence[PrefetchedFile]) -> Item:
     return Item("editor", "file", f"prefetch:{module}", f"Work on {plain_path(module)} usually begins with: {listed}")
 
 
+def of_places(hits: Sequence[SearchHit]) -> Item:
+    """Places in the code that a task most likely concerns, in one line."""
+    listed = ", ".join(f"{plain_path(one.path)}:{one.start_line} {plain_path(one.qualname)}".rstrip() for one in hits)
+    return Item("editor", "file", "places", f"Code that this task most likely concerns, likeliest first: {listed}")
+
+
 def tokens_of(root: Path | None, path: str) -> int | None:
     """Number of tokens of a project file.
 

@@ -20,7 +20,7 @@ from graphmem.runtime.inside import inside
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from graphmem.answers import ImpactHit, ImpactReport
+    from graphmem.answers import CoAccessHit, ImpactHit, ImpactReport
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.known import KnownCode
@@ -73,10 +73,15 @@ class EditAdvice:
             targets=tuple(one.ref for one in report.targets),
             dependents=_dependents(report, set(files)),
             tests=tuple(_test(hit) for hit in report.tests),
-            moves=tuple((one.path, one.confidence) for one in report.also_moves if one.confidence >= MOVES_SHARE),
+            moves=tuple((one.path, one.confidence) for one in report.also_moves if self._moves(one)),
             memories=tuple(one.id for one in report.known.memories),
             breaks=any(nodes[node] for node in chosen),
         )
+
+    def _moves(self, one: CoAccessHit) -> bool:
+        """Whether a file still exists and often changes with the edited one."""
+        file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
+        return file is not None and file.is_file()
 
     def _edited(self, view: GraphView, edit: Edit) -> list[int]:
         """Return the innermost definitions that an edit touches.

@@ -80,11 +80,12 @@ class Searcher:
         self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
         self._project = ""
 
-    def search(self, request: Request, state: Callable[[], IndexState]) -> SearchAnswer:
-        """Run a search; see `GraphMem.search`."""
+    def search(self, request: Request, state: Callable[[], IndexState], *, wait: bool = True) -> SearchAnswer:
+        """Run a search; see `GraphMem.search`. `wait` allows waiting for vectors."""
         if request.wants_memories:
             self._projections.memories()
-        self._await_vectors(request)
+        if wait:
+            self._await_vectors(request)
         level = self._service.level()
         warm = self._vectors.is_loaded
         begun = time.perf_counter()

@@ -156,10 +156,43 @@ def test_an_agent_that_opened_everything_may_stop(hook, named, root):
     assert hook(session, "Stop", last_assistant_message="Done.") == ""
 
 
-def test_an_edit_of_a_body_does_not_hold_an_agent_up(hook, named, root):
+def test_an_edit_that_was_not_made_does_not_hold_an_agent_up(hook, named, root):
     session = named()
     hook(session, "PreToolUse", "Edit", tool_input=edit(root, PRICE, *BODY))
     assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+@pytest.mark.parametrize(("action", "is_held"), [("", True), ("Read", False), ("Bash", False)])
+def test_an_agent_that_neither_ran_nor_opened_a_test_of_its_edit_is_told_once(hook, named, root, action, is_held):
+    session = named()
+    given = edit(root, PRICE, *BODY)
+    hook(session, "PreToolUse", "Edit", tool_input=given)
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    if action == "Read":
+        hook(session, "PostToolUse", "Read", tool_input={"file_path": str(root / "tests/test_till.py")}, tool_response={"content": "…"})
+    if action == "Bash":
+        hook(session, "PostToolUse", "Bash", tool_input={"command": "pytest tests"}, tool_response={"stdout": "1 passed"})
+    said = hook(session, "Stop", last_assistant_message="Done.")
+    assert ("You opened none of the tests that reach what you edited: tests/test_till.py" in said) == is_held
+    assert hook(session, "Stop", last_assistant_message="Done.") == ""
+
+
+def test_the_first_message_names_code_that_the_task_concerns_and_the_stop_what_was_not_opened(hook, named, root):
+    session = named()
+    hook(session, "SessionStart", source="startup")
+    said = hook(session, "UserPromptSubmit", prompt="The checkout of an empty cart must not fail")
+    assert f"{CART}:4 checkout" in said
+    assert count_tokens(said) <= MAX_TOKENS
+    assert hook(session, "Stop", last_assistant_message="What do you mean?") == "", "an agent that edited nothing forgot nothing"
+    given = edit(root, LOOSE, "    return 1\n", "    return 2\n")
+    hook(session, "PostToolUse", "Edit", tool_input=given, tool_response={"success": True})
+    left = hook(session, "Stop", last_assistant_message="Done.")
+    assert "your task most likely concerns" in left
+    assert CART in left
+
+
+def test_a_message_about_nothing_in_the_code_names_no_code(hook, named, root):
+    assert "most likely concerns" not in hook(named(), "UserPromptSubmit", prompt="Good morning, how was the weekend?")
 
 
 def test_an_agent_that_hears_nothing_before_a_tool_is_told_with_its_result(hook, named, root):
