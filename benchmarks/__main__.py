@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 def main(arguments: list[str]) -> int:
     """Run the named benchmark, or list them all with their first line."""
-    found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in ("__main__", "report", "browser")}
+    found = {path.stem: path for path in sorted(HERE.glob("*.py")) if path.stem not in ("__main__", "report", "browser", "outcome_agent")}
     if not arguments or arguments[0] not in found:
         for name, path in found.items():
             doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
