@@ -7,6 +7,7 @@ import pytest
 from graphmem.parsing.chunks import chunk
 from graphmem.parsing.extract import extract
 from graphmem.parsing.grammar import load_grammar
+from graphmem.parsing.languages.ecmascript_components import code_of
 from graphmem.parsing.languages.ecmascript_mending import mended
 from graphmem.parsing.salvage import parsed
 
@@ -115,3 +116,26 @@ def test_long_names_of_macros_are_read_in_linear_time():
     """A name of capitals may be taken for one macro only: as several, the ways to divide it double with each letter."""
     source = b"int f(void)\nABCDEFGHIJKLMNOPQRSTUVWXYZ_" * 200 + b"A" * 5000 + b"?\n"
     assert load_grammar("c").helper.mended(source) == source
+
+
+def test_a_component_keeps_the_bytes_of_its_code_in_their_places():
+    source = b'<template>\r\n  <A :on="go(1)">{{ \xc3\xbc }} {no}</A>\r\n</template>\r\n<script>\r\ngo()\r\n</script>\r\n'
+    code = code_of(source)
+    assert len(code) == len(source)
+    assert [line.strip() for line in code.split(b"\r\n")] == [
+        b"",
+        b";(A);  ;(go(1));;( \xc3\xbc );",
+        b"",
+        b"",
+        b"go()",
+        b";",
+        b"",
+    ]
+    assert code_of(b"let a = <T>b\n") == b"let a = <T>b\n"
+
+
+def test_a_component_is_parsed_without_errors():
+    source = b"<script>\nfunction a() {}\n</script>\n<template>\n<B\n  :a='a'/>\n{{ a }}\n</template>\n"
+    facts = extract("A.vue", source, "typescript", "")
+    assert facts.error_count == 0
+    assert [(one.name, one.start_line) for one in facts.definitions[1:]] == [("a", 2)]

@@ -85,7 +85,7 @@ class CFamilyHelper(Helper):
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
         """Return the type of a declared target; `*<T>` for `T *name`.
 
-        The same holds for `T name[n]`.         Operators of T do not apply to a pointer.
+        The same holds for `T name[n]`. Operators of T do not apply to a pointer.
         """
         around = target.parent
         while around is not None and around.type in ("reference_declarator", "parenthesized_declarator"):

@@ -25,6 +25,7 @@ from graphmem.parsing.facts import (
 )
 from graphmem.parsing.languages import Helper, Narrowing
 from graphmem.parsing.languages.ecmascript_comments import declared_type, documented
+from graphmem.parsing.languages.ecmascript_components import code_of
 from graphmem.parsing.languages.ecmascript_mending import mended
 from graphmem.parsing.languages.ecmascript_words import (
     ANCHOR,
@@ -105,9 +106,13 @@ class EcmascriptHelper(Helper):
         tag = _TAG.search(plain)
         return super().docstring(plain[: tag.start()] if tag else plain)
 
+    def prepared(self, source: bytes) -> bytes:
+        """Reduce a component of Vue or Svelte to its code."""
+        return code_of(source)
+
     def mended(self, source: bytes) -> bytes:
         """Insert the semicolons that TypeScript allows to omit."""
-        return mended(source)
+        return mended(code_of(source))
 
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Return the types that a comment declares; only for plain JavaScript."""

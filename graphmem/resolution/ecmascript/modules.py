@@ -17,7 +17,7 @@ from graphmem.resolution.types import Package
 
 _TYPESCRIPT: Final = (".ts", ".tsx", ".mts", ".cts", ".d.ts")
 _JAVASCRIPT: Final = (".js", ".jsx", ".mjs", ".cjs")
-_KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, ".d.mts", ".d.cts")
+_KNOWN: Final = (*_TYPESCRIPT, *_JAVASCRIPT, ".d.mts", ".d.cts", ".vue", ".svelte")
 # A TypeScript import names the compiled file, not its source.
 _COMPILED_FROM: Final = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _BUILT_FOLDERS: Final = frozenset("build cjs dist es esm lib out types".split())
