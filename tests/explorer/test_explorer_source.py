@@ -233,7 +233,8 @@ def test_the_panes_are_walked_and_widened_with_the_keyboard_and_stay_as_they_wer
 
 def test_a_neighbourhood_says_why_grows_and_shows_each_test(tab, page, visit):
     visit(page + "/explore/graph?around=checkout", "document.querySelector('.node.folded') && document.querySelector('.panel h2')")
-    assert tab.value("document.querySelector('.node.folded').textContent") == "4 tests"
+    assert tab.value("document.querySelector('.column.after .node').textContent") == "4 tests"
+    assert tab.value("document.querySelector('.column.before li:last-child .node').classList.contains('outside')")
     node = "[...document.querySelectorAll('.node')].find((one) => one.querySelector('a')?.textContent === 'rounded')"
     tab.value(f"{node}.dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}))")
     said = tab.value("document.querySelector('.why').textContent")

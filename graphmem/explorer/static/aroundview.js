@@ -156,7 +156,7 @@ class Around {
 
   columns() {
     const sides = [...new Set(this.nodes.map((one) => one.side))].sort((a, b) => a - b);
-    return sides.map((side) => ({ side, nodes: this.nodes.filter((one) => one.side === side) }));
+    return sides.map((side) => ({ side, nodes: this.nodes.filter((one) => one.side === side).sort((a, b) => rank(a) - rank(b)) }));
   }
 
   /** All of it as a picture that a file can hold. */
@@ -179,6 +179,11 @@ class Around {
       ...this.nodes.map((one) => `  ${id(one)}[${quoted(one.ref ? label(one) : words.around.tests(one.count))}]`),
       ...this.edges.map((one) => `  ${id(one.src)} ${one.confidence >= 0.8 ? "-->" : "-.->"}|${words.map.kind[one.kind] ?? one.kind}| ${id(one.dst)}`)].join("\n");
   }
+}
+
+/** A long column hides its end: the number of tests comes first, what is outside the project last. */
+function rank(node) {
+  return !node.ref ? 0 : node.path ? 1 : 2;
 }
 
 function label(node) {
