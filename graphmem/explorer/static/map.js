@@ -504,10 +504,10 @@ export class MapScene {
         const name = this.shownNames?.[i] ?? this.shortNames[i];
         const size = Math.max(11, Math.min(16, r / 4));
         const inside = labels.width(name, size, 600) < 1.9 * r;
-        const room = inside ? 1.7 * r : Math.max(1.7 * r, 130);
-        const lines = wrapped(title, (text) => labels.width(text, 11, 400) < room, inside ? Math.max(0, Math.min(3, Math.floor((r * 0.8 - size) / 13))) : 1);
-        const from = inside ? sy(m.y[i]) + size * 0.7 + 15 : sy(m.y[i]) + r + 22;
-        lines.forEach((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour: inside ? this.palette.text : this.palette.quiet }));
+        const write = (lines, from, colour) => lines.length && lines.every((line, n) => labels.write(line, sx(m.x[i]), from + 13 * n, 11, { weight: 400, colour }));
+        const within = inside ? wrapped(title, (text) => labels.width(text, 11, 400) < 1.7 * r, Math.max(0, Math.min(3, Math.floor((r * 0.8 - size) / 13)))) : [];
+        if (within.join(" ").length >= Math.min(18, title.length)) write(within, sy(m.y[i]) + size * 0.6 + 10, this.palette.text);
+        else write(wrapped(title, (text) => labels.width(text, 11, 400) < Math.max(1.7 * r, 130), 1), sy(m.y[i]) + r + (inside ? 9 : 22), this.palette.quiet);
       }
     }
     yield order.length;

@@ -36,7 +36,8 @@ export function modulePanel(scene, index, panel, signal, arrange) {
 function told(name, title, signal) {
   const place = h("div");
   into(place, ask("Module", { ref: name }, signal), ({ module: { module } }) => [
-    module.summary || title ? h("p.doc", null, module.summary || title) : null,
+    title && !module.summary.startsWith(title.replace(/…$/, "")) ? h("p.doc", null, title) : null,
+    module.summary ? h("p.doc", null, module.summary) : null,
     module.paragraph ? h("p.written", { title: words.panel.written }, module.paragraph) : null,
     module.entryPoints.length ? h("p.meta", null, module.entryPoints.map((one) => chip(words.home.entry_kind(one.name, one.value), "entry"))) : null,
   ]);

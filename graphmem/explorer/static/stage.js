@@ -314,7 +314,7 @@ export class Labels {
   constructor(context, palette) {
     this.context = context;
     this.palette = palette;
-    this.taken = new Map();
+    this.taken = []; // boxes: left, top, right, bottom
   }
 
   /** Width of a text in pixels. */
@@ -329,12 +329,9 @@ export class Labels {
     context.font = `${weight} ${size}px system-ui, sans-serif`;
     const width = context.measureText(text).width;
     const x0 = align === "center" ? x - width / 2 : x;
-    const cells = [];
-    for (let cy = Math.floor((y - size * 0.7) / 12); cy <= Math.floor((y + size * 0.7) / 12); cy++) {
-      for (let cx = Math.floor((x0 - 4) / 24); cx <= Math.floor((x0 + width + 4) / 24); cx++) cells.push(cx * 100003 + cy);
-    }
-    if (!force && cells.some((cell) => this.taken.has(cell))) return false;
-    for (const cell of cells) this.taken.set(cell, true);
+    const box = [x0 - 3, y - size * 0.58, x0 + width + 3, y + size * 0.58];
+    if (!force && this.taken.some((one) => one[0] < box[2] && box[0] < one[2] && one[1] < box[3] && box[1] < one[3])) return false;
+    this.taken.push(box);
     context.textAlign = "left";
     context.textBaseline = "middle";
     context.lineJoin = "round";
