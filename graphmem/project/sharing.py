@@ -105,8 +105,8 @@ class Sharing:
                 with SharedLog(url, project, self.book.project()) as log:
                     return self._exchange.run(log, project, unasked=unasked)
             except GraphMemError as error:
-                if self._side.exists:
-                    self._side.put({"error": error.message})
+                self._exchange.collect()
+                self._side.put({"error": error.message})
                 raise
 
     def _key(self, given: str) -> str:

@@ -102,6 +102,15 @@ class Exchange:
             notes=tally.notes,
         )
 
+    def collect(self) -> None:
+        """Queue what changed here, for a later exchange.
+
+        Before the first exchange nothing is queued, because it compares everything.
+        """
+        with self._book.writing():
+            if self._collector().anchor() is not None:
+                self._collector().collect()
+
     def disagreements(self) -> list[Disagreement]:
         """Return the fields and texts on which people disagree, by memory."""
         found: list[Disagreement] = []
