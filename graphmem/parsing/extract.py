@@ -34,6 +34,7 @@ from graphmem.parsing.facts import (
     Import,
     Reference,
 )
+from graphmem.parsing.fills import fills
 from graphmem.parsing.grammar import Grammar, load_grammar
 
 if TYPE_CHECKING:
@@ -123,6 +124,9 @@ class _Extraction(Definitions):
         self.join_owners()
         exports = self.exports()
         definitions = [self.closed(definition, exports or ()) for definition in self.definitions]
+        references = self.useful_references()
+        if self.grammar.spec.fills:
+            self.bindings += list(fills(self.builder, self.grammar.spec.fills, references, self.bindings))
         return FileFacts(
             path=self.path,
             language=self.grammar.spec.name,
@@ -134,7 +138,7 @@ class _Extraction(Definitions):
             definitions=definitions,
             imports=self.imports,
             bindings=self.bindings,
-            references=self.useful_references(),
+            references=references,
             exports=exports,
             error_count=errors,
             diagnostics=tuple(diagnostics),

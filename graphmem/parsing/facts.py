@@ -229,7 +229,7 @@ class Binding(NamedTuple):
 
     scope: int  # the scope that owns the target name, with global and nonlocal applied
     target: TermIndex  # term: NAME, ATTR or INDEX
-    op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local
+    op: str  # assign | annotate | augment | for | with | except | return | yield | narrow | delete | export | local | fill (`x.append(y)`)
     value: OptionalTerm  # term, -1 for none. narrow: the tested type; for: (ITER, x); with: (ENTER, x)
     annotation: OptionalTerm  # term, -1 for none
     line: int

@@ -151,6 +151,7 @@ class LanguageSpec:
     words: Mapping[str, str] = field(default_factory=dict)  # name -> self | super | class (that of the receiver)
     constructor_in_header: bool = False  # the calls in the header of a class are those of its constructor
     methods_apart: bool = False  # methods may be outside of their type, also in other files
+    fills: Mapping[str, str] = field(default_factory=dict)  # method of a container -> what it puts in: first | second | all | pair
     frameworks: str = ""  # folder of grammars/ with the frameworks.toml for this language; "" for none
     line_comment: str = ""  # prefix of a comment to the end of the line, if comments above a definition document it
     resolution: Mapping[str, Any] = field(default_factory=dict)  # for rules that serve several languages

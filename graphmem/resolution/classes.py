@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, LITERAL
 from graphmem.resolution.call import Call
+from graphmem.resolution.contents import filled_attribute, is_vague
 from graphmem.resolution.file_entry import FileEntry, Place
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.names import whole
@@ -242,7 +243,7 @@ class Classes:
             found = join(found, value)
         if not found and not declared and rules_of(entry).attributes_are_set_anywhere:
             return self._assigned_elsewhere(owner, name)
-        return found
+        return found if declared and not is_vague(found) else filled_attribute(self.inference, owner, name, found)
 
     def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
         """Return the values that code outside a class assigns to its attribute."""

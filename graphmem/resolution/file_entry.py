@@ -97,6 +97,8 @@ class FileEntry:
         self.narrows: dict[tuple[int, int], list[int]] = {}  # (scope, term) -> narrow bindings
         self.variables: dict[tuple[int, str], Symbol] = {}  # by scope and name
         self.locals: dict[tuple[int, str], list[int]] = {}  # names bound inside one expression
+        self.fills: dict[tuple[int, str], list[int]] = {}  # (scope, variable) -> fill bindings
+        self.member_fills: dict[int, dict[str, list[int]]] = {}  # class -> attribute -> fill bindings through its receiver
         self.calls: dict[str, list[int]] = {}  # name of the callee -> references; decorated definitions as -1 - index
         self.meanings: dict[tuple[int, str], Any] = {}  # `names.Meaning` by scope and name, while the file is resolved
         self.kept: dict[str, Any] = {}  # derived by the language rules from this file alone
@@ -129,11 +131,37 @@ class FileEntry:
                 self.slot(found.scope, found.alias, Slot("import", position, found.line, 1 << 30))
         for position, binding in enumerate(self.facts.bindings):
             self._index_binding(position, binding)
+        self._index_fills()
         for names in self.slots.values():
             for slots in names.values():
                 if len(slots) > 1:
                     slots.sort(key=_slot_line)
         self._index_calls()
+
+    def _index_fills(self) -> None:
+        """Index statements that put values into a container, by the container."""
+        for position, binding in enumerate(self.facts.bindings):
+            if binding.op != "fill":
+                continue
+            target = self.terms[binding.target]
+            if target[0] == NAME:
+                scope = binding.scope
+                while scope and not self.names(scope).get(target[1]):
+                    scope = self.around[scope]
+                self.fills.setdefault((scope, target[1]), []).append(position)
+            elif target[0] == ATTR:
+                owner = self.rules.receiver_class(self, binding.scope, target[1])
+                if owner >= 0 and (self.members.get(owner, {}).get(target[2]) or self.names(owner).get(target[2])):
+                    self.member_fills.setdefault(owner, {}).setdefault(target[2], []).append(position)
+                elif not self.in_tests:
+                    self.calls.setdefault(f"+{target[2]}", []).append(position)
+
+    def fills_at(self, site: CallSite) -> Iterator[int]:
+        """Yield the fill bindings of a site, as `call_sites` gives it for `+name`."""
+        for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
+            binding = self.facts.bindings[position]
+            if (binding.scope, binding.target, binding.line) == (site.scope, site.term, site.line):
+                yield position
 
     def _index_calls(self) -> None:
         terms, connecting = self.terms, self.frameworks.connecting
@@ -176,8 +204,13 @@ class FileEntry:
         """Yield calls and decorator applications of a bare name.
 
         A name that begins with "@" finds decorators that are calls (`@name(…)`). A name that begins with "!" finds functions that are
-        connected with an event.
+        connected with an event. A name that begins with "+" finds statements that fill an attribute of another object.
         """
+        if name.startswith("+"):
+            for position in self.calls.get(name, ()):
+                binding = self.facts.bindings[position]
+                yield CallSite(self.path, binding.scope, binding.target, binding.line, -1)
+            return
         for position in self.calls.get(name, ()):
             if position >= 0:
                 reference = self.facts.references[position]
@@ -200,7 +233,7 @@ class FileEntry:
             self.yields.setdefault(binding.scope, []).append(position)
         elif op == "narrow":
             self.narrows.setdefault((binding.scope, binding.target), []).append(position)
-        elif op not in ("delete", "export"):
+        elif op not in ("delete", "export", "fill"):
             target = self.terms[binding.target]
             if target[0] == NAME:
                 if op == "local":
@@ -246,7 +279,26 @@ class FileEntry:
 
 
 RELEASED: Final = frozenset(
-    "facts terms definitions parts around slots stars members results yields narrows variables locals calls meanings kept".split()  # noqa: SIM905
+    [
+        "facts",
+        "terms",
+        "definitions",
+        "parts",
+        "around",
+        "slots",
+        "stars",
+        "members",
+        "results",
+        "yields",
+        "narrows",
+        "variables",
+        "locals",
+        "fills",
+        "member_fills",
+        "calls",
+        "meanings",
+        "kept",
+    ]
 )
 """Attributes that `FileEntry.rest` releases."""
 

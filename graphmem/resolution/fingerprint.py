@@ -104,6 +104,12 @@ class Fingerprints:
         for position in range(1, len(entry.definitions)):
             definitions.setdefault(entry.top_name(position), []).append(position)
         bindings: dict[str, list[Binding]] = {}
+        self._outer: set[Binding] = set()  # functions that put values into a variable of the module
+        for (scope, name), positions in entry.fills.items():
+            for position in positions if not scope else ():
+                if facts.bindings[position].scope:
+                    bindings.setdefault(name, []).append(facts.bindings[position])
+                    self._outer.add(facts.bindings[position])
         for binding in facts.bindings:
             target = entry.terms[binding.target]
             if binding.scope:
@@ -176,6 +182,7 @@ class Fingerprints:
                 binding.op in _FLOWS
                 or definitions[binding.scope].kind not in ("function", "method")
                 or (terms[binding.target][0] == ATTR and binding.op != "narrow")
+                or binding in self._outer
             )
 
         return self._slice(list(bindings), set(), is_visible)

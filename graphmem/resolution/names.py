@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.parsing.facts import NAME
+from graphmem.resolution.contents import filled, is_vague
 from graphmem.resolution.file_entry import FileEntry, Place, Slot
 from graphmem.resolution.language import as_rules, rules_of
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -288,14 +289,19 @@ class Names:
                 if binding.value >= 0 and is_deferred(declared):
                     value = self.inference.term(entry, binding.scope, binding.value, binding.line)
                     return join(declared, pending(self.inference.expanded(value)))
-                return declared
+                if binding.value < 0 or not is_vague(declared):
+                    return declared
             declared = closed(declared)
         if binding.value < 0:
             return declared
         value = self.inference.term(entry, binding.scope, binding.value, binding.line)
         if binding.op == "except":
             value = join_all(self.inference.instances(self.inference.expanded(value)))
-        return rules_of(entry).bound(self.inference, entry, binding, join(declared, value))
+        value = join(declared, value)
+        target = entry.terms[binding.target]
+        if target[0] == NAME and (binding.scope, target[1]) in entry.fills:
+            value = filled(self.inference, entry, value, entry.fills[binding.scope, target[1]])
+        return rules_of(entry).bound(self.inference, entry, binding, value)
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type that an annotation names; the empty type for -1."""

@@ -279,6 +279,7 @@ def test_bindings_say_where_values_go():
         ("with", "v", "enter(u)", "-"),
         ("except", "y", "(W, X)", "-"),
         ("return", "?", "z", "-"),
+        ("fill", "n", "[o]", "-"),
     ]
 
 

@@ -1,0 +1,71 @@
+"""Statements that put values into containers: `x.append(y)`, `x[k] = y`.
+
+Each becomes a binding with the operator `fill`. Its target is the container, a name or an attribute, and its value is a container with
+the same contents. Inference joins both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from graphmem.parsing.facts import ATTR, CALL, INDEX, LAMBDA, LIST, NAME, NO_TERM, Binding, Reference, Term, TermIndex
+from graphmem.parsing.terms import TermBuilder
+
+_LAST_LINE: Final = 1 << 30
+
+
+def fills(
+    builder: TermBuilder, methods: Mapping[str, str], references: Sequence[Reference], bindings: Sequence[Binding]
+) -> Iterator[Binding]:
+    """Yield a binding for each statement that puts a value into a container.
+
+    `methods` gives the argument of each method that is put in: `first`, `second`, `all` of the first, or `pair`.
+    """
+    terms = builder.terms
+    for found in references:
+        term = terms[found.term]
+        if found.kind != "call" or term[0] != CALL:
+            continue
+        _, called, given, _ = term
+        callee = terms[called]
+        how = methods.get(callee[2]) if callee[0] == ATTR else None
+        if callee[0] != ATTR or how is None or len(given) < (2 if how in ("pair", "second") else 1):
+            continue
+        item = given[1 if how in ("pair", "second") else 0]
+        if _is_callable(terms, item):
+            value = item if how == "all" else builder.add((LIST, (item,)))
+            yield from _fill(builder, callee[1], value, found.scope, found.line)
+    for binding in bindings:
+        target = terms[binding.target]
+        if binding.op == "assign" and target[0] == INDEX and binding.value >= 0 and _is_callable(terms, binding.value):
+            _, container, _ = target
+            yield from _fill(builder, container, builder.add((LIST, (binding.value,))), binding.scope, binding.line)
+
+
+def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
+    """Whether a value may be a function, or is a new object of a class."""
+    term = terms[item]
+    if term[0] == CALL:
+        callee = terms[term[1]]
+        return callee[0] in (NAME, ATTR) and str(callee[-1]).lstrip("_")[:1].isupper()
+    return term[0] in (NAME, LAMBDA)
+
+
+def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
+    """Yield the binding of a container, also for `x[k].append(y)`."""
+    while True:
+        term = builder.terms[container]
+        if term[0] in (NAME, ATTR):
+            yield Binding(scope, container, "fill", value, NO_TERM, line, line, _LAST_LINE)
+            return
+        if term[0] == INDEX:
+            _, container, _ = term
+        elif term[0] == CALL and builder.terms[term[1]][0] == ATTR and term[2]:  # x.setdefault(k, []).append(y)
+            callee = builder.terms[term[1]]
+            if callee[0] != ATTR or callee[2] not in ("setdefault", "get"):
+                return
+            container = callee[1]
+        else:
+            return
+        value = builder.add((LIST, (value,)))

@@ -1,0 +1,76 @@
+"""Contents of containers: values that statements elsewhere put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from graphmem.parsing.facts import ATTR
+from graphmem.resolution.file_entry import FileEntry
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import BOX, CLASS, EMPTY, INST, Type, box, join
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+FILLED: Final = frozenset({"list", "set", "dict"})
+"""Kinds of containers into which statements put values."""
+
+
+def is_vague(value: Type) -> bool:
+    """Whether a container's type leaves open what a call of its items runs.
+
+    So do items without a type, functions, and classes that stand for their subclasses.
+    """
+    return any(
+        atom[0] == BOX
+        and atom[1] in FILLED
+        and any(not part or any(_is_open(inner) for inner in part) or is_vague(part) for part in atom[2][-1:])
+        for atom in value
+    )
+
+
+def _is_open(atom: object) -> bool:
+    return isinstance(atom, tuple) and (atom[0] == CLASS or (atom[0] == BOX and atom[1] == "callable"))
+
+
+def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
+    """Return a container's type, joined with what `fill` bindings put into it."""
+    kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
+    for position in positions if kinds else ():
+        binding = entry.facts.bindings[position]
+        if binding.scope:
+            inference.project.touch_top(entry, entry.top_name(binding.scope))
+        given = inference.expanded(inference.term(entry, binding.scope, binding.value, binding.line))
+        for kind in kinds:
+            value = join(value, _holding(inference, kind, given))
+    return value
+
+
+def _holding(inference: Inference, kind: str, given: Type) -> Type:
+    """Return a container of a kind with the contents of other containers."""
+    found = EMPTY
+    for atom in given:
+        if atom[0] == BOX and atom[1] == "dict":
+            found = join(found, box("dict", *atom[2]) if kind == "dict" else box(kind, atom[2][-1]))
+        elif items := inference.element(frozenset((atom,))):
+            found = join(found, box("dict", EMPTY, items) if kind == "dict" else box(kind, items))
+    return found
+
+
+def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
+    """Return the type of a container in an attribute, with its contents."""
+    if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
+        return value
+    project = inference.project
+    entry = project.entry(owner)
+    value = filled(inference, entry, value, entry.member_fills.get(owner.index, {}).get(name, ()))
+    sites, _ = project.call_sites(f"+{name}")
+    for site in sites:
+        other = project.files[site.path]
+        project.touch("passed", site.path, other.definitions[site.scope].qualname, f"+{name}")
+        target = other.terms[site.term]
+        base = inference.expanded(inference.term(other, site.scope, target[1], site.line)) if target[0] == ATTR else EMPTY
+        if any(atom[0] in (INST, CLASS) and owner in inference.project_classes(atom[1]) for atom in base if atom[0] in (INST, CLASS)):
+            value = filled(inference, other, value, other.fills_at(site))
+    return value
