@@ -47,6 +47,7 @@ from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
+_KEPT: Final = ("ids", "divided_chunks")  # filled by questions; released with the look-ups
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
 
@@ -426,6 +427,17 @@ class GraphView:
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
+    @cached_property
+    def divided_chunks(self) -> dict[tuple[str, str], Any]:
+        """Chunks that searches have divided among symbols, by id and hash."""
+        return {}
+
+    def in_tests(self, path: str) -> bool:
+        """Whether a path is a file of tests: its symbols are test code."""
+        number = self.path_number.get(path)
+        ptr, symbols = self._of_path
+        return number is not None and bool(self.is_test[symbols[ptr[number] : ptr[number + 1]][:1]].any())
+
     def by_path(self, path: str) -> I32:
         """Return the symbols of a file by start line, enclosing symbols first.
 
@@ -607,7 +619,7 @@ class GraphView:
 
         The look-ups take about as much memory as the columns. A look-up is built again when a question needs it.
         """
-        return bool([name for name in (*_LOOKUPS, "ids") if self.__dict__.pop(name, None) is not None])
+        return bool([name for name in (*_LOOKUPS, *_KEPT) if self.__dict__.pop(name, None) is not None])
 
     @property
     def nbytes(self) -> int:

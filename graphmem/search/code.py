@@ -19,7 +19,7 @@ from graphmem.search.places import named_files
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
-from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_in_tests, is_inner
+from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
 
@@ -201,7 +201,7 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
         node = view.index_of.get(unit)
         if node is None:
             entry = units.entries[unit]
-            return (tuning.tests if is_in_tests(view, entry.path) else 1.0) * (tuning.around if entry.kind == "code" else 1.0)
+            return (tuning.tests if view.in_tests(entry.path) else 1.0) * (tuning.around if entry.kind == "code" else 1.0)
         by = tuning.tests if view.is_test[node] else 1.0
         if named.get(unit, 0.0) > SURE:
             return by

@@ -13,7 +13,7 @@ from graphmem.search import memories
 from graphmem.search.matched import Wanted, summary_of
 from graphmem.search.request import Request
 from graphmem.search.snippet import snippet
-from graphmem.search.units import Units, Voted, is_in_tests
+from graphmem.search.units import Units, Voted
 
 
 def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
@@ -99,4 +99,4 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 def _facet(view: GraphView, kind: SearchKind, path: str) -> SearchFacet:
     if kind in ("prose", "data"):
         return "docs" if kind == "prose" else "configuration"
-    return "tests" if is_in_tests(view, path) else "code"
+    return "tests" if view.in_tests(path) else "code"

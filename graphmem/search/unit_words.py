@@ -68,14 +68,14 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     texts: dict[str, list[str]] = {}
     for segments in units.segments.values():
         for segment in segments:
-            texts.setdefault(segment.unit, []).append(segment.text)
+            texts.setdefault(segment.unit, []).append(segment.words if segment.words is not None else normalise(segment.text))
     known: dict[str, _Near] = {}  # cache: many units share a path and enclosing names
     near: dict[str, list[_Near]] = {}
     for unit, parts in texts.items():
-        near[unit] = [_near("\n".join(parts), formed)]
+        near[unit] = [_near(" ".join(filter(None, parts)), formed)]
         for text in _fields(view, units, unit):
             if text not in known:
-                known[text] = _near(text, formed)
+                known[text] = _near(normalise(text), formed)
             near[unit].append(known[text])
     stems = stems_of(word for of_unit in near.values() for one in of_unit for word in one.words)
     term_of = {word: term for word, stem in stems.items() if (term := others.get(stem, stem)) in weight}
@@ -179,8 +179,7 @@ def _formed(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
 
 
-def _near(text: str, formed: re.Pattern[str]) -> _Near:
-    words = normalise(text)
+def _near(words: str, formed: re.Pattern[str]) -> _Near:
     return _Near(formed.findall(f" {words}"), words.count(" ") + 1 if words else 0)
 
 

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import Final, NamedTuple
 
 from graphmem.model import SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.graph import GraphView
+from graphmem.projection.text import normalise
 from graphmem.projection.words import Entry
 from graphmem.search.fusion import Fused
 
 _BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _FOUND: Final = _BODIES | _HOLDERS | {SymbolKind.TYPE}
+_MOST_KEPT: Final = 6_000  # divided chunks of a graph, about 14 MB
+_lock: Final = Lock()
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
 
 
@@ -30,6 +34,7 @@ class Segment(NamedTuple):
     unit: str  # id of a node or of the chunk
     text: str
     numbers: Sequence[int] = ()  # of its lines in the file; a repeated signature has numbers before the chunk's first line
+    words: str | None = None  # the normalised text; None before a search by words needs it
 
 
 class Units(NamedTuple):
@@ -65,14 +70,31 @@ def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float
     symbols_of: dict[str, _Symbols] = {}
     segments: dict[str, list[Segment]] = {}
     count = 0
+    around_named = {view.path(node) for node, sure in named.items() if sure > SURE}
+    kept: dict[tuple[str, str], list[Segment]] = view.divided_chunks
     for entry in entries:
         if count >= most:
             break
-        if divide and entry.path not in symbols_of:
-            symbols_of[entry.path] = _Symbols(view, entry.path)
-        segments[entry.id] = _segments(view, entry, symbols_of[entry.path], named) if divide else [_whole(view, entry)]
-        count += len(segments[entry.id])
+        key = entry.id, entry.text_hash
+        own = kept.get(key) if divide and entry.path not in around_named else None
+        if own is None:
+            if divide and entry.path not in symbols_of:
+                symbols_of[entry.path] = _Symbols(view, entry.path)
+            own = _segments(view, entry, symbols_of[entry.path], named) if divide else [_whole(view, entry)]
+            own = [segment._replace(words=normalise(segment.text)) for segment in own]
+            if divide and entry.path not in around_named:
+                _keep(kept, key, own)
+        segments[entry.id] = own
+        count += len(own)
     return segments
+
+
+def _keep(kept: dict[tuple[str, str], list[Segment]], key: tuple[str, str], segments: list[Segment]) -> None:
+    """Keep a divided chunk for later searches, in place of the oldest."""
+    with _lock:
+        if len(kept) >= _MOST_KEPT:
+            del kept[next(iter(kept))]
+        kept[key] = segments
 
 
 class _Symbols:
@@ -164,11 +186,6 @@ def is_inner(view: GraphView, node: int) -> bool:
     """Whether a node is inside a function."""
     parent = int(view.parent[node])
     return parent >= 0 and _kind(view, parent) in _BODIES
-
-
-def is_in_tests(view: GraphView, path: str) -> bool:
-    """Whether a path is a file of tests: then its module is test code."""
-    return bool(view.is_test[view.by_path(path)[:1]].any())
 
 
 def is_function(view: GraphView, node: int) -> bool:
