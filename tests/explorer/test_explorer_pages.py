@@ -539,6 +539,10 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
                 tab.value("document.querySelector('.memory button.primary').click()")
                 tab.until("document.querySelector('.memory [role=status]').textContent === 'Accepted.'")
                 assert any(memory.memory(one).user_verified for one in learnt)
+            if len(learnt) > 1:
+                tab.value("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Accept all')).click()")
+                tab.until("[...document.querySelectorAll('.memory .actions')].every((one) => one.parentElement.dataset.decided)")
+                assert all(memory.memory(one).user_verified for one in learnt)
 
 
 def test_what_moves_together_is_shown_from_a_real_history(tab, tmp_path, serve, visit):

@@ -70,6 +70,10 @@ async function showOne(page, id, signal) {
       }
     },
   }, w.undo);
+  // Each open finding by its own button, so that what was refused, or accepted already, stays as it is.
+  const open = () => [...lessons.querySelectorAll(".memory:not([data-decided]) button.primary")];
+  const all = h("button", { type: "button", onclick: () => open().forEach((one) => one.click()) }, w.accept_all(open().length));
+  if (open().length > 1) lessons.prepend(h("p", null, all));
   if (lessons.querySelector(".actions")) lessons.append(undo);
 }
 
@@ -96,12 +100,13 @@ function lesson(one) {
     try {
       await ACTS[name]({ id: one.shortId });
       fill(said, chip(done, name === "verify" ? "certain" : ""));
+      whole.dataset.decided = name;
       announce(done);
     } catch (error) {
       fill(said, failure(error));
     }
   };
-  return h(
+  const whole = h(
     "div.memory",
     null,
     h("p", null, one.text || subject(one)),
@@ -110,5 +115,6 @@ function lesson(one) {
       ? h("div.actions", null, link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
       : null,
   );
+  return whole;
 }
 

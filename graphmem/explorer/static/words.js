@@ -802,6 +802,7 @@ export const words = {
     dead_ends: "Dead ends",
     look: "Open",
     accept: "Accept",
+    accept_all: (n) => `Accept all ${n.toLocaleString("en")}`,
     refuse: "Refuse",
     accepted: "Accepted.",
     refused: "Refused.",
