@@ -49,7 +49,7 @@ function gist(hit) {
 
 function evidence(hit, number) {
   const w = words.ask;
-  const target = hit.kind === "MODULE" ? to("map", {}) : hit.memory ? to("memories", { id: hit.memory.shortId }) : to("graph", { focus: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path });
+  const target = hit.kind === "MODULE" ? to("graph", { focus: hit.id }) : hit.memory ? to("memories", { id: hit.memory.shortId }) : to("graph", { focus: hit.qualname ? `${hit.path}:${hit.qualname}` : hit.path });
   const parts = [...hit.parts.map((one) => `${one.path} #${one.rank}`), ...hit.factors.map((one) => `${one.name} ${Math.round(one.value * 100) / 100}`)];
   return h(
     "li.card",
