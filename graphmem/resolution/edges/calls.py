@@ -55,14 +55,14 @@ With more, none is used: all paths through such calls would meet.
 MANY: Final = 4
 """Classes of an operand from which on they are many."""
 
-FEW_CLASSES: Final = 0.65
+FEW_CLASSES: Final = 0.5
 """Confidence in an implicit call if the operand may be of two or three classes."""
 
 MANY_CLASSES: Final = 0.4
 """Confidence in an implicit call if the operand may be of more classes."""
 
 
-MANY_VALUES: Final = 0.45
+MANY_VALUES: Final = 0.55
 """Confidence in a call of a value that may be many functions."""
 
 

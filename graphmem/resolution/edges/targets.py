@@ -45,7 +45,7 @@ If there are more, overrides of a method with a body of its own count for `self`
 them. Methods that the language calls have no limit but `MAX_OVERRIDES`.
 """
 
-UNLIKELY_OVERRIDE: Final = 0.45
+UNLIKELY_OVERRIDE: Final = 0.55
 """Confidence in an override if the named class has its own body."""
 
 ONE_FAMILY: Final = 0.65
