@@ -12,6 +12,7 @@ Exit code 1 when anything is lost, overwritten or different.
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -27,7 +28,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-SERIES: Final = 50  # histories on the same machines, before new ones are made
+SERIES: Final = 20  # histories on the same machines, before new ones are made
 
 
 def series(folder: str, url: str, seed: int, count: int) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def main() -> int:
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
     folder = Path(tempfile.mkdtemp(prefix="gm-bench-", dir=base))
     folder.chmod(0o711)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the database ends, too
     server = LocalPostgres(folder / "pg", durable=False)
     total: dict[str, Any] = {}
     try:
