@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -22,14 +21,13 @@ def blame(root: Path, file: str) -> Blame:
         root: root directory of the project.
         file: path relative to `root`.
     """
-    command = ("blame", "--porcelain", "--", file)
+    command = ("blame", "--porcelain", "--no-textconv", "--", file)
     try:
         done = _git.answer(root, command, timeout_s=PATIENCE_S)
     except GitError as error:
         return Blame(file, [], [f"without authors: {error.message}"])
     if done.returncode:
-        said = os.fsdecode(done.stderr).strip().splitlines()
-        return Blame(file, [], [f"without authors: {said[0] if said else 'git blame failed'}"])
+        return Blame(file, [], [f"without authors: {_git.reason(done.stderr) or 'git blame failed'}"])
     return Blame(file, _runs(done.stdout.decode("utf-8", "replace").split("\n")), [])
 
 

@@ -1,19 +1,11 @@
-"""Run Git to read revisions and working trees.
-
-Filters that a repository configures are switched off.
-"""
+"""Run Git to read revisions and working trees."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Final
 
 from graphmem.errors import GitError
 from graphmem.runtime import git as _git
-
-_OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
-_READS_FILES: Final = frozenset({"diff", "checkout-index"})  # these run filters, which are programs
 
 
 def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
@@ -25,21 +17,7 @@ def run(root: Path, *arguments: str, index: Path | None = None) -> bytes:
         GitError: Git is not installed, takes more than a minute, or fails; `stderr` has its message.
     """
     variables = {} if index is None else {"GIT_INDEX_FILE": str(index)}
-    if arguments[0] in _READS_FILES:
-        filters = _git.answer(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), variables).stdout
-        variables |= _without_filters(filters)
     return _git.run(root, *arguments, variables=variables)
-
-
-def _without_filters(configured: bytes) -> dict[str, str]:
-    """Environment variables that switch off every configured filter.
-
-    A filter name with an equals sign could bypass `-c`.
-    """
-    names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
-    settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]
-    pairs = {f"GIT_CONFIG_{part}_{at}": text for at, one in enumerate(settings) for part, text in zip(("KEY", "VALUE"), one, strict=True)}
-    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
 
 
 def diff(root: Path, base: str, head: str | None) -> str:

@@ -20,6 +20,8 @@ COMMAND: Final = (
     *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.quotepath=off", "-c", "color.ui=never"),
     *("-c", "diff.external=", "-c", "protocol.allow=never", "-c", "log.showSignature=false", "-c", "log.mailmap=true"),
 )
+_READS_FILES: Final = frozenset({"diff", "blame", "checkout-index"})  # these run filters, which are programs
+_OF_FILTERS: Final = {"clean": "", "smudge": "", "process": "", "required": "false"}
 _PREFIXES: Final = ("fatal: ", "error: ", "warning: ")
 
 
@@ -47,6 +49,10 @@ def answer(
     Raises:
         GitError: Git is not installed or takes longer, or an argument is invalid.
     """
+    given = dict(variables or {})
+    if arguments[0] in _READS_FILES:
+        filters = answer(root, ("config", "-z", "--name-only", "--get-regexp", r"^filter\."), given, timeout_s).stdout
+        given |= _without_filters(filters)
     try:
         return subprocess.run(
             [*COMMAND, *arguments],
@@ -55,7 +61,7 @@ def answer(
             timeout=timeout_s,
             stdin=subprocess.DEVNULL,
             check=False,
-            env={**environment(), **(variables or {})},
+            env={**environment(), **given},
         )
     except ValueError:  # a null or half a surrogate pair
         said = f"git {arguments[0]} cannot take a null character or half a surrogate pair; use a commit, branch, tag or file"
@@ -102,6 +108,17 @@ def reason(stderr: bytes) -> str:
             if line.startswith(prefix):
                 return line.removeprefix(prefix).encode("utf-8", "replace").decode()
     return lines[0].encode("utf-8", "replace").decode() if lines else ""
+
+
+def _without_filters(configured: bytes) -> dict[str, str]:
+    """Environment variables that switch off every configured filter.
+
+    A filter name with an equals sign could bypass `-c`.
+    """
+    names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
+    settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]
+    pairs = {f"GIT_CONFIG_{part}_{at}": text for at, one in enumerate(settings) for part, text in zip(("KEY", "VALUE"), one, strict=True)}
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **pairs}
 
 
 def _refusal(root: Path, arguments: Sequence[str], done: subprocess.CompletedProcess[bytes]) -> GitError:

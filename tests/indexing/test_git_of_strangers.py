@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.errors import GitError
+from graphmem.history.blame import blame
 from graphmem.indexing import git
 
 WHO = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -68,6 +69,11 @@ def test_the_traps_work(hostile, caught):
 def test_comparing_a_hostile_repository_runs_nothing(hostile, caught):
     assert "+one = 2" in git.diff(hostile, "HEAD", None)
     assert git.show(hostile, "HEAD", "a.py") == b"one = 1\n"
+    assert not caught.exists()
+
+
+def test_blaming_lines_of_a_hostile_repository_runs_nothing(hostile, caught):
+    assert [one.commit == "" for one in blame(hostile, "a.py").runs] == [True]
     assert not caught.exists()
 
 
