@@ -6,7 +6,8 @@ DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds
 `LANGUAGE-NAME`. Both take several directories; the scorer of the first is used. A language with several trees has the mean of their
 shares. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
 `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
-that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`, without --only.
+that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`, without --only
+or with `--only python`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def main() -> int:
                 said = shares.setdefault(language, {})[tree] = _scored(arguments.data[0] / "score.py", truth, clone, Path(scratch) / name)
                 print(name, said, flush=True)
     found = {language: _mean(trees) for language, trees in shares.items()}
-    if not arguments.only:
+    if not arguments.only or "python" in arguments.only:
         ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
         executed = ran["means"]["graphmem_cli"]
         found["python"] = {
