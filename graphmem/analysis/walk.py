@@ -217,7 +217,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only end a path, from each entry of the walk.
+    """Edges that can only be the last step of a path, for each level reached.
 
     They are sorted by depth and edge row.
     """

@@ -138,7 +138,7 @@ class SurfaceSymbol:
 
 @answer
 class ModuleBoundary:
-    """Where a module can be cut off from the others, or in two."""
+    """Where a module can be separated from the others, or split in two."""
 
     module: Annotated[str, Doc("name of the module")]
     surface: Annotated[list[SurfaceSymbol], Doc("symbols that other modules use, most edges first: the interface that has to stay")]
@@ -213,7 +213,7 @@ class Flow:
 
 @answer
 class FlowPage:
-    """Flows, most modules first."""
+    """A page of flows; those that pass through most modules come first."""
 
     flows: list[Flow]
     total: int

@@ -13,12 +13,12 @@ from graphmem.answers.vocabulary import LearningChoice, MomentOrNone
 class SessionInfo:
     """A session in a list."""
 
-    id: Annotated[str, Doc("the agent's own id; not a global id")]
+    id: Annotated[str, Doc("the id that the agent gave the session; not a global id")]
     kind: Annotated[str, Doc("build, insights, roadmap, terminal, changelog, spec or pr_review")]
     agent: str
     title: str
     state: Annotated[str, Doc("running or ended")]
-    outcome: Annotated[str, Doc("validated, failed, accepted, abandoned or empty")]
+    outcome: Annotated[str, Doc("validated, failed, accepted or abandoned; empty if unknown")]
     ending: Annotated[str, Doc("ended (by the agent), recovered (from its checkpoint log) or merged (with its group); empty while it runs")]
     parent: Annotated[str, Doc("the session it was forked from")]
     group: Annotated[str, Doc("name shared by sessions of agents that work in parallel")]
@@ -268,7 +268,7 @@ class SessionSummary:
     agent: str
     kind: str
     title: str
-    status: Annotated[str, Doc("validated, failed, accepted, abandoned or empty")]
+    status: Annotated[str, Doc("validated, failed, accepted or abandoned; empty if unknown")]
     started_at: MomentOrNone
     ended_at: MomentOrNone
     duration_s: float

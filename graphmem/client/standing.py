@@ -25,9 +25,9 @@ class Standing:
         self._owner: owner.Owner | None = None
 
     def service(self) -> RemoteGraphMem:
-        """A client of the running server, which is started if necessary.
+        """Return a client of the running server; start the server if necessary.
 
-        While the process that wrote the owner's record is running, it sends no request.
+        While the process that wrote the owner's record is running, no request is sent to check the server.
         """
         from graphmem.client.connecting import connect_or_start
 

@@ -149,7 +149,7 @@ class ServedEmbedder:
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
             raise self._error(f"the answer has the shape {vectors.shape} for {len(texts)} texts")
         if self._prefix > vectors.shape[1]:
-            raise self._error(f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix})")
+            raise self._error(f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); set it lower")
         used = vectors[:, : self._prefix] if self._prefix else vectors
         length = np.linalg.norm(used, axis=1, keepdims=True)
         if not np.isfinite(used).all() or not (length > 0).all():

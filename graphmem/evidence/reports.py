@@ -148,7 +148,7 @@ class _Reading:
                     reached.setdefault(end, set()).update(seen)
         if not reached:
             raise EvidenceError(
-                f"none of the reports in {path.name} has the name of a test in the index ({', '.join(unknown[:_SAMPLE])}); "
+                f"no report in {path.name} is named after a test in the index (found: {', '.join(unknown[:_SAMPLE])}); "
                 "name each report after its test",
                 path=str(path),
                 reason="other project",

@@ -79,7 +79,7 @@ class ScipFile:
         self.metadata: Any = None
         self.frames: list[Frame] = []
         if path.exists() and not path.is_file():
-            raise EvidenceError(f"{path} is not a file; give the path of the index", path=str(path), reason="unreadable")
+            raise EvidenceError(f"{path} is not a file; give the path of a SCIP index file", path=str(path), reason="unreadable")
         try:
             with path.open("rb") as file:
                 self._walk(file, path.stat().st_size)

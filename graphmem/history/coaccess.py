@@ -91,8 +91,8 @@ def rank(
         history: the changes. Ages count back from its newest change, so that the same history gives the same answer on any day.
         files: the given files; unknown files are allowed.
         edges: paths that code edges join with each of these files.
-        depth: 2 also continues from the files found first, and multiplies the shares of both steps.
-        min_support: minimum number of common changes of a pair; with 1 or more, names and edges alone find nothing.
+        depth: 2 also follows the files found in the first step; the strength of a file is then the product of both steps.
+        min_support: minimum number of common changes of a pair; with 1 or more, a file is found only if it changed with a given file.
         weights: parameters of the ranking.
     """
     given = {number for path in files if (number := history.known(path)) is not None}

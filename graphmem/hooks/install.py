@@ -364,7 +364,7 @@ def _read(path: Path) -> bytes | None:
             )
         return path.read_bytes()
     except OSError as error:
-        raise BadInputError(f"{path} cannot be read: {error.strerror}; check it", argument="path", path=str(path)) from error
+        raise BadInputError(f"{path} cannot be read: {error.strerror}; correct its permissions", argument="path", path=str(path)) from error
 
 
 def _real(path: Path) -> Path:

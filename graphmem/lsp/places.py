@@ -140,9 +140,9 @@ class Texts:
         return Position(path, number + 1, start)
 
     def name_range(self, path: str, line: int, name: str) -> lsp.Range:
-        """The range of a name at or soon after a saved line, from 1.
+        """Return the range of a name on a saved line or shortly after it.
 
-        Without the name in the text it is the start of the line.
+        Lines count from 1. If the name is not found, it is the start of the line.
         """
         lines, first = self.lines(path), self.now(path, line)
         for number in range(first, min(first + DECORATED, len(lines))):

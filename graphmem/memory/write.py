@@ -135,7 +135,7 @@ class Planner:
         return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Add a verdict's changes of other memories to the plan."""
+        """Add to the plan what a verdict changes in other memories."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})

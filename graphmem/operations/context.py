@@ -122,7 +122,7 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def context_budget(self, remaining: int | None = None) -> ContextBudget:
-        """Tokens that may be injected, by the tokens left in the context.
+        """Maximum number of injected tokens, given the rest of the context.
 
         The default of `remaining` is 100,000.
         """

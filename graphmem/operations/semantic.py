@@ -59,7 +59,7 @@ class SemanticOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("surface",)}, command="boundary")
     def boundary(self, module: Annotated[str, Ref()], limit: Limit = 50) -> ModuleBoundary:
-        """Find where a module can be cut off from the others, or in two.
+        """Find where a module can be separated or split in two.
 
         Its interface, its dependencies, its cycles, and the two parts between which the fewest edges cross.
 

@@ -152,7 +152,9 @@ class PeopleFiles:
         self._expect_ours(target, root, personal=personal, remote=remote)
         above = next((one for one in target.parents if one.exists()), target.anchor)
         if target.is_dir() or not Path(above).is_dir():
-            raise BadInputError(f"{path} cannot be a file; choose a path in an existing directory", argument="path", path=str(path))
+            raise BadInputError(
+                f"{path} is a directory or lies in a missing one; choose a file in an existing directory", argument="path", path=str(path)
+            )
         try:
             return sync(self.book, target, self.data_dir, actor, dry_run, personal=personal)
         except OSError as error:

@@ -103,7 +103,7 @@ class SystemQuestions:
             return at
 
     def boundary(self, module: str, limit: int = 50) -> ModuleBoundary:
-        """Find where a module can be cut off from the others, or in two.
+        """Find where a module can be separated or split in two.
 
         Raises:
             SymbolNotFoundError: the module is unknown.

@@ -111,7 +111,7 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return names and their meanings in columns."""
+    """Return the names of a file and the symbols they refer to, as columns."""
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}
     names: dict[str, list[Any]] = {"line": [], "column": [], "end": [], "role": [], "ref": []}

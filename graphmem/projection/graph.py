@@ -62,7 +62,7 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Look-up of the row numbers that have a text in a column, ascending."""
+    """Finds the rows whose column equals a given text, in ascending order."""
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()

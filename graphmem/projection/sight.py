@@ -18,7 +18,10 @@ _levels: ContextVar[frozenset[str] | None] = ContextVar("graphmem_seen_visibilit
 
 @contextmanager
 def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
-    """Hide memories of other visibilities in the block; None hides nothing."""
+    """Show only memories of these visibilities inside the `with` block.
+
+    None shows all.
+    """
     before = _levels.set(visibilities)
     try:
         yield

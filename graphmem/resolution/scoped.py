@@ -385,7 +385,7 @@ class ScopedRules(PackageRules):
         return not accepted <= self.final_types or (given[0] == EXTI and ("(" in given[2] or not outside))
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the type of a function that is written outside its type."""
+        """Return the type that owns a method defined outside of the type's body."""
         scope, name = self.definition_slot(entry, position)
         first, *others = name.split(".")[:-1] or [""]
         places = inference.lookup(entry, scope, first, 1 << 30) if first else None

@@ -186,7 +186,7 @@ def _flag(value: Any) -> bool:
 
 def _object(value: Any) -> str:
     if not isinstance(orjson.loads(_text(value, MAX_BYTES)), dict):
-        raise ValueError("it is not a JSON object")
+        raise ValueError("the value is not a JSON object")
     return str(value)
 
 

@@ -117,7 +117,7 @@ class CoAccessRow(NamedTuple):
 
 
 class KeyRow(NamedTuple):
-    """A framework key with a function that handles it."""
+    """A key that a framework dispatches on, such as a route, and its handler."""
 
     id: str
     kind: str

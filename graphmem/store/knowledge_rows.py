@@ -117,5 +117,7 @@ def check_rows(shape: Shape, rows: Sequence[Any]) -> None:
         BadInputError: an id is repeated, or an item is not a row of this shape.
     """
     ids = [row[0] for row in rows]
-    if len(set(ids)) != len(ids) or not all(isinstance(row, shape.kind) for row in rows):
-        raise BadInputError(f"{shape.label} rows repeat an id or have another type; use each id once", argument=str(shape.label))
+    if not all(isinstance(row, shape.kind) for row in rows):
+        raise BadInputError(f"a {shape.label} row has another type; pass only {shape.kind.__name__}", argument=str(shape.label))
+    if len(set(ids)) != len(ids):
+        raise BadInputError(f"an id of {shape.label} occurs twice; use each id once", argument=str(shape.label))

@@ -111,7 +111,7 @@ def _impact(memory: GraphMem) -> str:
         if not any(hit.symbol.name == "outer" for hit in memory.impact(f"{path}:{name}").hits):
             missing.append(path)
     if missing:
-        raise RuntimeError(f"a call in the sample project was not found in {', '.join(missing)}")
+        raise RuntimeError(f"a call in the sample file was not found ({', '.join(missing)}); reinstall graphmem")
     return f"the caller is found in {len(SAMPLES)} languages"
 
 

@@ -329,7 +329,7 @@ export const words = {
     cut: {
       title: "Where would I cut this module?",
       hint: "Its interface, the cost of cutting it off, its cycles, and the cheapest line through it.",
-      off: (name) => `Cut ${name} off`,
+      off: (name) => `Separate ${name} from the rest`,
       cost: (into, users, symbols, out, used) => `${many(users, "module")} use it by ${many(into, "edge")} to ${many(symbols, "symbol")}. It uses ${many(used, "module")} by ${many(out, "edge")}.`,
       surface: "Interface",
       surface_hint: "What other modules use, and so what has to stay.",

@@ -142,7 +142,7 @@ class CFamilyRules(ScopedRules):
         return [(function, len(chosen)) for function in chosen]
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
-        """Return the points of an argument for a parameter, as written."""
+        """Score how well an argument fits the source text of a parameter."""
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:

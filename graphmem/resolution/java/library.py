@@ -59,7 +59,7 @@ def result(inference: Inference, atom: Outside, call: Call) -> Type | None:
 
 
 def _arithmetic(inference: Inference, call: Call) -> Type:
-    """Return the result of an operator on texts, numbers or truth values."""
+    """Return the result type of an operator on strings, numbers or booleans."""
     sides = [_names(inference, call, position) for position in range(len(call.args))]
     for side in sides:
         if "String" in side or "str" in side:
