@@ -105,7 +105,7 @@ def test_a_prefix_of_the_vector_is_a_model_of_its_own(served):
         ((200, b"<html>", {}), "does not follow the protocol"),
         ((200, b'{"data": []}', {}), "for 3 texts"),
         ((200, b'{"data": [{"index": 0, "embedding": [1, 2]}]}', {}), "for 3 texts"),
-        ((200, json.dumps({"data": [{"index": n, "embedding": [0, 0]} for n in range(3)]}).encode(), {}), "are zero"),
+        ((200, json.dumps({"data": [{"index": n, "embedding": [0, 0]} for n in range(3)]}).encode(), {}), "is zero"),
         ((200, json.dumps({"data": [{"index": n, "embedding": [float("nan"), 0]} for n in range(3)]}).encode(), {}), "not finite"),
     ],
 )
