@@ -89,17 +89,19 @@ class MapNotes:
         wanted = raw(module)
         with self._lock:
             path = self._path()
-            entries = self._placed(self._read(path))
+            found = self._read(path)
+            # An entry whose module is gone keeps the name that it had.
+            entries = [replace(one, module=name or one.module) for one, name in zip(found, self._names(found), strict=True)]
             modules = self._modules()
             at = modules.find(wanted)
             if at is None:
                 raise SymbolNotFoundError(f"unknown module {module!r}; `graphmem modules` lists them", ref=module, suggestions=[])
             group_of = modules.groups[at]
-            before = next((one for one in entries if one.module == group_of.name), None)
+            before = next((one for one, name in zip(entries, self._names(entries), strict=True) if name == group_of.name), None)
             rest = [one for one in entries if one is not before]
             made = replace(before or _plain(group_of.name), files=_anchors(modules, group_of.paths), **changed)
             if replace(made, files=[]) != _plain(group_of.name):
-                rest.append(made)
+                rest.insert(0, made)
             if len(rest) > MOST:
                 raise BadInputError(f"{FILE} has {MOST:,} entries; remove some before you add more", argument="module")
             _write(path, rest)
@@ -123,7 +125,12 @@ class MapNotes:
         return MapEntries(placed, FILE, notes)
 
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
-        """The entries under the present names of their modules.
+        """The entries under the present names of their modules."""
+        placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
+        return sorted(placed, key=lambda one: (not one.module, one.module))
+
+    def _names(self, entries: list[MapEntry]) -> list[str]:
+        """The present name of the module of each entry; "" if it is gone.
 
         An entry belongs to the module that has most of its files; without any of them, to the module of its name.
         """
@@ -137,8 +144,8 @@ class MapNotes:
             name = best or (one.module if one.module in names else "")
             name = "" if name in taken else name
             taken.add(name)
-            found.append(replace(one, module=name))
-        return sorted(found, key=lambda one: (not one.module, one.module))
+            found.append(name)
+        return found
 
     def _read(self, path: Path) -> list[MapEntry]:
         try:
@@ -199,13 +206,14 @@ def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
 def _write(path: Path, entries: Sequence[MapEntry]) -> None:
     """Replace the file in one step; a failure leaves the old one."""
     rows = []
-    for one in sorted(entries, key=lambda one: (one.module, one.files)):
+    for one in sorted(entries, key=lambda one: one.module):
         row = {key: value for key, value in asdict(one).items() if value or key == "module"}
         rows.append(row)
     text = json.dumps({"version": VERSION, "modules": rows}, indent=2, ensure_ascii=False) + "\n"
     try:
         path.parent.mkdir(exist_ok=True)
-        hide_from_git(path.parent)
+        if path.parent.name == Path(FILE).parent.name:  # a link may lead to a directory of the project's own files
+            hide_from_git(path.parent)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix="map-", suffix=".json.new")
         made = Path(name)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -136,6 +137,30 @@ def test_modules_say_what_they_do_and_keep_what_people_change(shop, tmp_path):
         shop.map_entries()
     with pytest.raises(BadInputError, match="colour"):
         shop.change_map("pay", colour="red")
+
+
+def test_what_people_said_of_a_module_that_is_gone_outlives_other_changes(shop, tmp_path):
+    shop.change_map("pay", note="Ask Ada.")
+    file = tmp_path / "shop" / ".graphmem" / "map.json"
+    file.write_text(file.read_text().replace('"pay', '"sold'))
+    (lost,) = shop.map_entries().entries
+    assert (lost.module, lost.note) == ("", "Ask Ada.")
+    shop.change_map("ship", name="Parcels")
+    shop.change_map("ship", group="outside")
+    answer = shop.map_entries()
+    assert [(one.module, one.name, one.note) for one in answer.entries] == [("ship", "Parcels", ""), ("", "", "Ask Ada.")]
+    assert len(answer.notes) == 1
+    assert [one["module"] for one in json.loads(file.read_text())["modules"]] == ["ship", "sold"]
+
+
+def test_a_map_that_is_kept_elsewhere_hides_nothing_from_git(shop, tmp_path):
+    root = tmp_path / "shop"
+    (root / "docs").mkdir()
+    (root / ".graphmem").mkdir()
+    (root / ".graphmem" / "map.json").symlink_to(Path("..", "docs", "map.json"))
+    shop.change_map("pay", name="Payments")
+    assert [one.name for one in (root / "docs").iterdir()] == ["map.json"]
+    assert shop.map_entries().entries[0].name == "Payments"
 
 
 @pytest.mark.parametrize("given", [{"colour": "red"}, {"pinned": [1]}, {"pinned": [9, 9]}, {"name": "x" * 61}, {"note": "a\x00b"}])
