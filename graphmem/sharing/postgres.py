@@ -7,6 +7,7 @@ every machine compares everything again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -26,6 +27,8 @@ PAGE: Final = 1_000  # operations read at once
 BATCH: Final = 1_000  # operations written in one transaction
 CONNECT_S: Final = 5
 STATEMENT_MS: Final = 60_000
+_SCHEMES: Final = ("postgresql://", "postgres://")
+_SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that never hold a secret
 _LOCK: Final = 0x6772_6170  # advisory lock of the one who makes the tables
 _TABLES: Final = (
     "CREATE SCHEMA IF NOT EXISTS graphmem",
@@ -76,12 +79,19 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
         self._error = psycopg.Error
         self._project = project
-        if not url.startswith(("postgresql://", "postgres://")):
-            raise SharingError(f"{shown(url)} is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+        if not url.startswith(_SCHEMES):
+            raise SharingError("this is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+        host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
         try:
+            if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host
+                raise psycopg.ProgrammingError
             self._db: psycopg.Connection[Any] = psycopg.connect(
                 url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=f"-c statement_timeout={STATEMENT_MS}"
             )
+        except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
+            raise SharingError(
+                f"{shown(url)} has an invalid part; write special characters of names and passwords as %XX", reason="address"
+            ) from None
         except psycopg.Error as error:
             raise self._refusal(f"{shown(url)} cannot be reached", error) from error
         try:
@@ -134,7 +144,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             try:
                 ops.append(decoded(bytes(body)))
             except NewerOpError as error:
-                raise SharingError("the team uses a newer graphmem; upgrade graphmem on this machine", reason="version") from error
+                raise _newer() from error
             except UnreadableOpError as error:
                 unreadable.append(f"operation {seq} of the shared log was skipped: {error}")
         return Page(ops, rows[-1][0] if rows else after, self.head(), unreadable)
@@ -187,13 +197,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             forget.upto,
         )
         for seq, body in rows:
-            op = decoded(bytes(body))
-            if op.set or op.add:
-                words = {name: write._replace(value=None) for name, write in op.set.items() if name in WORDS}
-                self._db.execute(
-                    "UPDATE graphmem.op SET body = %s WHERE project = %s AND seq = %s",
-                    (encoded(op._replace(set={**op.set, **words}, add=())), self._project, seq),
-                )
+            erased = _without_words(bytes(body))
+            if erased is not None:
+                self._db.execute("UPDATE graphmem.op SET body = %s WHERE project = %s AND seq = %s", (erased, self._project, seq))
 
     def _one(self, statement: str, *values: Any) -> Any:
         return self._all(statement, *values)[0]
@@ -209,8 +215,36 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
 
 
+def _without_words(body: bytes) -> bytes | None:
+    """Return an operation without words of people; None if it has none.
+
+    Nothing is left of an operation that cannot be read, because it may contain the words.
+    """
+    try:
+        op = decoded(body)
+    except NewerOpError as error:
+        raise _newer() from error
+    except UnreadableOpError:
+        return b"{}"
+    if not (op.set or op.add):
+        return None
+    words = {name: write._replace(value=None) for name, write in op.set.items() if name in WORDS}
+    return encoded(op._replace(set={**op.set, **words}, add=()))
+
+
+def _newer() -> SharingError:
+    return SharingError("the team uses a newer graphmem; upgrade graphmem on this machine", reason="version")
+
+
 def shown(url: str) -> str:
-    """Return an address without its password."""
-    head, at, rest = url.rpartition("@")
-    start, _, person = head.partition("//")
-    return f"{start}//{person.partition(':')[0]}@{rest}" if at else url
+    """Return an address without its password, and with few options."""
+    if not url.startswith(_SCHEMES):
+        return "an invalid address" if url else ""
+    start, _, rest = url.partition("//")
+    rest, _, options = rest.partition("?")
+    head, at, place = rest.rpartition("@")
+    person = re.split("[:/]", head)[0]
+    if not at and "@" in options:  # the question mark may be of the password
+        return f"{start}//{re.split('[:/]', rest)[0]}"
+    kept = "&".join(one for one in options.split("&") if one.partition("=")[0] in _SHOWN)
+    return f"{start}//{person}{at}{place}" + (f"?{kept}" if kept else "")

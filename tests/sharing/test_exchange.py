@@ -229,6 +229,25 @@ def test_operations_of_strangers_are_checked(two, url) -> None:
     assert ben.contents() == ["Carts expire after a day."]
 
 
+def test_a_memory_with_an_unreadable_operation_can_be_forgotten(two, url) -> None:
+    ann, ben = two
+    told = ann.say("The door code is zanzibar.")
+    ann.sync()
+    with psycopg.connect(url) as db:
+        columns = "(project, seq, id, device, person, memory, body)"
+        wrong = b'{"memory": "the door code is zanzibar"}'
+        db.execute(f"INSERT INTO graphmem.op {columns} VALUES (%s, 2, gen_random_uuid(), '', '', %s, %s)", (KEY, told.id, wrong))
+        db.execute("UPDATE graphmem.project SET head = 2")
+    ben.sync()
+    ann.sync()
+    ann.gm.forget(told.id, hard=True)
+    assert ann.sync().waiting == 0
+    ben.sync()
+    assert ann.contents() == ben.contents() == []
+    with psycopg.connect(url) as db:
+        assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+
+
 def test_a_secret_that_others_sent_is_left_out(two, url) -> None:
     ann, ben = two
     ann.say("The staging key is in the vault, look under PLACE.")

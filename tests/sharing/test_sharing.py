@@ -10,6 +10,7 @@ from graphmem.errors import SharingError
 from graphmem.server.keeper import TASKS
 from graphmem.settings import Settings, load_settings
 from graphmem.sharing.identity import person_of, project_key
+from graphmem.sharing.postgres import shown
 
 NOWHERE = "postgresql://ann:secret@/none?host=/nowhere"
 
@@ -63,6 +64,41 @@ def test_offline_nothing_is_lost_and_the_status_says_why(opened, url) -> None:
     assert ann.doctor()["sharing"]["waiting"] == 1
     assert ann.sync_memories(url).waiting == 0
     assert ann.sharing_status().error == ""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ann:secret@db/team",
+        "host=db password=secret",
+        "postgresql://ann:secret%@localhost:1/team",
+        "postgresql://ann:?secret@localhost:1/team",
+        "postgresql://ann:@secret@localhost:1/team",
+        "postgresql://ann:secret/@localhost:1/team",
+        "postgresql://localhost:1/team?password=secret",
+        "postgresql://localhost:1/team?password=@secret",
+        "postgresql://localhost:1/team?password=secret@",
+        "postgresql://localhost:1/team?wrong=1&password=secret%",
+    ],
+)
+def test_no_answer_and_no_error_has_the_password(opened, address) -> None:
+    ann = opened("Ann", address)
+    with pytest.raises(SharingError) as caught:
+        ann.sync_memories(key="shop")
+    assert "secret" not in str(caught.value)
+    assert "secret" not in str(ann.sharing_status())
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("", ""),
+        ("postgresql://db/team", "postgresql://db/team"),
+        ("postgresql://ann:x@db:5432/team?sslmode=verify-full&passfile=/x", "postgresql://ann@db:5432/team?sslmode=verify-full"),
+    ],
+)
+def test_an_address_stays_readable(address, text) -> None:
+    assert shown(address) == text
 
 
 def test_deleted_memories_come_back_only_when_asked(opened, url) -> None:
