@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from graphmem.parsing.chunks import chunk
@@ -139,3 +141,30 @@ def test_a_component_is_parsed_without_errors():
     facts = extract("A.vue", source, "typescript", "")
     assert facts.error_count == 0
     assert [(one.name, one.start_line) for one in facts.definitions[1:]] == [("a", 2)]
+
+
+def test_a_script_in_a_comment_is_left_out():
+    source = (
+        b"<!--\n<script>\nfunction old() {}\n</script>\n-->\n<script>\nconst begin = '<!--'\nfunction a() {}\n</script>\n<p>{a()}</p>\n"
+    )
+    facts = extract("A.svelte", source, "typescript", "")
+    assert [(one.name, one.start_line) for one in facts.definitions[1:]] == [("begin", 7), ("a", 8)]
+    assert any(one.kind == "call" and one.line == 10 for one in facts.references)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        b"{" + b" as" * 20_000,
+        b"<script>" * 8_000,
+        b"<script '" * 8_000,
+        b"<!--" * 20_000,
+        b"{{" * 30_000,
+        b" v-for='x' v-for=\"" + b" in " * 20_000,
+    ],
+)
+def test_parts_of_components_without_an_end_take_little_work(part):
+    begun = time.process_time()
+    assert len(code_of(b"<template></template>\n" + part)) == 22 + len(part)
+    assert len(code_of(b"<div></div>\n" + part)) == 12 + len(part)
+    assert time.process_time() - begun < 3, "in time proportional to the square of the length it takes more than 4 s"

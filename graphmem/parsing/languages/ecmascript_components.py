@@ -6,20 +6,30 @@ Scripts and the expressions of the markup stay in their places. All other bytes 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 _IS_MARKUP: Final = re.compile(rb"\s*(?:<!--|<[A-Za-z][\w.:-]*(?=[\s/>])|\{[#@])")
-_SCRIPT: Final = re.compile(rb"<script\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>(?P<code>.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
-_SKIPPED: Final = re.compile(rb"<!--.*?-->|<style\b.*?</style\s*>", re.DOTALL | re.IGNORECASE)
+_ATTRIBUTES: Final = rb"(?:[^>\"']|\"[^\"]{0,500}\"|'[^']{0,500}'){0,500}"
+_SCRIPT: Final = re.compile(rb"<script\b" + _ATTRIBUTES + rb">(?P<code>.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_END_OF_SCRIPT: Final = re.compile(rb"</script\s*>", re.IGNORECASE)
+_COMMENT: Final = re.compile(rb"<!--.*?-->", re.DOTALL)
+_END_OF_COMMENT: Final = re.compile(rb"-->")
+_STYLE: Final = re.compile(rb"<style\b.*?</style\s*>", re.DOTALL | re.IGNORECASE)
+_END_OF_STYLE: Final = re.compile(rb"</style\s*>", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(rb"^<template\b", re.MULTILINE)
 _COMPONENT: Final = re.compile(rb"<(?P<code>[A-Z]\w*(?:\.\w+)*)(?=[\s/>])")
 _NESTED: Final = rb"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
-_BRACES: Final = re.compile(rb"\{(?:[#:](?:else\s+)?(?:if|each|await|key)\b|@\w+\b)?(?P<code>" + _NESTED + rb"?)(?:\bas\b[^{}]*)?\}")
+_BRACES: Final = re.compile(rb"\{(?:[#:](?:else\s+)?(?:if|each|await|key)\b|@\w+\b)?(?P<code>" + _NESTED + rb"?)(?:\bas\b[^{}]{0,200})?\}")
 _DOUBLE_BRACES: Final = re.compile(rb"\{\{(?P<code>.*?)\}\}", re.DOTALL)
+_END_OF_BRACES: Final = re.compile(rb"\}\}")
 _DIRECTIVE: Final = re.compile(
     rb"(?<=\s)(?:[@:][\w.:\[\]-]+|v-(?!slot|for)[\w.:-]+)\s*=\s*(?P<quote>[\"'])(?P<code>[^\"']*?|(?<=\")[^\"]*?|(?<=')[^']*?)(?P=quote)"
 )
-_LOOP: Final = re.compile(rb"(?<=\s)v-for\s*=\s*\"[^\"]*?\s(?:in|of)\s(?P<code>[^\"]*)\"")
+_LOOP: Final = re.compile(rb"(?<=\s)v-for\s*=\s*\"[^\"]{0,200}?\s(?:in|of)\s(?P<code>[^\"]{0,1000})\"")
+_PARTS: Final = (_COMMENT, _STYLE, _SCRIPT)
+# A part without an end is searched to the end of the text at each of its beginnings; so the search stops at the last end.
+_ENDS: Final = {_SCRIPT: _END_OF_SCRIPT, _COMMENT: _END_OF_COMMENT, _STYLE: _END_OF_STYLE, _DOUBLE_BRACES: _END_OF_BRACES}
 
 
 def code_of(source: bytes) -> bytes:
@@ -30,15 +40,18 @@ def code_of(source: bytes) -> bytes:
     if not _IS_MARKUP.match(source) or (b"</" not in source and b"/>" not in source):
         return source
     code = bytearray(re.sub(rb"[^\r\n]", b" ", source))
-    markup = source
-    for match in (*_SKIPPED.finditer(source), *_SCRIPT.finditer(source)):
-        blank = re.sub(rb"[^\r\n]", b" ", match[0])
-        markup = markup[: match.start()] + blank + markup[match.end() :]
-    for match in _SCRIPT.finditer(source):
-        code[match.start("code") : match.end("code") + 1] = match["code"] + b";"
+    markup = bytearray(source)
+    end = 0
+    for match in sorted((match for pattern in _PARTS for match in _found(pattern, source)), key=_start):
+        if match.start() < end:
+            continue  # a script in a comment, or a comment in a script
+        end = match.end()
+        markup[match.start() : end] = re.sub(rb"[^\r\n]", b" ", match[0])
+        if match.re is _SCRIPT:
+            code[match.start("code") : match.end("code") + 1] = match["code"] + b";"
     patterns = (_DOUBLE_BRACES, _DIRECTIVE, _LOOP) if _TEMPLATE.search(source) else (_BRACES,)
     for pattern in (_COMPONENT, *patterns):
-        for match in pattern.finditer(markup):
+        for match in _found(pattern, bytes(markup)):
             first, last = match.span("code")
             if not match["code"].strip() or match["code"].lstrip().startswith((b"/", b":")):
                 continue
@@ -51,3 +64,14 @@ def code_of(source: bytes) -> bytes:
             elif code[last] not in b"\r\n":
                 code[last] = ord(";")
     return bytes(code)
+
+
+def _start(match: re.Match[bytes]) -> int:
+    return match.start()
+
+
+def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield all matches, in time proportional to the text."""
+    end = _ENDS.get(pattern)
+    last = len(text) if end is None else max((match.end() for match in end.finditer(text)), default=0)
+    return pattern.finditer(text, 0, last)
