@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -106,6 +107,27 @@ def test_every_name_of_a_source_stands_where_it_is_written(shop):
     }
     assert {("checkout", "shop/cart.py:checkout"), ("rounded", "shop/price.py:rounded"), ("total", "shop/price.py:Price.total")} <= said
     assert not found.is_stale
+
+
+@pytest.mark.parametrize("place", ["a.py", "inner/b.py"])
+def test_a_link_in_the_place_of_an_indexed_file_is_not_followed(tmp_path, place):
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for name in ("a.py", "inner/b.py"):
+        for where in (root, outside):
+            (where / name).parent.mkdir(parents=True, exist_ok=True)
+            (where / name).write_text(f"{where.name} = 1\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        assert memory.file_source(place).text == "root = 1\n"
+        part = root / place.partition("/")[0]
+        part.rename(tmp_path / "moved")
+        part.symlink_to(outside / part.name)
+        found = memory.file_source(place)
+        assert (found.text, found.is_stale) == ("", True)
+        assert "cannot be read any more" in found.note
+        part.unlink()
+        os.mkfifo(part)
+        assert memory.file_source(place).text == ""
 
 
 def test_a_folder_lists_folders_first_and_joins_lonely_ones(shop):
