@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_COMMITS: Final = 5_000  # the newest; older ones have little weight
 MOST_FILES: Final = 200  # of one commit; a larger one moves or formats code, and shows no knowledge
+_ENTRY: Final = re.compile(r"\x01(?=\d{4}-\d\d-\d\dT[^\0]{8,20}\0)")  # names of people and files may hold the first sign
 HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
 
@@ -65,7 +67,7 @@ def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dic
     text = os.fsdecode(_git.run(root, *command))
     found: dict[str, Known] = defaultdict(Known)
     read = 0
-    for entry in filter(None, text.split("\x01")):
+    for entry in _ENTRY.split(text)[1:]:
         at, name, *paths = entry.split("\0")
         paths = [path.strip("\n") for path in paths if path.strip("\n")]
         read += 1
