@@ -26,6 +26,7 @@ STATUS: Final[dict[str, int]] = {
     "NOT_FOUND": 404,
     "AMBIGUOUS": 409,
     "CONFLICT": 409,
+    "SHARING": 503,
     "LIMIT": 413,
     "INTERNAL": 500,
     "TIMEOUT": 504,

@@ -16,7 +16,7 @@ import numpy as np
 from graphmem.errors import EmbedderError
 from graphmem.injection.agent import MAX_CANDIDATES, MIN_SIMILARITY, Candidate, Context
 from graphmem.injection.ask import Ask
-from graphmem.injection.floor import sentences_of, spoken_of
+from graphmem.injection.floor import WORDS, sentences_of, spoken_of
 from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_use
 from graphmem.memory.types import LIVE_STATUSES, SOURCES, TRAPS
@@ -186,18 +186,19 @@ class Finder:
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
         """Return the best definition of each file that a text concerns.
 
-        The best comes first. The list is empty if the graph is not loaded or time is short. The search takes at most half of the
-        remaining time.
+        The best comes first. A definition counts if it has enough words of the text, see `floor.WORDS`. The list is empty if the graph is
+        not loaded or time is short. The search takes at most half of the remaining time.
         """
         left = (until - time.monotonic()) / 2
         if left < PLACES_S or self._projections.graph_if_ready() is None:
             return []
+        words = frozenset().union(*sentences_of(text[:MAX_QUERY]))
         request = Request(
             query=text[:MAX_QUERY], k=PLACES_K, files=tuple(files[:MAX_FILES]), kinds=frozenset({"code"}), explain=False, deadline_s=left
         )
         best: dict[str, SearchHit] = {}
         for hit in self._searcher.search(request, self._state, wait=False).hits:
-            if hit.qualname:
+            if hit.qualname and _has_words_of(hit, words):
                 best.setdefault(hit.path, hit)
         return list(best.values())
 
@@ -369,3 +370,9 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     The confidence is the confidence in use. Trust keeps fragments of a rules file from displacing lessons taught by people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
+
+
+def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
+    """Whether a definition has enough words of a text: one could be chance."""
+    own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
+    return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

@@ -142,8 +142,9 @@ def test_search_says_where_what_and_why(graphmem, indexed: Path) -> None:
     ran = graphmem("search", "checkout", cwd=indexed)
     assert ran.code == 0, ran.said
     assert "shop/cart.py" in ran.out
-    assert "answered by" in ran.out
-    answer = _json(graphmem("search", "add", "prices", "up", "--json", "-n", "3", cwd=indexed))
+    assert "function, lines " in ran.out
+    assert "answered by" in graphmem("search", "checkout", "--explain", cwd=indexed).out
+    answer = _json(graphmem("search", "add", "prices", "up", "--json", "-n", "3", "--explain", cwd=indexed))
     assert answer["query"] == "add prices up"
     assert answer["hits"]
     assert all(hit["parts"] for hit in answer["hits"])

@@ -69,7 +69,7 @@ def test_no_rows_are_no_work(store):
         (rows(["a"], vectors=[[1, np.inf, 0, 0]]), "not finite"),
         (rows(["a"], vectors=[[0, 0, 0, 0]]), "zero"),
         (rows(["a"], 3), "fixed_size_list"),
-        (rows(["a", "a"]), "repeated"),
+        (rows(["a", "a"]), "occurs twice"),
         (rows(["a"]).set_column(0, "text_hash", pa.array([None], pa.string())), "missing"),
         (rows(["a"]).rename_columns(["hash", "vector"]), "text_hash"),
         (rows(["a"]).set_column(1, "vector", pa.array([None], pa.list_(pa.float32(), 4))), "missing"),
