@@ -144,7 +144,7 @@ class Collector:
             if base is not None:
                 if (row is not None or touched.ended_by in _ERASING) and view is not None and not view.is_erased:
                     upto = 0 if one in self._side.ids(dirty=DIRTY) else int(self._side.get("cursor", "0"))
-                    self._side.queue([self.op(one, touched.at, {}, forget=tuple(base.heads.get(TEXT, ())), upto=upto)])
+                    self._side.queue([self.op(one, touched.at, {}, forget=self._erased(one, base), upto=upto)])
                 self._side.put_base(one, None)
             return
         now = record_of(self._book, row, describer.name, self._is_shared_id)
@@ -161,6 +161,19 @@ class Collector:
             self._new(one, touched, now, view)
         else:
             self._side.mark(one, DIRTY)
+
+    def _erased(self, one: str, base: Base) -> tuple[str, ...]:
+        """Return the operations whose words a `forget` of this machine erases.
+
+        These are the texts that its user saw, and what waits here for the shared log.
+        """
+        found = set(base.heads.get(TEXT, ()))
+        known = {each for ids in (*base.heads.values(), *base.elements.values()) for each in ids}
+        for op in reversed(self._side.outbox(one)):
+            if op.id in known or (op.drop and not op.set):
+                found.add(op.id)
+                known.update(*(write.seen for write in op.set.values()), *op.drop.values())
+        return tuple(sorted(found))
 
     def _new(self, one: str, touched: _Touched, now: Record, view: Shared) -> None:
         op = self.op(

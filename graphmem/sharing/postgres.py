@@ -226,10 +226,10 @@ def _without_words(body: bytes) -> bytes | None:
         raise _newer() from error
     except UnreadableOpError:
         return b"{}"
-    if not (op.set or op.add):
+    if not (op.set or op.add or op.drop):
         return None
     words = {name: write._replace(value=None) for name, write in op.set.items() if name in WORDS}
-    return encoded(op._replace(set={**op.set, **words}, add=()))
+    return encoded(op._replace(set={**op.set, **words}, add=(), drop={}))
 
 
 def _newer() -> SharingError:

@@ -113,6 +113,32 @@ def test_forgetting_wins_but_keeps_words_that_were_not_seen(two, url) -> None:
         assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
 
 
+@pytest.mark.parametrize("how", ["forget", "personal"])
+def test_words_that_waited_are_erased_with_the_others(two, url, how) -> None:
+    ann, ben = two
+    ann.sync()
+    told = ann.say("The door code is zanzibar.", tags=["zanzibar", "door"])
+    ann.exchange.collect()
+    for change in (
+        {"title": "Of zanzibar"},
+        {"tags": ["door"]},
+        {"tags": ["door", "zanzibar"]},
+        {"content": "The door code has four digits."},
+    ):
+        ann.gm.update_memory(told.id, **change)
+        ann.exchange.collect()
+    if how == "personal":
+        ann.gm.update_memory(told.id, visibility="personal")
+    for one in ann.rows():  # the earlier text is a memory too
+        ann.gm.forget(one, hard=True)
+    ann.exchange.collect()
+    assert ann.sync().waiting == 0
+    ben.sync()
+    assert ben.contents() == []
+    with psycopg.connect(url) as db:
+        assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+
+
 def test_personal_memories_stay(two) -> None:
     ann, ben = two
     ann.say("I dislike tabs in this project.", visibility="personal")
