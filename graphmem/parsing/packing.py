@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.model import ChunkRow, PackedChunkRow
 from graphmem.parsing.facts import Binding, Definition, FileFacts, Import, Parameter, Reference
 from graphmem.parsing.grammar import extraction_version
+from graphmem.parsing.language import languages
 from graphmem.runtime.compression import deflate, deflated, inflated
 from graphmem.runtime.resources import digest
 
@@ -134,8 +135,8 @@ class ParsedFile:
 
 def head_of(facts: FileFacts) -> Head:
     """Return the head of a file's facts."""
-    definitions = facts.definitions
-    is_test = bool(definitions) and "test" in definitions[0].modifiers
+    spec = languages().get(facts.language)  # plain text has none
+    is_test = spec is not None and spec.tests.is_test_path(facts.path)
     return Head(
         facts.path, facts.language, facts.content_hash, facts.size_bytes, facts.lines, is_test, facts.error_count, facts.diagnostics
     )

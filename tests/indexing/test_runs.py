@@ -44,6 +44,20 @@ def test_the_same_tree_gives_the_same_bytes_whatever_the_number_of_workers(starl
     assert lines(one) == lines(two)
 
 
+def test_a_file_of_tests_is_marked_by_its_path(tmp_path, open_memory):
+    root = tmp_path / "tree"
+    (root / "tests").mkdir(parents=True)
+    for path in ("a.py", "test_a.py", "tests/b.py", "tests/notes.md"):
+        (root / path).write_text("a = 1\n")
+    memory = open_memory()
+    memory.index(root)
+    (root / "test_a.py").rename(root / "c.py")
+    (root / "a.py").rename(root / "test_c.py")
+    memory.index(root)
+    files = {row["path"]: row["is_test"] for row in memory.export() if row["kind"] == "File"}
+    assert files == {"c.py": False, "test_c.py": True, "tests/b.py": True, "tests/notes.md": False}
+
+
 def test_the_summary_counts_what_the_graph_holds(starlette_tree, open_memory):
     memory = open_memory()
     summary = memory.index(starlette_tree)
