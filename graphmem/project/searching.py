@@ -72,8 +72,9 @@ class SearchQuestions:
         answer = self.searcher.search(request, self.graph.state)
         hits = self._with_structure(request, answer.hits)
         unknown = request.wants_code and self._is_indexed and is_unknown(query, hits)
-        near = near_names(self.graph.view(), query) if unknown else []
-        answer = dataclasses.replace(answer, hits=hits, groups=grouped(hits), facets=counted(hits), near=near)
+        near, note = near_names(self.graph.view(), query) if unknown else ([], "")
+        notes = [*answer.notes, note] if note else answer.notes
+        answer = dataclasses.replace(answer, hits=hits, groups=grouped(hits), facets=counted(hits), near=near, notes=notes)
         if budget_tokens is None:
             return answer
         return dataclasses.replace(answer, packed=self.packed(answer, budget_tokens))

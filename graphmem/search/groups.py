@@ -14,6 +14,7 @@ from graphmem.projection.text import STOP_WORDS
 from graphmem.search.query_type import mentions
 
 NEAR: Final = 8  # maximum near names of a query
+WORDS: Final = 16  # maximum words of a query that are compared with names
 _OF_WORD: Final = 3  # maximum near names of one word
 _LEAST: Final = 3  # minimum letters of a word
 _ALIKE: Final = 0.75  # similarity of file names
@@ -47,16 +48,18 @@ def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
     return not any(word in text.casefold() for text in said)
 
 
-def near_names(view: GraphView, query: str) -> list[NearMiss]:
-    """Return names of symbols and files that are spelt like words of a query."""
+def near_names(view: GraphView, query: str) -> tuple[list[NearMiss], str]:
+    """Return names of symbols and files that are spelt like words of a query.
+
+    Each word is compared with all names, so only the first words of a long query are compared. A note says so; else it is empty.
+    """
     found: dict[str, str] = {}
-    files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in reversed(view.paths)}
-    for mention in mentions(query):
-        word = mention.text
-        if len(word) < _LEAST or word.casefold() in STOP_WORDS:
-            continue
+    files = {path.rpartition("/")[2].partition(".")[0].casefold(): path for path in sorted(view.paths, reverse=True)}
+    words = [one.text for one in mentions(query) if len(one.text) >= _LEAST and one.text.casefold() not in STOP_WORDS]
+    for word in words[:WORDS]:
         near = suggest(view, word, _OF_WORD)
         near += [files[name] for name in difflib.get_close_matches(word.casefold(), files, n=1, cutoff=_ALIKE)]
         for ref in near:
             found.setdefault(ref, word)
-    return [NearMiss(word, ref) for ref, word in list(found.items())[:NEAR]]
+    note = f"similar names were looked up for the first {WORDS} of {len(words):,} words" if len(words) > WORDS else ""
+    return [NearMiss(word, ref) for ref, word in list(found.items())[:NEAR]], note

@@ -175,3 +175,12 @@ def test_evidence_without_a_model_begins_with_code_and_follows_its_calls(shop):
     assert facets[-1] == "tests"
     assert len([one for at, one in enumerate(facets) if at == 0 or facets[at - 1] != one]) == len(set(facets))
     assert sorted(number for group in reply.evidence.groups for number in group.hits) == list(range(1, len(facets) + 1))
+
+
+def test_only_the_first_words_of_a_long_query_are_compared_with_names(shop):
+    unknown = [f"qzx{number}" for number in range(40)]
+    few = shop.search(" ".join([*unknown[:15], "discountde"]), kinds=["prose"])
+    many = shop.search(" ".join([*unknown, "discountde"]), kinds=["prose"])
+    assert ([one.word for one in few.near], few.hits, many.hits) == (["discountde"], [], [])
+    assert many.near == []
+    assert "similar names were looked up for the first 16 of 41 words" in many.notes
