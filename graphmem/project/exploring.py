@@ -21,10 +21,8 @@ from graphmem.resolution.rules import RULES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from graphmem.answers.vocabulary import FileRole
     from graphmem.project.derived import Semantics, SemanticSource
     from graphmem.project.graph_source import GraphSource
-    from graphmem.projection.graph import GraphView
 
 MAX_EDGES: Final = 6_000  # edges between files sent with the map, heaviest first
 MAX_SYMBOLS: Final = 5_000  # symbols of one picture
@@ -52,9 +50,10 @@ class Pictures:
         """
         if edges < 0:
             raise BadInputError(f"edges is {edges}; give 0 or more", argument="edges", value=edges)
-        _, atlas = self._drawn(roles)
+        here, atlas = self._drawn(roles)
         made, left_out = columns(atlas, edges)
-        role = self._roles()
+        with here.lock:
+            role = roles_of(here.modules)
         made["files"]["role"] = [role[path] for path in atlas.paths]
         counts = Counter(role.values())
         made["roles"] = {"role": list(ROLES), "files": [counts[one] for one in ROLES]}
@@ -75,14 +74,14 @@ class Pictures:
         """
         if limit < 1:
             raise BadInputError(f"limit is {limit}; give 1 or more", argument="limit", value=limit)
-        view, atlas = self._drawn(roles)
+        here, atlas = self._drawn(roles)
         place = {path: i for i, path in enumerate(atlas.paths)}
         unknown = next((path for path in paths if path not in place), None)
         if unknown is not None:
             raise SymbolNotFoundError(
                 f"file {unknown!r} not found in the index; the map has changed, load it again", ref=unknown, suggestions=[]
             )
-        made, left_out = symbol_columns(view, atlas, [place[path] for path in paths], limit)
+        made, left_out = symbol_columns(here.view, atlas, [place[path] for path in paths], limit)
         return Picture(made, left_out, self.graph.state())
 
     def neighbourhood(
@@ -123,25 +122,20 @@ class Pictures:
         made["rules"] = {"rule": used, "sentence": [RULES[rule].sentence for rule in used]}
         return Picture(made, left_out, self.graph.state())
 
-    def _roles(self) -> dict[str, FileRole]:
-        here = self.semantics.newest()
-        with here.lock:
-            return roles_of(here.modules)
-
-    def _drawn(self, roles: Sequence[str] | None) -> tuple[GraphView, Atlas]:
-        """Return the view and its map, which is computed once a generation."""
+    def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
+        """Return what a map was drawn from, and the map of that generation."""
         for one in roles or ():
             one_of("roles", one, ROLES)
         key = ROLES if roles is None else tuple(sorted(set(roles)))
-        view = self.graph.view()
+        here = self.semantics.newest()
+        view = here.view
         with self._lock:
             if any(one.generation != view.generation for one in self._atlases.values()):
                 self._atlases.clear()
             if key not in self._atlases:
-                here = self.semantics.newest()
                 with here.lock:
                     self._atlases[key] = draw(view, _plan(here, set(key)))
-            return view, self._atlases[key]
+            return here, self._atlases[key]
 
 
 def _plan(here: Semantics, roles: set[str]) -> Plan:

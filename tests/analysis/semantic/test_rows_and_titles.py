@@ -17,6 +17,7 @@ from graphmem.analysis.semantic.naming import Known
 from graphmem.analysis.semantic.roles import role_of
 from graphmem.analysis.semantic.titles import LONGEST, shortened, told_in
 from graphmem.errors import BadInputError, SymbolNotFoundError
+from graphmem.project import exploring
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -193,3 +194,17 @@ def test_a_module_is_cut_off_at_its_interface_and_in_two_where_least_crosses(tmp
     assert {path[0] for path in larger} == {"b"}
     assert {path[0] for path in smaller} == {"a"}
     assert crossing == 2, "the import and the call of a0"
+
+
+def test_a_map_is_answered_whole_while_the_index_changes(shop, tmp_path, monkeypatch):
+    drawn = exploring.columns
+
+    def columns(atlas, edges):
+        (tmp_path / "shop" / "pay" / "invoice.py").unlink()
+        shop.index(tmp_path / "shop")
+        return drawn(atlas, edges)
+
+    monkeypatch.setattr(exploring, "columns", columns)
+    files = shop.atlas().columns["files"]
+    assert "pay/invoice.py" in files["path"]
+    assert len(files["role"]) == len(files["path"])
