@@ -37,19 +37,16 @@ def forgotten(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
     for hit in found.impact.hits:
         if hit.symbol.id not in touched and hit.path:
             left.setdefault(hit.target, []).append(hit)
-    return [
-        _diagnostic(editor, uri, one.symbol, left[one.symbol.id])
-        for one in found.changed
-        if one.change == "signature" and one.symbol.path == path and one.symbol.id in left
-    ]
+    renewed = [one.symbol for one in found.changed if one.change == "signature"]
+    at_least = "at least " if found.impact.truncated or len(renewed) > 1 else ""  # a dependent of several is listed for one of them
+    return [_diagnostic(texts, one, left[one.id], at_least) for one in renewed if one.path == path and one.id in left]
 
 
-def _diagnostic(editor: Editor, uri: str, changed: SymbolInfo, left: list[ImpactHit]) -> lsp.Diagnostic:
-    texts = editor.texts(uri)
+def _diagnostic(texts: Texts, changed: SymbolInfo, left: list[ImpactHit], at_least: str) -> lsp.Diagnostic:
     users = "1 dependent" if len(left) == 1 else f"{len(left)} dependents"
     return lsp.Diagnostic(
         range=texts.of_symbol(changed).range,
-        message=f"the signature of {changed.name} changed since HEAD; {users} did not change: check them",
+        message=f"the signature of {changed.name} changed since HEAD; {at_least}{users} did not change: check them",
         severity=lsp.DiagnosticSeverity.Information,
         source=SOURCE,
         code="forgotten-dependents",

@@ -60,6 +60,7 @@ class Memories:
     news: Hub[MemoryChange]  # reports changes of memories
     sessions: SessionMemories
     forget_sessions: Callable[[], None]  # deletes sessions from the history
+    forget_shared: Callable[[], list[str]]  # deletes this machine's copy of what a team shares; returns names of files
     user: UserMemories  # of this person, in every project
 
     # ---- writing
@@ -312,4 +313,4 @@ class Memories:
         """
         answer = retention.delete_all(self.book, confirm, actor=actor)
         self.forget_sessions()
-        return answer
+        return replace(answer, files=[*answer.files, *self.forget_shared()])

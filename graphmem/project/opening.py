@@ -251,11 +251,10 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     )
     sessions = Sessions(book, observer, learner, learning.learn_from, feedback.heard, switch, user)
     session_memories = SessionMemories(trails, observer, sessions.observe, injector)
-    memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, user)
+    sharing = Sharing(book, graph.root_or_none, data_dir, settings)
+    memories = Memories(book, data_dir, memory_news, session_memories, history.forget_sessions, sharing.forget_all, user)
     hooks = Hooks(injector, sessions.observe, graph.root_or_none)
     search = SearchQuestions(graph, projections, searcher, semantics, injector.packed)
-
-    sharing = Sharing(book, graph.root_or_none, data_dir, settings)
 
     # The index itself.
     health = IndexHealth(store, book, projections, vectors, searcher, following, data_dir, learning.cost)

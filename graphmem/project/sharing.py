@@ -86,6 +86,14 @@ class Sharing:
         found = {name: getattr(status, name) for name in ("address", "project", "person", "last", "waiting", "error")}
         return found | {"disagreements": len(status.disagreements)}
 
+    def forget_all(self) -> list[str]:
+        """Delete this machine's copy of the shared memories.
+
+        Operations that were not sent are deleted too. Returns the names of the deleted files.
+        """
+        with self._turn:
+            return self._side.delete()
+
     def close(self) -> None:
         """Close the file. Idempotent."""
         self._side.close()

@@ -86,6 +86,18 @@ class Sidecar:
                 self._connection = None
                 seal(self._path)
 
+    def delete(self) -> list[str]:
+        """Delete the file, and return the names of what was deleted.
+
+        The next call makes a new one.
+        """
+        with self._lock:
+            self.close()
+            files = sorted(self._path.parent.glob(f"{self._path.name}*"))
+            for file in files:
+                file.unlink()
+            return [file.name for file in files]
+
     # ---- small facts
 
     def get(self, key: str, default: str = "") -> str:
