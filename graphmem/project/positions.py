@@ -359,7 +359,7 @@ def _syntax(here: _File, line: int, column: int) -> str:
         grammar = load_grammar(here.language)
     except GraphMemError:
         return ""
-    tree = grammar.parse(here.text, hasty=True)
+    tree = grammar.parse(grammar.helper.prepared(here.text), hasty=True)
     if tree is None:
         return ""
     point = (line - 1, _units(here.lines[line - 1], column, "utf8"))

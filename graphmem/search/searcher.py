@@ -81,7 +81,13 @@ class Searcher:
         self._project = ""
 
     def search(self, request: Request, state: Callable[[], IndexState], *, wait: bool = True) -> SearchAnswer:
-        """Run a search; see `GraphMem.search`. `wait` allows waiting for vectors."""
+        """Run a search; see `GraphMem.search`.
+
+        Args:
+            request: the question.
+            state: returns the state of the index.
+            wait: allows work that may take seconds: waiting for vectors, and the cross-encoder. A search without it is not counted.
+        """
         if request.wants_memories:
             self._projections.memories()
         if wait:
@@ -97,11 +103,11 @@ class Searcher:
             request,
             state(),
             level.tuned(Tuning(phases=self.phases.table())),
-            self._aids(request)._replace(reranker=self._reranker if level.name == "healthy" else None),
+            self._aids(request)._replace(reranker=self._reranker if wait and level.name == "healthy" else None),
         )
         if level.note():
             answer.notes.append(level.note())
-        if warm == self._vectors.is_loaded:  # a search that loaded the model does not predict the next one
+        if wait and warm == self._vectors.is_loaded:  # a search that loaded the model does not predict the next one
             took = (time.perf_counter() - begun) * 1000
             self._service.observe(took)
             self.tally.note(took, answer.hits)
