@@ -231,25 +231,26 @@ def test_the_panes_are_walked_and_widened_with_the_keyboard_and_stay_as_they_wer
         "document.querySelector('.ln a.name') && document.querySelector('.tree-item[aria-selected=true]')",
     )
     tab.press("t")
-    assert tab.value("document.activeElement.dataset.path") == "shop/cart.py"
+    tab.until("document.activeElement.dataset.path === 'shop/cart.py'")
     tab.press("ArrowDown")
+    tab.until("document.activeElement.dataset.path === 'shop/price.py'")
     tab.press("Enter")
     tab.until("location.search.includes('price.py') && document.querySelector('.crumbs').textContent.includes('price.py')")
     tab.until("document.querySelector('.ln a.name')?.textContent === 'RATE'")
     tab.press("s")
     tab.press("n")
-    assert tab.value("document.activeElement.textContent") == "RATE"
+    tab.until("document.activeElement.textContent === 'RATE'")
     tab.press("Enter")
     tab.until("location.search.includes('RATE')")
     wide = "document.getElementById('pane-code').offsetWidth"
     before = tab.value(wide)
     tab.value("document.querySelectorAll('.edge')[1].focus()")
     tab.press("ArrowLeft")
-    assert tab.value(wide) == before + 24
+    tab.until(f"{wide} === {before + 24}")
     tab.value("[...document.querySelectorAll('.toggle-pane')][0].click()")
     visit(page + "/explore/code?at=shop/cart.py", "document.querySelector('.ln')")
-    assert tab.value(wide) == before + 24
-    assert tab.value("document.getElementById('pane-tree').hidden")
+    tab.until(f"{wide} === {before + 24}")
+    tab.until("document.getElementById('pane-tree').hidden")
     tab.value("localStorage.removeItem('graphmem-panes')")
 
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from commands import environ, git, graphmem
 
@@ -44,3 +50,18 @@ def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, 
     assert "Ben says: Prices are whole cents; taxes are rounded once for each order." in said
     assert "Ann knows: Prices are whole cents; taxes are rounded once for each order." in said
     assert {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")} == before
+
+
+@pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])
+def test_the_example_ends_its_database_when_it_is_ended(tmp_path, postgres, environ, ended_by) -> None:
+    command = [sys.executable, "-m", "graphmem", "organisation", "try"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, **environ, "PYTHONUNBUFFERED": "1"}, stdout=subprocess.PIPE, text=True
+    ) as example:
+        assert example.stdout is not None
+        folder = next(re.findall(r"host=%2F(\S+?)%2Fpg'", line)[0] for line in example.stdout if "postgresql://" in line)
+        assert Path("/" + folder.replace("%2F", "/")).is_dir()
+        assert "Ctrl-C ends the database" in example.stdout.readline()
+        example.send_signal(ended_by)
+        assert example.wait(30) == 0
+    assert not Path("/" + folder.replace("%2F", "/")).exists()

@@ -67,19 +67,27 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="gm-try-", dir=_place()) as folder:
         Path(folder).chmod(0o711)  # the account of PostgreSQL must reach its own directory inside
         server = LocalPostgres(Path(folder) / "pg", durable=False)
+        before = signal.signal(signal.SIGTERM, _interrupt)  # by default it ends this process at once and leaves the database
         try:
             server.start()
             url = server.make("organisation")
             output.line("A PostgreSQL was started for this example. It listens on a socket alone.")
             _story(output, Path(folder), url)
             if not once:
-                output.line()
-                output.line("It still runs. To share a project of yours, run there, in another terminal:")
-                output.line((f"  graphmem sync '{url}'", SHOWN))
-                output.line("Ctrl-C ends the database and removes it.")
-                signal.sigwait({signal.SIGINT, signal.SIGTERM})
+                with contextlib.suppress(KeyboardInterrupt):
+                    output.line()
+                    output.line("It still runs. To share a project of yours, run there, in another terminal:")
+                    output.line((f"  graphmem sync '{url}'", SHOWN))
+                    output.line("Ctrl-C ends the database and removes it.")
+                    while True:
+                        signal.pause()
         finally:
             server.stop()
+            signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _place() -> str:

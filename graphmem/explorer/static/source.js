@@ -139,7 +139,12 @@ export class SourcePane {
     if (!block || (!again && !block.classList.contains("plain"))) return;
     block.classList.remove("plain");
     const first = index * BLOCK + 1;
+    const held = block.contains(document.activeElement) ? document.activeElement : null; // its element is made again
+    const line = held?.closest(".ln")?.dataset.line;
+    const links = (row) => [...(row?.querySelectorAll("a") ?? [])].filter((one) => one.className === held.className);
+    const at = line ? links(held.closest(".ln")).indexOf(held) : -1;
     fill(block, this.texts.slice(first - 1, first - 1 + BLOCK).map((_, i) => this.row(first + i)));
+    if (at >= 0) links(block.querySelector(`.ln[data-line="${line}"]`))[at]?.focus({ preventScroll: true });
     this.remark();
   }
 
