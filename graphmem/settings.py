@@ -36,6 +36,8 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "embedder_url": "would let a repository choose who reads your texts",
         "model": "would let a repository choose what is loaded into the server",
         "reranker": "would let a repository choose what is loaded into the server",
+        "reranker_key": "would be committed",
+        "reranker_url": "would let a repository choose who reads your texts",
         "host": "would let a repository open your machine to the network",
         "hosts": "would let a repository choose the host names of your server",
         "sites": "would let a repository choose which pages may use your server",
@@ -46,7 +48,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "sync_url", "model_key", "embedder_key"})
+_SECRET: Final = frozenset({"token", "sync_url", "model_key", "embedder_key", "reranker_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -103,10 +105,19 @@ class Settings:
     embedder_model: str = _setting("", "name of the model on the embedding server")
     embedder_key: str = _setting("", "API key of the embedding server")
     embedder_prefix: int = _setting(
-        0, "leading values of a vector to use, if the model is trained for shorter vectors; 0: all", low=0, high=8_192
+        0, "leading values of a vector to use, if the named model is trained for shorter vectors; 0: all", low=0, high=8_192
     )
     embedder_seconds: int = _setting(20, "time limit of one request to the embedding server, seconds", low=1, high=600)
     reranker: str = _setting("", "name or path of a cross-encoder that ranks the best hits again; empty: none")
+    reranker_url: str = _setting("", "address of a reranking server, to which /rerank is added; empty: none")
+    reranker_model: str = _setting("", "name of the model on the reranking server; empty: the server has one")
+    reranker_key: str = _setting("", "API key of the reranking server")
+    reranker_protocol: str = _setting(
+        "documents",
+        "texts for Text Embeddings Inference; documents for Cohere, Jina, vLLM, Infinity and llama.cpp",
+        choices=("documents", "texts"),
+    )
+    reranker_seconds: int = _setting(2, "time limit of one request to the reranking server, seconds", low=1, high=60)
     model_url: str = _setting("", "OpenAI-compatible address of a language model, like https://host/v1; empty: none")
     model_name: str = _setting("", "name of the language model")
     model_key: str = _setting("", "API key of the language model")

@@ -54,7 +54,7 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
         model: folder or cached name of a sentence-transformers model; "" for the packaged one.
         folder: folder of prepared graphs; without it, no prepared graph is used.
         threads: number of processor threads that one call may use.
-        server: the server of "openai" and "ollama".
+        server: the server of "openai" and "ollama". Its prefix holds for a named model too.
 
     Raises:
         SettingsError: the setting is unknown, the server is not configured, or names a package that is not installed.
@@ -72,7 +72,7 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
         return Choice(QuantisedEmbedder(folder, threads=threads), f"{MODEL} in int8, prepared from an installed package")
     library = importlib.util.find_spec("sentence_transformers") is not None
     if library and model:
-        return Choice(SentenceEmbedder(model, threads=threads), f"{model}, as configured")
+        return Choice(SentenceEmbedder(model, threads=threads, prefix=server.prefix), f"{model}, as configured")
     if library and FULL.path() is not None:
         return Choice(SentenceEmbedder(threads=threads), f"{MODEL} from an installed package")
     missing = "sentence-transformers" if not library else FULL.distribution
@@ -106,13 +106,15 @@ def for_model(
         return made if made.model_id == model_id else None
     if found := _HASHED.fullmatch(model_id):
         return HashedEmbedder(int(found[1]))
-    _, _, read = model_id.rpartition("@")
+    named, _, read = model_id.rpartition("@")
     if not read.isdecimal():
         return None
+    used = named.rpartition("/")[2]
+    prefix = int(used) if "/" in named and used.isdecimal() else 0
     known: list[Embedder] = []
     if folder is not None and not missing_for(folder):
         known.append(QuantisedEmbedder(folder, threads=threads, max_tokens=int(read)))
     if importlib.util.find_spec("sentence_transformers") is not None:
         known += [SentenceEmbedder(threads=threads, max_tokens=int(read))] if FULL.path() is not None else []
-        known += [SentenceEmbedder(model, threads=threads, max_tokens=int(read))] if model else []
+        known += [SentenceEmbedder(model, threads=threads, max_tokens=int(read), prefix=prefix)] if model else []
     return next((one for one in known if one.model_id == model_id), None)

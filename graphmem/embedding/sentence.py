@@ -25,10 +25,12 @@ class SentenceEmbedder:
         model: "" for the packaged default; else a folder, or a name in the local model cache.
         threads: number of processor threads that one call may use; more than one only pays on idle cores.
         max_tokens: number of tokens of a text that are read; at most the model's own limit.
+        prefix: number of leading values of a vector that are used, for models that are trained for it; 0 for all.
     """
 
-    def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256) -> None:
+    def __init__(self, model: str = "", *, threads: int = 1, max_tokens: int = 256, prefix: int = 0) -> None:
         self._name = model
+        self._prefix = prefix
         self._threads = threads
         self._max_tokens = max_tokens
         self._model: Any = None
@@ -36,15 +38,16 @@ class SentenceEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Model name and token limit. Both determine the vector."""
-        return f"{Path(self._name).name if self._name else MODEL}@{self._max_tokens}"
+        """Model name, used length of a vector and token limit."""
+        used = f"/{self._prefix}" if self._prefix else ""
+        return f"{Path(self._name).name if self._name else MODEL}{used}@{self._max_tokens}"
 
     @property
     def dim(self) -> int:
         """Length of a vector; loads a model that is not the packaged one."""
         if not self._name:
             return DIM
-        return int(self._loaded().get_embedding_dimension())
+        return self._prefix or int(self._loaded().get_embedding_dimension())
 
     @property
     def normalised(self) -> bool:
@@ -77,7 +80,13 @@ class SentenceEmbedder:
             features = model.preprocess(list(texts))
         with torch.inference_mode():
             vectors = model(features)["sentence_embedding"]
-            vectors = torch.nn.functional.normalize(vectors.float(), dim=1).numpy()
+            if self._prefix > (length := vectors.shape[1]):
+                raise EmbedderError(
+                    f"The vectors of {self._name} have {length} values, fewer than embedder_prefix ({self._prefix}); set it lower",
+                    model=self.model_id,
+                )
+            used = vectors[:, : self._prefix] if self._prefix else vectors
+            vectors = torch.nn.functional.normalize(used.float(), dim=1).numpy()
         if not np.isfinite(vectors).all():
             raise EmbedderError(
                 f"The model {self.model_id} returned vectors with values that are not finite numbers; choose another embedder",

@@ -17,11 +17,10 @@ import numpy as np
 from graphmem.embedding.base import F32
 from graphmem.errors import EmbedderError, SettingsError
 from graphmem.runtime.outbound import Outbound, OutboundError
+from graphmem.runtime.rest import Rest, RestingError
 
 MAX_ANSWER: Final = 33_554_432  # bytes of one response
 MAX_TEXT: Final = 8_000  # characters of one text; servers refuse longer ones
-FAILURES: Final = 3  # consecutive failures before a pause
-REST_S: Final = 60.0  # seconds of that pause
 _PROBE: Final = "length of a vector"
 
 
@@ -80,8 +79,7 @@ class ServedEmbedder:
         self._clock = clock
         self._lock = threading.Lock()
         self._dim = 0
-        self._failed = 0
-        self._rests_until = float("-inf")
+        self._rest = Rest(clock)
 
     @property
     def host(self) -> str:
@@ -118,19 +116,12 @@ class ServedEmbedder:
         """
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        with self._lock:
-            if self._clock() < self._rests_until:
-                raise self._error(f"the last {self._failed} requests failed, so no request is sent for a minute")
         try:
-            vectors = self._asked(texts)
-        except EmbedderError:
-            with self._lock:
-                self._failed += 1
-                if self._failed >= FAILURES:
-                    self._rests_until = self._clock() + REST_S
-            raise
+            with self._rest.watched(EmbedderError):
+                vectors = self._asked(texts)
+        except RestingError as resting:
+            raise self._error(str(resting)) from resting
         with self._lock:
-            self._failed = 0
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
             raise self._error(f"the vectors have {vectors.shape[1]} values, and earlier ones had {self._dim}")

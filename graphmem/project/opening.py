@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import MemoryChange
+from graphmem.embedding.served_reranker import reranker_of
 from graphmem.errors import BadInputError, GraphMemError
 from graphmem.history import git_mark
 from graphmem.history.change_log import HistoryLog
@@ -221,7 +222,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         switch,
         lambda session, shown: injector.trust.session_over(session, shown),
     )
-    searcher = Searcher(store, projections, vectors, book, patience_s, phases, settings.reranker, model)
+    searcher = Searcher(store, projections, vectors, book, patience_s, phases, reranker_of(settings), model)
     context_news: Hub[ContextReady] = Hub()
     injector = Injector(
         book,

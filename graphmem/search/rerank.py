@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from typing import Final, Protocol
 
@@ -21,11 +22,32 @@ class Reranker(Protocol):
         """Name of the model."""
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the relevance of each text to the query, 0 to 1.
+        """Return the relevance of each text to the query; higher is more relevant.
 
         Raises:
             EmbedderError: the model cannot be loaded or failed.
         """
+
+
+class Timed:
+    """A reranker, and the seconds that its calls took."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self.seconds = 0.0
+
+    @property
+    def model_id(self) -> str:
+        """Name of the model."""
+        return self._reranker.model_id
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the reranker's scores."""
+        begun = time.perf_counter()
+        try:
+            return self._reranker.scores(query, texts)
+        finally:
+            self.seconds += time.perf_counter() - begun
 
 
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:

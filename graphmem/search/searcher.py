@@ -9,7 +9,6 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Final
 
-from graphmem.embedding.cross import CrossEncoderReranker
 from graphmem.errors import EmbedderError
 from graphmem.memory.changes import aliases
 from graphmem.memory.lifecycle import confidence_in_use
@@ -18,6 +17,7 @@ from graphmem.memory.types import SOURCES
 from graphmem.search.candidates import query_vector
 from graphmem.search.levels import ServiceLevel
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
+from graphmem.search.rerank import Timed
 from graphmem.search.tally import Tally
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections, Snapshot
     from graphmem.search.phases import PhaseBook
+    from graphmem.search.rerank import Reranker
     from graphmem.store.base import GraphReads
     from graphmem.vectors.filler import VectorFiller
 
@@ -51,7 +52,7 @@ class Searcher:
         vectors: provides the model for queries.
         book: the repository of the memories.
         patience_s: total seconds that searches wait for missing vectors.
-        reranker: a cross-encoder that reorders the best hits; "" for none.
+        reranker: a cross-encoder that reorders the best hits; None for none.
         phases: weights of memory types by phase of work.
         language_model: writes a hypothetical memory when a search finds few memories; None for none.
     """
@@ -64,7 +65,7 @@ class Searcher:
         book: MemoryRepository,
         patience_s: float,
         phases: PhaseBook,
-        reranker: str = "",
+        reranker: Reranker | None = None,
         language_model: LanguageModel | None = None,
     ) -> None:
         self._store = store
@@ -73,7 +74,7 @@ class Searcher:
         self._book = book
         self._patience_s = self._patience_left = patience_s
         self.phases = phases
-        self._reranker = CrossEncoderReranker(reranker) if reranker else None
+        self._reranker = reranker
         self._language_model = language_model
         self._service = ServiceLevel()
         self.tally = Tally()
@@ -93,6 +94,7 @@ class Searcher:
         if wait:
             self._await_vectors(request)
         level = self._service.level()
+        reading = Timed(self._reranker) if self._reranker is not None and wait and level.name == "healthy" else None
         warm = self._vectors.is_loaded
         begun = time.perf_counter()
         shot = self._projections.snapshot()
@@ -103,13 +105,13 @@ class Searcher:
             request,
             state(),
             level.tuned(Tuning(phases=self.phases.table())),
-            self._aids(request)._replace(reranker=self._reranker if wait and level.name == "healthy" else None),
+            self._aids(request)._replace(reranker=reading),
         )
         if level.note():
             answer.notes.append(level.note())
         if wait and warm == self._vectors.is_loaded:  # a search that loaded the model does not predict the next one
             took = (time.perf_counter() - begun) * 1000
-            self._service.observe(took)
+            self._service.observe(took - (reading.seconds * 1000 if reading is not None else 0.0))  # fewer candidates do not make it faster
             self.tally.note(took, answer.hits)
         return dataclasses.replace(answer, hits=self._shown(shot, answer.hits))
 

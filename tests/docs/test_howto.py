@@ -16,6 +16,8 @@ import httpx
 import pytest
 import starlette
 
+from graphmem.settings import known_settings
+
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "howto"
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -109,3 +111,11 @@ def test_every_request_of_the_editor_page_is_answered(project, environment):
         finally:
             server.terminate()
             server.wait(30)
+
+
+def test_the_settings_of_the_page_about_models_exist():
+    known = {item.variable: item for item in known_settings()}
+    values = dict(re.findall(r"export (\w+)=(\S+)", (PAGES / "model.md").read_text(encoding="utf-8")))
+    assert len(values) >= 8
+    for variable, value in values.items():
+        assert not known[variable].choices or value in known[variable].choices, variable

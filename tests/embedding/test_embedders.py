@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graphmem.embedding import choose as choosing
-from graphmem.embedding.choose import choose
+from graphmem.embedding.choose import choose, for_model
 from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.embedding.packaged import FULL, MODEL, SMALL, PackagedFile
 from graphmem.embedding.quantised import QuantisedEmbedder
@@ -135,3 +135,16 @@ def test_threads_share_one_model_and_get_their_own_vectors(packaged):
 def test_a_vector_hardly_depends_on_what_is_in_the_batch_with_it(packaged):
     texts = ["def f(): pass", "a much longer text about reading the configuration of the server " * 6]
     assert (packaged.encode(texts) * np.concatenate([packaged.encode([text]) for text in texts])).sum(1) == pytest.approx(1.0, abs=2e-3)
+
+
+@needs_model
+def test_a_prefix_of_a_named_model_is_a_model_of_its_own(tmp_path):
+    short = SentenceEmbedder(str(FULL.checked().parent), prefix=64)
+    whole = SentenceEmbedder().encode(["a cache of pages"])[:, :64]
+    assert np.allclose(short.encode(["a cache of pages"]), whole / np.linalg.norm(whole), atol=1e-3)
+    assert short.dim == 64
+    again = for_model(short.model_id, str(FULL.checked().parent))
+    assert again is not None
+    assert again.model_id == short.model_id
+    with pytest.raises(EmbedderError, match="fewer than embedder_prefix"):
+        SentenceEmbedder(str(FULL.checked().parent), prefix=1_000).encode(["a"])

@@ -13,8 +13,9 @@ import pytest
 from graphmem import GraphMem
 from graphmem.embedding.choose import NO_SERVER, Server, choose, for_model
 from graphmem.embedding.hashed import HashedEmbedder
-from graphmem.embedding.served import FAILURES, REST_S, ServedEmbedder
+from graphmem.embedding.served import ServedEmbedder
 from graphmem.errors import EmbedderError, SettingsError
+from graphmem.runtime.rest import FAILURES, REST_S
 from graphmem.settings import PROJECT_FILE, Settings, load_settings
 
 TEXTS = ["def add(a, b): return a + b", "class Cart: pass", "sort a list of numbers"]

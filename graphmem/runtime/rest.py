@@ -1,0 +1,54 @@
+"""Leave a failing server alone for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+FAILURES: Final = 3  # consecutive failures before a pause
+REST_S: Final = 60.0  # seconds of that pause
+
+
+class RestingError(Exception):
+    """A request that is not sent, because the last ones failed."""
+
+    def __init__(self, failed: int) -> None:
+        super().__init__(f"the last {failed} requests failed, so no request is sent for a minute")
+
+
+class Rest:
+    """Counts consecutive failures of a server. Thread-safe.
+
+    Args:
+        clock: monotonic clock in seconds; for tests.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._until = float("-inf")
+
+    @contextmanager
+    def watched(self, failure: type[Exception]) -> Iterator[None]:
+        """Run one request; count it as failed if it raises `failure`.
+
+        Raises:
+            RestingError: the server is being left alone.
+        """
+        with self._lock:
+            if self._clock() < self._until:
+                raise RestingError(self._failed)
+        try:
+            yield
+        except failure:
+            with self._lock:
+                self._failed += 1
+                if self._failed >= FAILURES:
+                    self._until = self._clock() + REST_S
+            raise
+        with self._lock:
+            self._failed = 0
