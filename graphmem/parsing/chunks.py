@@ -18,12 +18,13 @@ from tree_sitter import Tree
 
 from graphmem.model import MODULE_QUALNAME, ChunkRow, SymbolKind, chunk_id, symbol_id
 from graphmem.parsing.facts import Definition, FileFacts
-from graphmem.parsing.prose import Passage, data_passages, is_data, is_prose, plain_passages, prose_passages
+from graphmem.parsing.prose import Passage, data_passages, is_data, is_drawing, is_prose, plain_passages, prose_passages
 from graphmem.parsing.statements import statement_pieces
 
 BYTES_PER_TOKEN: Final = 4
 """Measured on code with the default model's tokenizer: 3.97 characters a token."""
 
+_DRAWING_BYTES: Final = 400  # a drawing is found by its name and its first words; coordinates would drown the rest
 _DOC_LENGTH: Final = 120  # characters of a docstring repeated in each part of a divided definition
 _LINES_IN_PREFIX: Final = re.compile(r" \| Lines: \d+-\d+")
 _COMMENT_LINE: Final = re.compile(rb"[ \t]*(?:#|//|/\*|\*|--|%|;)")
@@ -270,7 +271,8 @@ def _cut_text(facts: FileFacts, source: bytes, options: ChunkOptions, writer: _W
     passages: list[Passage]
     if is_data(name):
         kind = "data"
-        passages = data_passages(source, limit, options.max_lines, options.max_data_tokens * BYTES_PER_TOKEN)
+        bound = _DRAWING_BYTES if is_drawing(name) else options.max_data_tokens * BYTES_PER_TOKEN
+        passages = data_passages(source, limit, options.max_lines, bound)
     elif is_prose(name):
         kind = "prose"
         passages = prose_passages(source, limit, options.max_lines, options.small_tokens * BYTES_PER_TOKEN)

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 from graphmem.parsing.statements import line_pieces
 
 _DATA_SUFFIXES: Final = frozenset(
-    "cfg conf csv dae env geojson gml gpx har ini ipynb json json5 jsonc jsonl kml ldif list lock ndjson plist properties ps reg resx snap "
-    "sum svg toml topojson tsv xml xsd yaml yml".split()
+    "cfg conf csv dae drawio env eps excalidraw geojson gml gpx har ini ipynb json json5 jsonc jsonl kml ldif "
+    "list lock ndjson plist properties ps reg resx snap sum svg toml topojson tsv xml xsd yaml yml".split()
 )
+_DRAWING_SUFFIXES: Final = frozenset("dae drawio eps excalidraw geojson gml gpx kml ps svg".split())
 _PROSE_SUFFIXES: Final = frozenset("adoc asciidoc htm markdown md mdown mdx org pod rdoc rst tex text textile txt wiki".split())
 _HEADING: Final = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _UNDERLINE: Final = re.compile(r"([=\-~^\"'`#*+.:_])\1{2,}[ \t]*$")
@@ -33,6 +34,11 @@ class Passage(NamedTuple):
 def is_data(name: str) -> bool:
     """Whether a file name means data: read by programs, bounded when chunked."""
     return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
+
+
+def is_drawing(name: str) -> bool:
+    """Whether a file name means a drawing or a map as text: coordinates."""
+    return name.rpartition(".")[2].lower() in _DRAWING_SUFFIXES and "." in name
 
 
 def is_prose(name: str) -> bool:

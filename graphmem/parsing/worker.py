@@ -26,6 +26,7 @@ from graphmem.parsing.extract import extract_parsed
 from graphmem.parsing.facts import FileFacts
 from graphmem.parsing.grammar import load_grammar
 from graphmem.parsing.packing import ParsedFile, pack
+from graphmem.parsing.prose import is_drawing
 from graphmem.parsing.salvage import parsed
 from graphmem.runtime.faults import CODE, fault
 from graphmem.runtime.limits import unless_refused
@@ -75,7 +76,7 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
     diagnostics = facts.diagnostics
     if text.note:
         diagnostics = (*diagnostics, ("note", "encoding", text.note, 0))
-    if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < facts.lines:
+    if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < facts.lines and not is_drawing(file.path):
         diagnostics = (*diagnostics, ("note", "cut", f"only its first {chunks[-1].end_line:,} lines are searchable", chunks[-1].end_line))
     return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics), chunks)
 

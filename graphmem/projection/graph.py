@@ -48,6 +48,7 @@ from graphmem.store.base import GraphTables
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
 _KEPT: Final = ("ids", "divided_chunks")  # filled by questions; released with the look-ups
+_TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
 
@@ -433,10 +434,11 @@ class GraphView:
         return {}
 
     def in_tests(self, path: str) -> bool:
-        """Whether a path is a file of tests: its symbols are test code."""
+        """Whether a path is a file of tests: test code, or data beside it."""
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
-        return number is not None and bool(self.is_test[symbols[ptr[number] : ptr[number + 1]][:1]].any())
+        own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
+        return bool(self.is_test[own[:1]].any()) if len(own) else not _TEST_FOLDERS.isdisjoint(path.split("/")[:-1])
 
     def by_path(self, path: str) -> I32:
         """Return the symbols of a file by start line, enclosing symbols first.

@@ -97,6 +97,8 @@ def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]
 
 
 def _facet(view: GraphView, kind: SearchKind, path: str) -> SearchFacet:
-    if kind in ("prose", "data"):
-        return "docs" if kind == "prose" else "configuration"
-    return "tests" if view.in_tests(path) else "code"
+    if kind == "prose":
+        return "docs"
+    if view.in_tests(path):
+        return "tests"
+    return "configuration" if kind == "data" else "code"

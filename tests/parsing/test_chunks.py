@@ -180,6 +180,15 @@ def test_data_is_bounded_and_the_cut_is_told(tmp_path):
     assert parsed.facts.diagnostics == (("note", "cut", f"only its first {last} lines are searchable", last),)
 
 
+def test_a_drawing_is_found_by_its_opening_and_gives_no_note(tmp_path):
+    text = '<svg xmlns="x"><title>Layers</title>\n' + '<path d="M 1 2 L 3 4" fill="red"/>\n' * 400 + "</svg>\n"
+    (tmp_path / "a.svg").write_text(text)
+    parsed = parse_file(FoundFile("a.svg", str(tmp_path / "a.svg"), len(text), content_hash(text.encode()), "text"), "p")
+    assert "Layers" in parsed.chunks[0].text
+    assert sum(len(row.text) for row in parsed.chunks) <= 400
+    assert parsed.facts.diagnostics == ()
+
+
 def test_small_data_is_whole_and_without_a_note(tmp_path):
     (tmp_path / "a.toml").write_text("a = 1\n")
     parsed = parse_file(FoundFile("a.toml", str(tmp_path / "a.toml"), 6, "0", "text"), "p")
