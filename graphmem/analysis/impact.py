@@ -167,11 +167,11 @@ def united_impact(
     reached = Reached(found.nodes, found.depths, found.confidences)
     if backwards:
         found = found._replace(confidences=_with_chances(view, reached, seeds))
-    listed = _hits(view, found, question.limit, towards_seed=backwards)
+    listed = _hits(view, _shared(view, found, question.limit), towards_seed=backwards)
     hits = [hit for hit in listed if not hit.symbol.is_test]
     test_hits = [hit for hit in listed if hit.symbol.is_test]
     if backwards:
-        test_hits.sort(key=lambda hit: (not ran_target(hit), -hit.confidence))
+        test_hits.sort(key=lambda hit: (not ran_target(hit), not hit.symbol.is_runnable, -hit.confidence))
     left_out = len(found.nodes) - len(listed)
     return ImpactReport(
         targets=[view.info(node) for node in targets],
@@ -345,9 +345,25 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
     return np.where(by_chance, chances_of_tests(view, reached), reached.confidences).astype(np.float32)
 
 
-def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> list[ImpactHit]:
-    """Convert the first rows to hits, in order."""
-    nodes, which = found.nodes[:limit], found.which[:limit]
+def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
+    """Keep `limit` rows in their order; tests get half if there are enough.
+
+    Of the tests, those that a runner calls come before code that tests share, and likelier ones before others.
+    """
+    if len(found.nodes) <= limit:
+        return found
+    tests = np.flatnonzero(view.is_test[found.nodes])
+    others = np.flatnonzero(~view.is_test[found.nodes])
+    tests = tests[np.lexsort((tests, -found.confidences[tests], ~view.is_runnable[found.nodes[tests]]))]
+    share = max(limit - len(others), (limit + 1) // 2)
+    tests = tests[:share]
+    rows = np.sort(np.concatenate([others[: limit - len(tests)], tests]))
+    return _Found(found.nodes[rows], found.depths[rows], found.confidences[rows], found.walks, found.which[rows], found.ends[rows])
+
+
+def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactHit]:
+    """Convert all rows to hits, in order."""
+    nodes, which = found.nodes, found.which
     paths: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, one in enumerate(found.walks):
         rows = np.flatnonzero(which == number)
@@ -355,7 +371,7 @@ def _hits(view: GraphView, found: _Found, limit: int, *, towards_seed: bool) -> 
             paths[row] = path
     steps = path_steps(view, {edge for path in paths for edge in path})
     infos = view.infos(nodes)
-    depths, confidences = found.depths[:limit].tolist(), np.round(found.confidences[:limit].astype(np.float64), 4).tolist()
+    depths, confidences = found.depths.tolist(), np.round(found.confidences.astype(np.float64), 4).tolist()
     hits = []
     for info, depth, confidence, path in zip(infos, depths, confidences, paths, strict=True):
         walked = [steps[edge] for edge in path]
@@ -393,6 +409,7 @@ def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGrou
 
 def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequence[int], unresolved: int, said: Epistemic) -> Risk:
     others = ~view.is_test[found.nodes]
+    cases = int(np.count_nonzero(view.is_runnable[found.nodes]))
     nodes, depths = found.nodes[others], found.depths[others]
     files = {view.paths[number] for number in np.unique(view.path_index[nodes]).tolist() if number >= 0}
     home = {view.path(node).rpartition("/")[0] for node in targets}
@@ -405,7 +422,7 @@ def _risk(view: GraphView, found: _Found, targets: Sequence[int], seeds: Sequenc
             weight=float(np.sum(found.confidences[others] / depths)),
             entry_points=int(np.count_nonzero(view.is_entry_point[nodes])),
             modules=len({path.rpartition("/")[0] for path in files} - home),
-            tests=int(np.count_nonzero(~others)),
+            tests=cases or int(np.count_nonzero(~others)),
             outside=outside_callers(view, targets),
             unresolved=unresolved,
             resolved=sum(len(view.lines_of(edge)) for edge in used.tolist()),

@@ -27,6 +27,11 @@ class SymbolInfo:
     entry_point: Annotated[str, Doc("main, route, command, event, task, test, fixture, export or empty")] = ""
 
     @property
+    def is_runnable(self) -> bool:
+        """Whether a test runner can be given it: a test, or a tests' module."""
+        return self.entry_point == "test" or (self.is_test and self.kind == "module")
+
+    @property
     def ref(self) -> str:
         """The reference that identifies this symbol: `path:qualname`."""
         return f"{self.path}:{self.qualname}" if self.path else self.qualname

@@ -106,7 +106,7 @@ def impact(report: ImpactReport, budget: int) -> str:
             depth = f"depth {hit.depth}{'+' if hit.depth > 2 else ''}"
             rows.append(f"{before} ({depth}):" if breaks else f"{depth}:")
         rows.append(_hit(hit))
-    tests = [f"{'tests to run' if breaks else 'tests among them'} ({len(report.tests)}):", *map(_hit, report.tests)] if report.tests else []
+    tests = _tests(report.tests) if breaks else _titled("tests among them", report.tests)
     possible = (
         [
             f"could also call it, unresolved ({len(report.possible)}):",
@@ -360,6 +360,17 @@ def _told(hit: SearchHit) -> str:
     """A summary of a hit; without documentation, its first line."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
+
+
+def _tests(hits: list[ImpactHit]) -> list[str]:
+    """Lines of the tests a runner can be given, then of code they share."""
+    cases = [hit for hit in hits if hit.symbol.is_runnable]
+    shared = [hit for hit in hits if not hit.symbol.is_runnable]
+    return [*_titled("tests to run", cases or shared), *_titled("code of tests, no test by itself", shared if cases else [])]
+
+
+def _titled(title: str, hits: list[ImpactHit]) -> list[str]:
+    return [f"{title} ({len(hits)}):", *map(_hit, hits)] if hits else []
 
 
 def _completeness(report: ImpactReport, budget: int) -> str:

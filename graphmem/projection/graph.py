@@ -382,6 +382,11 @@ class GraphView:
         """Mask of the nodes that a test runner calls as tests, shape (n,)."""
         return np.asarray(pa.compute.equal(self.entry_points, "test")).astype(np.bool_)
 
+    @cached_property
+    def is_runnable(self) -> Bool:
+        """Mask of tests and modules of tests: what a runner can be given, (n,)."""
+        return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
+
     def info(self, i: int) -> SymbolInfo:
         """Return a node in the form that every answer shows."""
         return self.infos((int(i),))[0]

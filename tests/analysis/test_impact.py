@@ -53,6 +53,19 @@ def test_tests_are_listed_apart_and_are_affected_not_broken(graph):
     assert report.total == 2
 
 
+def test_a_limit_leaves_half_of_the_places_to_tests_that_can_be_run(graph):
+    graph.edge("b.py:mid", "a.py:f")
+    for number in range(6):
+        graph.edge(f"c{number}.py:far", "b.py:mid").edge(f"test_helpers.py:shared{number}", "a.py:f")
+        graph.symbol("test_a.py", f"test_{number}", entry_point="test")
+        graph.edge(f"test_a.py:test_{number}", f"c{number}.py:far")
+    report = ask(graph.view(), "a.py:f", limit=8)
+    assert len(report.hits) == 4
+    assert [hit.symbol.is_runnable for hit in report.tests] == [True] * 4
+    assert report.total == 19
+    assert "6 tests affected" in report.risk.reasons
+
+
 def test_verdicts_follow_depth(graph):
     graph.edge("b.py:one", "a.py:f").edge("c.py:two", "b.py:one").edge("d.py:three", "c.py:two").edge("e.py:four", "d.py:three")
     report = ask(graph.view(), "a.py:f")

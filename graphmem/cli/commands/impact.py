@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,6 +18,10 @@ from graphmem.errors import BadInputError
 if TYPE_CHECKING:
     from graphmem.answers import DiffImpact, ImpactReport, Risk
     from graphmem.cli.output import Output
+
+
+_HITS: Final = 1000  # default maximum of hits
+_ALL: Final = 100_000  # the maximum that the operation allows
 
 
 class Level(StrEnum):
@@ -57,7 +61,10 @@ def impact(
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
     kinds: options.EdgeKinds = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of hits; totals stay exact.")] = 1000,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=1, max=_ALL, help="The maximum number of hits; totals stay exact. Default: 1,000; all with --top 0."),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
 ) -> None:
@@ -70,6 +77,7 @@ def impact(
     With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
+    limit = limit or (_HITS if top else _ALL)
     if diff:
         text, base, head = change_of(targets or [], "--diff")
         _only_for_symbols(direction is Direction.DEPENDENTS, "--direction")

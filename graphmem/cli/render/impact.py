@@ -124,7 +124,12 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
     if ran:
         _group(output, "Tests to run", "they ran it", ran, top)
     if others and report.direction == "dependents":
-        _group(output, "Tests to run", "their text leads here" if ran else "affected", others, top)
+        cases = [hit for hit in others if hit.symbol.is_runnable]
+        shared = [hit for hit in others if not hit.symbol.is_runnable]
+        if cases or not shared:
+            _group(output, "Tests to run", "their text leads here" if ran else "affected", cases, top)
+        if shared:
+            _group(output, *(("Code of tests", "no test by itself") if cases or ran else ("Tests to run", "affected")), shared, top)
     elif others:
         _group(output, "Tests among them", "of tests", others, top)
     _also_moves(output, report)
