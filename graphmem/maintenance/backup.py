@@ -64,6 +64,7 @@ _MOST_FILES: Final = 100_000
 _LEFT_OUT: Final = (
     "graph.db",
     "graph.projection",
+    "explorer.projection",
     "words-",
     "facts.sqlite",
     "inputs.sqlite",

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -25,25 +26,40 @@ from graphmem.analysis.semantic.entries import Calls, Entries
 from graphmem.analysis.semantic.flows import flows
 from graphmem.analysis.semantic.modules import Modules
 from graphmem.analysis.semantic.naming import Known
-from graphmem.analysis.semantic.titles import titles, told_in
+from graphmem.analysis.semantic.titles import Title, titles, told_in
+from graphmem.answers.semantic import Cycle, DeadSymbol, Flow, ModuleInfo
 from graphmem.model import PackedChunkRow
 from graphmem.project.history_source import CHURN_HALF_LIFE_S
+from graphmem.project.kept import Kept, key_of, save
 from graphmem.runtime.compression import inflated
 from graphmem.runtime.limits import kept_if_possible
 from graphmem.store.base import FlowRow, ModuleRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from graphmem.analysis.semantic.heat import F64
-    from graphmem.analysis.semantic.titles import Title
-    from graphmem.answers.semantic import DeadSymbol, DuplicateGroup, Flow, ModuleInfo
+    from graphmem.answers import IndexSummary
+    from graphmem.answers.semantic import DuplicateGroup
     from graphmem.history.co_edits import History
     from graphmem.project.graph_source import GraphSource
     from graphmem.projection.graph import GraphView
     from graphmem.store.base import GraphStore
 
 SETTLED_S: Final = 30.0  # without a change before results of a later graph are derived
+LARGE_FILES: Final = 500  # in smaller projects results are derived faster than they are read by a person
+LARGE_SHARE: Final = 0.2  # of the files; after a run that changed fewer, results are derived when they are asked for
+# Results of the modules that are kept, with their types.
+_OF_MODULES: Final[dict[str, object]] = {
+    "upward": frozenset[tuple[int, int]],
+    "layer": dict[int, int],
+    "knots": list[list[int]],
+    "stratum": dict[int, int],
+    "worth_cutting": frozenset[tuple[int, int]],
+    "infos": list[ModuleInfo],
+    "module_cycles": list[Cycle],
+}
 
 _BEGINNING: Final = re.compile(r"""["'`]([^\W\d]\w+_)(?:["'`{%]|\$\{)""")  # "visit_" + kind, f"visit_{kind}", "visit_%s" % kind
 _OVERVIEW: Final = r"(?i)(^|/)(readme|architecture|overview|contributing)[^/]*\.(md|markdown|rst)$"  # pages that describe folders
@@ -56,40 +72,81 @@ class Semantics:
     The first use of a part computes it, so two threads must not use the object at once.
     """
 
-    def __init__(self, view: GraphView, store: GraphStore, history: History) -> None:
+    def __init__(
+        self, view: GraphView, store: GraphStore, history: Callable[[], History], commits: int = 0, file: Path | None = None
+    ) -> None:
         self.view = view
-        self.commits = sum(history.from_git)
+        self.commits = commits
         self.notes: list[str] = []
         self._store = store
         self._history = history
+        self._file = file  # of kept results
         self._flows: dict[tuple[str, ...] | None, list[Flow]] = {}
         self.lock = threading.RLock()
 
     @cached_property
+    def _key(self) -> str:
+        return key_of(self.view, self.commits)
+
+    @cached_property
+    def _saved(self) -> Kept:
+        """Results of this graph that an earlier process kept."""
+        return Kept.load(self._file, self._key if self._file is not None else "", self.view)
+
+    def _saved_of(self, made: Modules) -> bool:
+        """Whether kept results have this partition."""
+        return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
+
+    def keep(self) -> None:
+        """Write the results of the first screen, unless they were read."""
+        if self._file is None or self._saved:
+            return
+        made = self.modules
+        parts = {
+            "churn": self._churn,
+            "groups": _groups(made),
+            **{name: getattr(made, name) for name in _OF_MODULES},
+            "titles": self.titles,
+            "dead": self.dead,
+            "flows": self.flows(None),
+        }
+        with kept_if_possible("results for the explorer"):
+            save(self._file, self.view.generation, self._key, parts)
+
+    @cached_property
     def modules(self) -> Modules:
         """The partition into modules, and the results derived from it."""
-        churn, co_change = self._changes()
         generation, stored = self._store.modules()
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
         current = generation == self.view.generation
-        made = Modules(self.view, known, self._store.meta().get("project", ""), churn, co_change, current)
+        if self._churn is None:
+            self.notes.append("no commit history found; heat uses complexity and dependents only")
+        co_change = {} if current else self._together()
+        made = Modules(self.view, known, self._store.meta().get("project", ""), self._churn, co_change, current)
         if not current:
             self._keep(made)
+        elif self._saved_of(made):
+            for name, hint in _OF_MODULES.items():
+                made.__dict__[name] = self._saved.of(name, hint)
         return made
 
-    def _changes(self) -> tuple[dict[str, float] | None, dict[tuple[str, str], float]]:
-        """Return churn by path, and the files that change together.
+    @cached_property
+    def _churn(self) -> dict[str, float] | None:
+        """Churn by path; None without commits."""
+        if self._saved.has("churn"):
+            found: dict[str, float] | None = self._saved.of("churn", dict[str, float] | None)
+            return found
+        history = self._history()
+        with history.lock:
+            return {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
 
-        Churn is None without a history.
-        """
-        history = self._history
+    def _together(self) -> dict[tuple[str, str], float]:
+        """Return the files that change together."""
+        history = self._history()
         with history.lock:
             paths = [node.path for node in history.nodes]
             changes = [[paths[one] for one in group] for group in history.groups]
-            churn = {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
-        if churn is None:
-            self.notes.append("no commit history found; heat uses complexity and dependents only")
-        return churn, together(changes)
+        return together(changes)
 
     def _keep(self, made: Modules) -> None:
         """Store the modules, so that the next generation keeps names and ids.
@@ -128,6 +185,9 @@ class Semantics:
 
         Public symbols are skipped.
         """
+        if self._saved.has("dead"):
+            dead: tuple[list[DeadSymbol], int] = self._saved.of("dead", tuple[list[DeadSymbol], int])
+            return dead
         found = find(self.entries)
         names = {self.view.name(node) for node in found.nodes}
         return judged(self.entries, found, self._mentions(names)), found.spared
@@ -150,6 +210,8 @@ class Semantics:
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
         """Return the flows from entry points of given kinds."""
+        if kinds is None and kinds not in self._flows and self._saved_of(self.modules):
+            self._flows[None] = self._saved.of("flows", list[Flow])
         if kinds not in self._flows:
             self._flows[kinds] = flows(self.modules, self.entries, kinds)
             if kinds is None and self._store.meta().get("flows_generation") != str(self.view.generation) == str(self._store.generation()):
@@ -160,6 +222,8 @@ class Semantics:
     @cached_property
     def titles(self) -> list[Title]:
         """What each module does, in the order of `modules.groups`."""
+        if self._saved_of(self.modules):
+            return [Title(text, source) for text, source in self._saved.of("titles", list[tuple[str, str]])]
         table = self._store.packed_chunks().select(PackedChunkRow._fields)
         pages = table.filter(pc.match_substring_regex(table["path"], _OVERVIEW)).to_pylist()
         pages.sort(key=lambda row: (row["path"].count("/"), row["path"], row["start_line"]))
@@ -211,13 +275,21 @@ class Semantics:
         """
         for part in (
             lambda: self.modules.infos,
-            lambda: self.modules.file_cycles,
+            lambda: self.titles,
+            lambda: self.modules.module_cycles,
             lambda: self.flows(None),
             lambda: self.calls,
             lambda: self.dead,
+            self.keep,
         ):
             with self.lock:
                 part()
+
+
+def _groups(made: Modules) -> str:
+    """Name a partition of the files."""
+    text = "\n".join(f"{one.id} {one.name} {' '.join(one.paths)}" for one in made.groups)
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 @dataclass(eq=False, repr=False)
@@ -227,6 +299,8 @@ class SemanticSource:
     graph: GraphSource
     store: GraphStore
     history: Callable[[], History]
+    commits: Callable[[], int] = lambda: 0
+    file: Path | None = None  # of kept results
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _newest: Semantics | None = field(default=None, init=False)
     _derived: Semantics | None = field(default=None, init=False)  # for the first screen
@@ -238,12 +312,27 @@ class SemanticSource:
         Raises:
             NotIndexedError: nothing was indexed yet.
         """
-        view, history = self.graph.view(), self.history()
+        view, commits = self.graph.view(), self.commits()
         with self._lock:
             here = self._newest
-            if here is None or here.view is not view or here.commits != sum(history.from_git):
-                here = self._newest = Semantics(view, self.store, history)
+            if here is None or here.view is not view or here.commits != commits:
+                here = self._newest = Semantics(view, self.store, self.history, commits, self.file)
             return here
+
+    def derive_after(self, run: IndexSummary) -> bool:
+        """Derive and keep the first screen's parts after a large run.
+
+        A run that took minutes takes some seconds more, and the first visit does not wait for them.
+
+        Returns:
+            Whether the run was large.
+        """
+        if run.files < LARGE_FILES or run.changed < LARGE_SHARE * run.files:
+            return False
+        here = self.newest()
+        here.derive_first_screen()
+        self._derived = here
+        return True
 
     def current(self) -> Semantics | None:
         """The derived results of the newest graph, if anything asked for them."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GitError, HistoryError
 from graphmem.history import coaccess, git_history, git_lessons, git_log, git_mark
-from graphmem.history.change_log import AGENT, HistoryLog
+from graphmem.history.change_log import AGENT, GIT, HistoryLog
 from graphmem.history.co_edits import History
 from graphmem.history.coaccess_pairs import pairs
 from graphmem.project.lazy import Lazy
@@ -46,6 +46,7 @@ class HistorySource:
     log: Lazy[HistoryLog]
     _known: Lazy[History] = field(default_factory=lambda: Lazy(History), init=False)
     _notes: Sequence[str] | None = field(default=None, init=False)  # notes of this process's own reading; None before the first
+    _counted: tuple[tuple[str, int], int] | None = field(default=None, init=False)  # commits at a mark of the log
     _mark: tuple[git_mark.Mark, Path, str] | None = field(default=None, init=False)  # state of git and the log at the last reading
 
     @property
@@ -61,6 +62,14 @@ class HistorySource:
         """
         log = self.log()
         return self._known().follow(log)
+
+    def commits(self) -> int:
+        """The number of known commits; the history is not read into memory."""
+        log = self.log()
+        mark = log.mark()
+        if self._counted is None or self._counted[0] != mark:
+            self._counted = (mark, log.counts().get(GIT, 0))
+        return self._counted[1]
 
     def read_commits(self, root: Path, tell: Callable[[IndexProgress], None], cancelled: Callable[[], bool]) -> git_history.Reading | None:
         """Read new commits into the log; None when there are none.

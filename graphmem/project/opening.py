@@ -51,6 +51,7 @@ from graphmem.project.history import CoAccess
 from graphmem.project.history_source import LOG, HistorySource
 from graphmem.project.hovering import Hovers
 from graphmem.project.indexer_source import IndexerSource
+from graphmem.project.kept import FILE as KEPT
 from graphmem.project.known import KnownCode
 from graphmem.project.language import Described, LanguageQuestions
 from graphmem.project.lazy import Lazy
@@ -198,11 +199,11 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
     # The code.
     indexers = IndexerSource(store, projections, data_dir, settings, keep_warm)
-    runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, stale, following, progress)
+    semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT)
+    runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, semantics, stale, following, progress)
     known = KnownCode(graph, projections.memories, book.clock.now)
     co_access = CoAccess(graph, projections, history, known)
     impact = ImpactQuestions(graph, evidence, co_access, known)
-    semantics = SemanticSource(graph, store, history.known)
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
     system = SystemQuestions(graph, store, semantics, described)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
+import time
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from graphmem.answers import IndexSummary
     from graphmem.memory.repository import MemoryRepository
     from graphmem.parsing.ignore import DiscoveryOptions
+    from graphmem.project.derived import SemanticSource
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history_source import HistorySource
     from graphmem.project.indexer_source import IndexerSource
@@ -49,6 +51,7 @@ class IndexRuns:
     vectors: VectorFiller
     book: MemoryRepository
     history: HistorySource
+    semantics: SemanticSource
     stale: StaleFiles
     following: Following
     progress: Hub[IndexProgress]  # progress of runs
@@ -120,6 +123,10 @@ class IndexRuns:
         self.book.follow_index()
         self.history.learn_from_commits(root, history)
         self.history.derive_edges()
+        if not self._closing.is_set():
+            begun = time.perf_counter()
+            if self.semantics.derive_after(summary):
+                summary = dataclasses.replace(summary, seconds={**summary.seconds, "explorer": round(time.perf_counter() - begun, 3)})
         if self.store.notes:
             summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self.store.notes]
             summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self.store.notes))

@@ -32,6 +32,7 @@ _OF_SOURCE: Final = (
     DATABASE,
     "graph.projection",
     "memories.projection",
+    "explorer.projection",
     "words-",
     "facts.sqlite",
     "inputs.sqlite",

@@ -90,9 +90,10 @@ def find(entries: Entries) -> Dead:
     view = entries.view
     candidate = _candidates(view)
     public = candidate & offered(entries)
-    live_tests = _reached(view, _roots(entries, public, tests=True))
-    live = _reached(view, _roots(entries, public, tests=False))
-    used = _reached(view, _roots(entries, np.zeros(view.n, np.bool_), tests=True))
+    roots, twin = _roots(entries), _twins(view)
+    live_tests = _reached(view, roots | public, twin)
+    live = _reached(view, (roots | public) & ~view.is_test, twin)
+    used = _reached(view, roots, twin)
     spared = int((public & ~used).sum())
     dead = candidate & ~live
     parent = view.parent
@@ -126,13 +127,13 @@ def offered(entries: Entries) -> Bool:
         found = more
 
 
-def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
-    """Nodes where execution may begin."""
+def _roots(entries: Entries) -> Bool:
+    """Nodes where execution may begin, tests included."""
     view = entries.view
     roots = (view.label == SYMBOL) & (view.parent < 0)
     entry = np.zeros(view.n, np.bool_)
     entry[[node for node, kind in entries.kind.items() if kind != "export"]] = True
-    roots |= entry | offered
+    roots |= entry
     names = view.arrays.nodes.name.to_pylist()
     language = dict(enumerate(view.arrays.paths.language.to_pylist()))
     by_runtime = np.array(
@@ -141,8 +142,7 @@ def _roots(entries: Entries, offered: Bool, tests: bool) -> Bool:
     roots |= by_runtime & (view.label == SYMBOL)
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind] & (view.label[view.dst] == EXTERNAL))
     roots[view.src[replaces]] = True
-    found: Bool = roots if tests else roots & ~view.is_test
-    return found
+    return roots
 
 
 def _protocol(name: str, language: str) -> bool:
@@ -152,14 +152,13 @@ def _protocol(name: str, language: str) -> bool:
     return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
 
 
-def _reached(view: GraphView, roots: Bool) -> Bool:
+def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
     """Everything that a root uses, directly or indirectly.
 
-    A used member keeps its class, a used base method its overrides, and a definition its twins.
+    A used member keeps its class, a used base method its overrides, and a definition its twins; see `_twins`.
     """
     uses = np.flatnonzero(kind_mask(USES)[view.edge_kind] & (view.src != view.dst))
     replaces = np.flatnonzero(kind_mask((EdgeKind.OVERRIDES,))[view.edge_kind])
-    twin = _twins(view)
     live = roots.copy()
     while True:
         before = int(live.sum())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from graphmem.project import derived
+from graphmem.project.graphmem import GraphMem
+from graphmem.project.kept import FILE
 from graphmem.server.keeper import TASKS, Keeper
+from graphmem.settings import Settings
 
 APP = {
     "app.py": "from shop import total\n\n\ndef main():\n    return total([1])\n\n\nif __name__ == '__main__':\n    main()\n",
@@ -43,3 +46,37 @@ def test_a_server_derives_them_when_it_is_idle(project):
     idle = 60.0
     keeper._do(task)
     assert service.parts.semantics._derived is service.parts.semantics.newest()
+
+
+def test_a_large_run_keeps_them_for_the_next_process(tmp_path, monkeypatch):
+    root, index, settings = tmp_path / "shop", tmp_path / "index", Settings(embedder="none", workers=1)
+    root.mkdir()
+    for name, text in APP.items():
+        (root / name).write_text(text, encoding="utf-8")
+
+    def answers(service):
+        return (service.dead_code(0.0).symbols, service.flows().flows, service.modules().modules, service.cycles("modules").cycles)
+
+    monkeypatch.setattr(derived, "LARGE_FILES", 2)
+    with GraphMem.open(index, settings=settings) as service:
+        assert "explorer" in service.index(root).seconds
+        derived_here = answers(service)
+        drawn = service.atlas().columns
+    with monkeypatch.context() as broken, GraphMem.open(index, settings=settings) as service:
+        for name in ("judged", "flows", "titles", "together"):
+            broken.setattr(derived, name, None)
+        assert answers(service) == derived_here
+        assert service.atlas().columns == drawn
+    (root / "shop.py").write_text(APP["shop.py"].replace("_forgotten", "_also_forgotten"), encoding="utf-8")
+    with GraphMem.open(index, settings=settings) as service:
+        service.index()
+        assert [one.symbol.name for one in service.dead_code().symbols] == ["_also_forgotten"]
+    (index / FILE).write_bytes(b"damaged")
+    with GraphMem.open(index, settings=settings) as service:
+        assert [one.symbol.name for one in service.dead_code().symbols] == ["_also_forgotten"]
+
+
+def test_a_small_change_leaves_deriving_to_the_question(project):
+    service = project(APP)
+    assert "explorer" not in service.index().seconds
+    assert not (service.parts.data_dir / FILE).exists()
