@@ -25,6 +25,8 @@ from graphmem.indexing.inputs import Inputs
 from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.recent import Recent
+from graphmem.indexing.resolving import processes_for, resolve_everything
+from graphmem.indexing.resolving_worker import Job, Resolved
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
@@ -37,7 +39,7 @@ from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
 from graphmem.resolution.layout import Layout
-from graphmem.resolution.resolver import FEW_GROUPS, Resolver
+from graphmem.resolution.resolver import FEW_GROUPS, Dependencies, Resolver
 from graphmem.resolution.shelf import Shelf
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
 from graphmem.runtime.faults import CODE as FAULT
@@ -70,6 +72,9 @@ MANY_FILES = 1_000  # so many make a collection of cycles between two steps wort
 MANY_CHANGES = 64  # files; with fewer, a resolver that continues is always cheap
 ANEW_SHARE = 5  # with more than one changed file in so many, every file is resolved
 BEHIND = 5  # niceness of workers of an open index: requests have priority
+
+
+_PLAIN = Resolved("", "", 0, "", False, (), b"")  # a file of a language without rules
 
 
 class _Kept(NamedTuple):
@@ -170,9 +175,15 @@ class Indexer:
         notes = PackedRows.of(Diagnostic, (Diagnostic(path, *row) for path, one in parsed.items() for row in one.head.diagnostics))
         faults = self._tree.faults()
         notes.extend(Diagnostic(path, "warning", "configuration", _unused(faults[path]), 0) for path in parsed if path in faults)
-        resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
-        affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
-        delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
+        apart = self._resolved_apart(meter, parsed, spill, notes, on_progress, cancelled) if spill is not None else None
+        resolver: Resolver | None = None
+        if apart is not None:
+            delta, made = apart
+            rows, affected = None, set(made.inputs)
+        else:
+            resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
+            affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
+            delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
         known = known | {path: one.head.content_hash for path, one in parsed.items()}
@@ -182,10 +193,15 @@ class Indexer:
         run = uuid.uuid4().hex
         with meter.stage("resolve"):
             names = mode == "full" or bool(self._handles) or self._inputs.handling([*affected, *look.removed])
-            self._keep_inputs(run, resolver, affected, look.removed)
+            if resolver is not None:
+                self._keep_inputs(run, resolver, affected, look.removed)
+            elif apart is not None:
+                self._inputs.save(run, _layout_key(self._tree.layout()), made, self._handles)
+                self._handles, self._kept = {}, _Kept()
+                del made, apart
         self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
-        if kept is None:
+        if kept is None and resolver is not None:
             resolver.let_go()  # it needs as much memory as all later steps
         del resolver
         if kept is None and len(known) >= MANY_FILES:
@@ -457,28 +473,82 @@ class Indexer:
                     new.externals.update((row.id, row) for row in resolved.externals)
                 module = resolver.module_name(path)
                 fault = resolver.fault(path) or fault
+                if path in parsed:
+                    left_out = resolver.is_left_out(path)
+                    self._add_file(new, parsed[path], module, call_sites, fault, notes, is_left_out=left_out)
+                    continue
                 if fault:
                     notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
                 elif path in self._tree.faults():
                     fault = _unused(self._tree.faults()[path])
-                if path in parsed:
-                    new.files.append(_file_row(self._project, parsed[path].head, module, call_sites, fault))
-                    if resolver.is_left_out(path):
-                        continue  # its chunks belong to definitions that do not exist
-                    if isinstance(new.chunks, PackedRows):
-                        new.chunks.extend_packed(*parsed[path].spilled_chunks, packed_chunks)
-                    else:
-                        new.chunks.extend(parsed[path].chunks)
-                else:
-                    facts = resolver.facts(path)
-                    said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
-                    new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
+                facts = resolver.facts(path)
+                said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
+                new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
             if spill is not None:
                 return everything(new), None
             ends = {edge.dst for edges in (old.edges, new.edges) for edge in edges}
             return difference(old, new, external_uses(self._projections.graph(), ends)), new
+
+    def _resolved_apart(
+        self,
+        meter: Meter,
+        parsed: dict[str, ParsedFile],
+        spill: Spill,
+        notes: PackedRows[Diagnostic],
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+    ) -> tuple[GraphDelta, Dependencies] | None:
+        """All rows of a first load and their dependencies, by several processes.
+
+        None if this process has to resolve: for few files, for a server, which keeps the resolver, with outside evidence, or
+        if the cache lacks facts.
+        """
+        files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
+        processes = processes_for(len(files), self._options.workers)
+        if processes < 2 or self._options.keep_warm or self._outside.is_due("") or any(parsed[file.path].has_facts for file in files):
+            return None
+        layout = self._tree.layout()
+        with meter.stage("resolve"):
+            on_progress(IndexProgress("resolve", 0, len(files), ""))
+            current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
+            job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, 0)
+            found = resolve_everything(job, processes, spill, on_progress, cancelled)
+            if found is None:
+                return None
+            new = Rows.empty(spill)
+            for part in found.parts:
+                for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved), part, strict=True):
+                    assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
+                    packed.extend_packed(piece, count, packed.unpickled)
+            new.externals.update(found.externals)
+            self._handles = {path: one.handles for path, one in found.files.items() if one.handles}
+            for path in sorted(parsed):
+                one = found.files.get(path, _PLAIN)
+                fault = one.fault or found.faults.get(path, "")
+                if one.places:
+                    new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, one.places))
+                self._add_file(new, parsed[path], one.module, one.call_sites, fault, notes, is_left_out=one.is_left_out)
+        with meter.stage("compare"):
+            return everything(new), found.dependencies
+
+    def _add_file(
+        self, new: Rows, one: ParsedFile, module: str, call_sites: int, fault: str, notes: PackedRows[Diagnostic], *, is_left_out: bool
+    ) -> None:
+        """Add the row of a parsed file and its chunks."""
+        path = one.head.path
+        if fault:
+            notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
+        elif path in self._tree.faults():
+            fault = _unused(self._tree.faults()[path])
+        new.files.append(_file_row(self._project, one.head, module, call_sites, fault))
+        if is_left_out:
+            return  # its chunks belong to definitions that do not exist
+        if isinstance(new.chunks, PackedRows):
+            new.chunks.extend_packed(*one.spilled_chunks, packed_chunks)
+        else:
+            new.chunks.extend(one.chunks)
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
         """The graph's current rows of the affected files.

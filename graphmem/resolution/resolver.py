@@ -28,7 +28,7 @@ from graphmem.resolution.hierarchy import Hierarchy
 from graphmem.resolution.language import Rules, rules_class, rules_of
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
-from graphmem.resolution.shelf import Shelf
+from graphmem.resolution.shelf import ReadFacts, Shelf
 from graphmem.resolution.solver import Members
 from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
@@ -76,6 +76,7 @@ class Resolver:
         self._started = False
         self._groups_kept = FEW_GROUPS
         self._until_count = _LOOK
+        self._processes = 1
 
     def _rules_of(self, language: str) -> Rules | None:
         if language not in self._rules:
@@ -186,7 +187,7 @@ class Resolver:
         self._until_count -= 1
         if not self._until_count:
             self._until_count = _LOOK
-            if sum(len(one.memo) for one in self._project.files.values()) > MAX_ANSWERS:
+            if sum(len(one.memo) for one in self._project.files.values()) > MAX_ANSWERS // self._processes:
                 self.forget_answers()  # most are of files that are resolved already
         return resolution
 
@@ -255,6 +256,16 @@ class Resolver:
         self._project.number(kept.keys)
         self._project.solver.groups.restore(kept.groups)
         self._inputs = dict(kept.inputs)
+
+    def divide(self, read: ReadFacts, processes: int) -> None:
+        """Continue in one of some forked processes, with its share of memory.
+
+        Args:
+            read: reads facts in this process.
+            processes: number of the processes.
+        """
+        self._processes = processes
+        self._shelf.divide(read, processes)
 
     def forget_answers(self) -> None:
         """Free the memory of cached answers, which are recomputed when needed."""

@@ -71,6 +71,15 @@ class Shelf:
             else:
                 self._take(oldest, size)
 
+    def divide(self, read: ReadFacts, processes: int) -> None:
+        """Continue in one of some forked processes, with its share of the budget.
+
+        Facts that were in memory before the fork are shared, and count when they are used.
+        """
+        self._read = read
+        self._budget //= processes
+        self.clear()
+
     def clear(self) -> None:
         """Forget all files."""
         self._awake.clear()

@@ -1,0 +1,206 @@
+"""Resolve all files of a first index in several processes.
+
+The processes are children of one program (`resolving_worker`), so that nothing is forked while a database is open. The rows and
+dependencies equal those of one process. A program that fails costs only its time: the caller then resolves in its own process.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, cast
+
+from graphmem.errors import IndexCancelledError
+from graphmem.indexing.resolving_worker import BATCH, Batch, End, Job, Resolved, Start
+from graphmem.model import IndexProgress
+from graphmem.parsing.pool import default_workers
+from graphmem.parsing.worker import receive, send
+from graphmem.resolution.resolver import Dependencies
+from graphmem.resolution.solver import NOTHING
+
+if TYPE_CHECKING:
+    from graphmem.indexing.spill import Piece, Spill
+    from graphmem.model import ExternalRow
+    from graphmem.resolution.solver import Members
+
+MANY_FILES: Final = 400
+"""With fewer files, starting the program takes longer than it saves."""
+
+_BOOT: Final = (
+    "import sys; sys.path.append(sys.argv[1]); from graphmem.indexing.resolving_worker import main; main([*map(int, sys.argv[2:])])"
+)
+_POLL_S: Final = 0.1  # interval for calling `cancelled` while nothing arrives
+_log = logging.getLogger(__name__)
+
+
+class Part(NamedTuple):
+    """Rows of some files, with the place of the bytes in the spill."""
+
+    symbols: tuple[Piece, int]
+    edges: tuple[Piece, int]
+    unresolved: tuple[Piece, int]
+
+
+class Everything(NamedTuple):
+    """The resolution of all files."""
+
+    files: dict[str, Resolved]  # by path
+    parts: list[Part]  # in the order of the paths
+    externals: dict[str, ExternalRow]  # by id
+    dependencies: Dependencies
+    faults: dict[str, str]  # of configuration files
+
+
+class _FailedError(Exception):
+    """The program ended before all files were resolved."""
+
+
+def resolve_everything(
+    job: Job, processes: int, spill: Spill, on_progress: Callable[[IndexProgress], None], cancelled: Callable[[], bool]
+) -> Everything | None:
+    """Resolve all files of a job in a number of processes.
+
+    Returns:
+        None if the program failed. Its complaint is in the log.
+
+    Raises:
+        IndexCancelledError: `cancelled` returned true.
+        DiskFullError, ResourceError: the disk refused the rows.
+    """
+    with ExitStack() as ends:
+        complaints = ends.enter_context(tempfile.TemporaryFile())
+        try:
+            return _Run(job, processes, spill, on_progress, cancelled, complaints, ends).result()
+        except (_FailedError, BrokenPipeError, EOFError, pickle.UnpicklingError) as error:
+            complaints.seek(0)
+            said = complaints.read().decode("utf-8", "replace").strip()
+            _log.warning("resolving in %d processes failed, so one process does it: %s", processes, said.rpartition("\n")[2] or error)
+            _log.debug("the resolving program said: %s", said)
+            return None
+
+
+class _Run:
+    """One run of the program."""
+
+    def __init__(
+        self,
+        job: Job,
+        processes: int,
+        spill: Spill,
+        on_progress: Callable[[IndexProgress], None],
+        cancelled: Callable[[], bool],
+        complaints: IO[bytes],
+        ends: ExitStack,
+    ) -> None:
+        import graphmem
+
+        self._job = job
+        self._spill = spill
+        self._tell = on_progress
+        self._ask = cancelled
+        pipes = [os.pipe() for _ in range(processes)]
+        self._outputs = [ends.enter_context(open(reading, "rb", buffering=0)) for reading, _ in pipes]  # noqa: SIM115
+        package = str(Path(graphmem.__file__).resolve().parent.parent)
+        try:
+            self._process = subprocess.Popen(
+                # -P: do not import a file of the working directory that has the name of a library.
+                [sys.executable, "-P", "-c", _BOOT, package, *(str(writing) for _, writing in pipes)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                pass_fds=[writing for _, writing in pipes],
+                process_group=0,  # its children end with it
+            )
+        finally:
+            for _, writing in pipes:
+                os.close(writing)
+        ends.callback(self._end)
+        self._start: Start | None = None
+        self._ended: dict[int, End] = {}
+        self._batches: dict[int, tuple[list[Resolved], Part]] = {}
+        self._externals: dict[str, ExternalRow] = {}
+
+    def result(self) -> Everything:
+        stdin = cast("IO[bytes]", self._process.stdin)
+        send(stdin, pickle.dumps(self._job, pickle.HIGHEST_PROTOCOL))
+        stdin.close()
+        self._receive()
+        if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
+            raise _FailedError(f"exit code {self._process.returncode}")
+        dependencies = self._dependencies(self._start)
+        files = {one.path: one for number in sorted(self._batches) for one in self._batches[number][0]}
+        parts = [self._batches[number][1] for number in sorted(self._batches)]
+        return Everything(files, parts, self._externals, dependencies, self._start.faults)
+
+    def _receive(self) -> None:
+        """Read the messages of all children until each has ended."""
+        total, done = len(self._job.files), 0
+        with selectors.DefaultSelector() as selector:
+            for number, output in enumerate(self._outputs):
+                selector.register(output, selectors.EVENT_READ, number)
+            while selector.get_map():
+                for key, _ in selector.select(_POLL_S):
+                    number = key.data
+                    message = receive(self._outputs[number])
+                    if message is None:
+                        selector.unregister(self._outputs[number])
+                        continue
+                    said = pickle.loads(message)  # noqa: S301 - from a process this one started
+                    if isinstance(said, Start):
+                        self._start = said
+                    elif isinstance(said, End):
+                        self._ended[number] = said
+                    else:
+                        self._keep(said)
+                        done += len(said.files)
+                        self._tell(IndexProgress("resolve", done, total, said.files[-1].path))
+                if self._ask():
+                    raise IndexCancelledError(
+                        "indexing was interrupted and the previous index is unchanged; run it again to continue", stage="interrupted"
+                    )
+
+    def _keep(self, batch: Batch) -> None:
+        def kept(rows: tuple[bytes, int]) -> tuple[Piece, int]:
+            return self._spill.write(rows[0]), rows[1]
+
+        self._batches[batch.number] = (batch.files, Part(kept(batch.symbols), kept(batch.edges), kept(batch.unresolved)))
+        self._externals.update((row.id, row) for row in batch.externals)
+
+    def _dependencies(self, start: Start) -> Dependencies:
+        """Number the inputs and groups of all children as one resolver would."""
+        keys = {key: number for number, key in enumerate(start.keys)}
+        groups: list[Members | None] = list(start.groups)
+        numbers: dict[tuple[int, ...], int] = {}
+        inputs: dict[str, frozenset[int]] = {}
+        for _, end in sorted(self._ended.items()):
+            names = {len(start.keys) + at: keys.setdefault(key, len(keys)) for at, key in enumerate(end.keys)}
+            for at, members in enumerate(end.groups, len(start.groups)):
+                some = tuple(sorted(names.get(one, one) for one in members or ()))
+                known = numbers.get(some)
+                if known is None:
+                    groups.append(some)
+                    known = numbers[some] = NOTHING + 1 - len(groups)
+                names[NOTHING - at] = known
+            for path, own in end.inputs.items():
+                inputs[path] = frozenset(names.get(number, number) for number in own)
+        return Dependencies(list(keys), groups, inputs)
+
+    def _end(self) -> None:
+        """End the program and its children, if they run."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def processes_for(files: int, workers: int | None) -> int:
+    """Return the number of processes that pay; 1 for this process alone."""
+    return 1 if files < MANY_FILES else min(workers or default_workers(), files // BATCH)

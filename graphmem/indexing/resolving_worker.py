@@ -1,0 +1,178 @@
+"""Resolve files in forked processes of one program that opens no database.
+
+The program reads the facts of all files once and forks. Its children share that memory, take batches of files from one pipe, and write
+each batch's rows to a pipe of their own. Bytes of one batch are those of a run without children, whatever the number of children.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+
+from graphmem.indexing.facts_source import FactsByPath, FactsSource
+from graphmem.parsing.discovery import FoundFile
+from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.worker import receive, send
+from graphmem.resolution.layout import Layout
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.shelf import Shelf
+
+if TYPE_CHECKING:
+    from graphmem.model import ExternalRow, HandlesRow
+    from graphmem.resolution.fingerprint import Key
+    from graphmem.resolution.solver import Members
+
+BATCH: Final = 128
+"""Files that a child takes at a time."""
+
+_NUMBER: Final = struct.Struct("<I")
+
+
+class Job(NamedTuple):
+    """What the program needs to know."""
+
+    project: str
+    root: Path
+    cache: Path
+    marker: Path
+    layout: Layout
+    files: list[FoundFile]  # by path
+    niceness: int
+
+
+class Resolved(NamedTuple):
+    """Facts about one resolved file beside its rows."""
+
+    path: str
+    module: str
+    call_sites: int
+    fault: str
+    is_left_out: bool
+    handles: Sequence[HandlesRow]
+    places: bytes
+
+
+class Batch(NamedTuple):
+    """Rows of some files, pickled as lists of tuples."""
+
+    number: int
+    files: list[Resolved]
+    symbols: tuple[bytes, int]
+    edges: tuple[bytes, int]
+    unresolved: tuple[bytes, int]
+    externals: list[ExternalRow]
+
+
+class Start(NamedTuple):
+    """Inputs and groups that all children share."""
+
+    keys: list[Key]
+    groups: list[Members | None]
+    faults: dict[str, str]  # of configuration files
+
+
+class End(NamedTuple):
+    """Inputs and groups that one child added to the shared ones."""
+
+    keys: list[Key]
+    groups: list[Members | None]
+    inputs: dict[str, frozenset[int]]  # of the child's files, in its numbers
+
+
+def main(outputs: Sequence[int]) -> None:
+    """Resolve the job that standard input describes; one child for each output."""
+    message = receive(sys.stdin.buffer)
+    if message is None:
+        return
+    job: Job = pickle.loads(message)  # noqa: S301 - from the process that started this one
+    os.nice(job.niceness)
+    gc.disable()  # millions of rows and few cycles
+    cache = FactsCache(job.cache, job.project)
+    source = FactsSource(cache, job.root, job.project, job.marker)
+    resolver = Resolver(job.project, job.layout, Shelf(source))
+    files = {file.path: file for file in job.files}
+    paths = sorted(resolver.update(FactsByPath(source, files, {}, lambda: False), ()))
+    shared = resolver.dependencies(())
+    first = (len(shared.keys), len(shared.groups))
+    with open(outputs[0], "wb", closefd=False) as sink:
+        _say(sink, Start(shared.keys, shared.groups, dict(resolver.faults)))
+    del shared
+    batches = [paths[at : at + BATCH] for at in range(0, len(paths), BATCH)]
+    taking, giving = os.pipe()
+    gc.freeze()  # a collection would copy the shared memory into each child
+    children = [_forked(job, resolver, batches, first, taking, giving, outputs, number) for number in range(len(outputs))]
+    os.close(taking)
+    for output in outputs:
+        os.close(output)
+    with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
+        for number in range(len(batches)):
+            orders.write(_NUMBER.pack(number))
+    failed = [child for child in children if os.waitpid(child, 0)[1] != 0]
+    os._exit(1 if failed else 0)  # without freeing millions of objects
+
+
+def _forked(
+    job: Job,
+    resolver: Resolver,
+    batches: list[list[str]],
+    first: tuple[int, int],
+    taking: int,
+    giving: int,
+    outputs: Sequence[int],
+    number: int,
+) -> int:
+    """Fork a child that resolves batches until none is left; return its id."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.close(giving)
+        for other in outputs:
+            if other != outputs[number]:
+                os.close(other)
+        cache = FactsCache(job.cache, job.project)  # a connection must not be used on both sides of a fork
+        resolver.divide(FactsSource(cache, job.root, job.project, job.marker), len(outputs))
+        done: list[str] = []
+        with open(outputs[number], "wb") as sink:  # noqa: PTH123 - a descriptor
+            while len(taken := os.read(taking, _NUMBER.size)) == _NUMBER.size:
+                (position,) = _NUMBER.unpack(taken)
+                _say(sink, _batch(resolver, position, batches[position]))
+                done += batches[position]
+            added = resolver.dependencies(done, *first)
+            _say(sink, End(added.keys, added.groups, dict(added.inputs)))
+    except BaseException:  # noqa: BLE001 - the child must not go on in its parent's code
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+    os._exit(0)
+
+
+def _batch(resolver: Resolver, position: int, paths: list[str]) -> Batch:
+    files: list[Resolved] = []
+    symbols: list[tuple[Any, ...]] = []
+    edges: list[tuple[Any, ...]] = []
+    unresolved: list[tuple[Any, ...]] = []
+    externals: dict[str, ExternalRow] = {}
+    for path in paths:
+        found = resolver.resolve(path)
+        symbols += map(tuple, resolver.symbols(path))
+        edges += map(tuple, found.edges)
+        unresolved += map(tuple, found.unresolved)
+        externals.update((row.id, row) for row in found.externals)
+        fault = resolver.fault(path) or found.fault
+        module, left_out = resolver.module_name(path), resolver.is_left_out(path)
+        files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, found.places))
+    return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), list(externals.values()))
+
+
+def _packed(rows: list[tuple[Any, ...]]) -> tuple[bytes, int]:
+    return pickle.dumps(rows, pickle.HIGHEST_PROTOCOL), len(rows)
+
+
+def _say(sink: IO[bytes], what: Start | Batch | End) -> None:
+    send(sink, pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
