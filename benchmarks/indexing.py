@@ -6,7 +6,7 @@ For each repository: a full index by the command line (process start included), 
 one changed file; the last two also in a running server, where the CPU is the server's: asked for by a request, and by
 following the files. Beside it, in the same run: parse and extract alone in one process, which is the floor of any tool
 that reads the sources. CPU seconds are user + system of the process and its workers; memory is the largest resident size
-of the process and of its largest worker. --only leaves out all other files: documentation and templates are
+of the process and of its largest worker; `together` is the largest sum over all processes, in which shared pages count once. --only leaves out all other files: documentation and templates are
 searched, too, and tools that read one language do not read them.
 """
 
@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -33,6 +34,7 @@ import report
 from graphmem.client.connecting import RemoteGraphMem
 
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
+SAMPLE_S = 0.3  # between two looks at the memory of all processes
 FLOOR = """
 import sys, time
 from pathlib import Path
@@ -46,11 +48,33 @@ for file in discover(Path(sys.argv[1])).files:
 """
 
 
+def together_mb(pid: int) -> float:
+    """Proportional set size of a process and its descendants."""
+    total, pending = 0, [pid]
+    while pending:
+        one = Path(f"/proc/{pending.pop()}")
+        with contextlib.suppress(OSError):  # it ended
+            pending += [int(child) for task in (one / "task").iterdir() for child in (task / "children").read_text().split()]
+            lines = (one / "smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total / 1024
+
+
 def run(command: list[str]) -> dict[str, Any]:
     """Run to the end; wall, CPU of it and its children, peak memory, standard output."""
     begun = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    sums, ended = [0.0], threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(SAMPLE_S):
+            sums.append(together_mb(process.pid))
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
     out, err = process.stdout.read(), process.stderr.read()  # type: ignore[union-attr]
+    ended.set()
+    sampler.join()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -59,6 +83,7 @@ def run(command: list[str]) -> dict[str, Any]:
         "wall": time.perf_counter() - begun,
         "cpu": usage.ru_utime + usage.ru_stime,
         "peak_mb": usage.ru_maxrss / 1024,
+        "together_mb": max(sums),
         "out": out.decode(),
     }
 
@@ -192,7 +217,12 @@ def measure(source: Path, runs: int, only: str) -> dict[str, Any]:
             "files": summary["files"],
             "kloc": lines / 1000,
             "floor": {"cpu": median(floor, "cpu"), "peak_mb": median(floor, "peak_mb")},
-            "full": {"cpu": median(full, "cpu"), "wall": median(full, "wall"), "peak_mb": median(full, "peak_mb")},
+            "full": {
+                "cpu": median(full, "cpu"),
+                "wall": median(full, "wall"),
+                "peak_mb": median(full, "peak_mb"),
+                "together_mb": median(full, "together_mb"),
+            },
             "unchanged": {"cpu": median(again, "cpu"), "wall": median(again, "wall")},
             "edit": {"cpu": median(edit, "cpu"), "wall": median(edit, "wall")},
             "server": through_server(tree, data, edited, runs),
@@ -216,6 +246,7 @@ def main() -> int:
         rows += [
             [name, "parse and extract alone", one["floor"]["cpu"], "–", 1.0, one["floor"]["peak_mb"]],
             [name, "full index", full["cpu"], full["wall"], full["cpu"] / one["floor"]["cpu"], full["peak_mb"]],
+            [name, "all processes of it together", "–", "–", "–", full["together_mb"]],
             [
                 name,
                 "nothing changed, own process",

@@ -53,7 +53,9 @@ Root = Annotated[
     Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around the current directory.")
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=0, max=256, help="Number of parser processes; 0: one for each processor."), Setting()
+    int | None,
+    typer.Option("--workers", min=0, max=256, help="Processes that parse and resolve files; 0: one for each processor."),
+    Setting(),
 ]
 Embedder = Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none."), Setting()]
 MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow at most this many steps.")]

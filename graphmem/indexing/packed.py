@@ -58,15 +58,18 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
         if count:
             self._append(data, count, unpack)
 
-    def unpickled(self, data: bytes) -> list[_Row]:
-        """Return rows that were pickled as a list of tuples."""
+    def extend_pickled(self, data: bytes | Piece, count: int) -> None:
+        """Append rows pickled as a list of tuples."""
+        self.extend_packed(data, count, self._unpickled)
+
+    def _unpickled(self, data: bytes) -> list[_Row]:
         return list(map(self._kind._make, pickle.loads(data)))  # type: ignore[attr-defined]  # noqa: S301 - made below
 
     def seal(self) -> None:
         """Pack the rows that are still objects."""
         if self._open:
             data = pickle.dumps(list(map(tuple, self._open)), pickle.HIGHEST_PROTOCOL)
-            self._append(data, len(self._open), self.unpickled)
+            self._append(data, len(self._open), self._unpickled)
             self._open = []
 
     def _append(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:

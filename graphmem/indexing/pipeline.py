@@ -26,7 +26,7 @@ from graphmem.indexing.outside import paths_with_edges_of
 from graphmem.indexing.packed import PackedRows
 from graphmem.indexing.recent import Recent
 from graphmem.indexing.resolving import processes_for, resolve_everything
-from graphmem.indexing.resolving_worker import Job, Resolved
+from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
@@ -43,6 +43,7 @@ from graphmem.resolution.resolver import FEW_GROUPS, Dependencies, Resolver
 from graphmem.resolution.shelf import Shelf
 from graphmem.runtime.compression import FORMAT as TEXT_FORMAT
 from graphmem.runtime.faults import CODE as FAULT
+from graphmem.runtime.free_memory import free_memory
 from graphmem.runtime.heap import give_back
 from graphmem.runtime.resources import digest
 from graphmem.store.base import HANDLES_OF
@@ -62,7 +63,7 @@ class IndexOptions:
     """Options of a run."""
 
     discovery: DiscoveryOptions
-    workers: int | None  # parsing processes; None: chosen by the amount of work
+    workers: int | None  # processes that parse and resolve; None: chosen by the amount of work
     keep_warm: bool  # keep the facts of all files, so that the next run is small
 
 
@@ -502,18 +503,22 @@ class Indexer:
     ) -> tuple[GraphDelta, Dependencies] | None:
         """All rows of a first load and their dependencies, by several processes.
 
-        None if this process has to resolve: for few files, for a server, which keeps the resolver, with outside evidence, or
-        if the cache lacks facts.
+        None if this process has to resolve: for few files, with outside evidence, if the cache lacks facts, or if the processes failed.
+        A server, which keeps the resolver for the next run, makes it from the cache (`warm`).
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
-        processes = processes_for(len(files), self._options.workers)
-        if processes < 2 or self._options.keep_warm or self._outside.is_due("") or any(parsed[file.path].has_facts for file in files):
+        size = sum(file.size_bytes for file in files)
+        processes = processes_for(len(files), size, self._options.workers, free_memory())
+        current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
+        if processes < 2 or self._outside.is_due("") or self._cache.missing(current):
             return None
-        layout = self._tree.layout()
+        held, self._resolver = self._resolver, None
+        if held is not None:
+            held.let_go()
+        layout, niceness = self._tree.layout(), BEHIND if self._options.keep_warm else 0
         with meter.stage("resolve"):
             on_progress(IndexProgress("resolve", 0, len(files), ""))
-            current = [file._replace(content_hash=parsed[file.path].head.content_hash) for file in files]
-            job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, 0)
+            job = Job(self._project, self._root, self._cache.path, self._data_dir / MARKER, layout, current, niceness, BATCH)
             found = resolve_everything(job, processes, spill, on_progress, cancelled)
             if found is None:
                 return None
@@ -521,7 +526,7 @@ class Indexer:
             for part in found.parts:
                 for packed, (piece, count) in zip((new.symbols, new.edges, new.unresolved), part, strict=True):
                     assert isinstance(packed, PackedRows)  # noqa: S101 - there is a spill
-                    packed.extend_packed(piece, count, packed.unpickled)
+                    packed.extend_pickled(piece, count)
             new.externals.update(found.externals)
             self._handles = {path: one.handles for path, one in found.files.items() if one.handles}
             for path in sorted(parsed):

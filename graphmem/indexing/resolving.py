@@ -35,6 +35,21 @@ if TYPE_CHECKING:
 MANY_FILES: Final = 400
 """With fewer files, starting the program takes longer than it saves."""
 
+MOST_PROCESSES: Final = 8
+"""More processes repeat more of each other's answers than they save in time."""
+
+MEMORY_SHARE: Final = 2
+"""Together, the processes may take one part in so many of the free memory."""
+
+PROCESS_BYTES: Final = 60 << 20
+"""Memory of one process without facts."""
+
+BYTES_OF_SOURCE: Final = 18
+"""Bytes of memory for each byte of source, in each process.
+
+The facts are shared at first, but counting references copies most of them.
+"""
+
 _BOOT: Final = (
     "import sys; sys.path.append(sys.argv[1]); from graphmem.indexing.resolving_worker import main; main([*map(int, sys.argv[2:])])"
 )
@@ -80,7 +95,7 @@ def resolve_everything(
         complaints = ends.enter_context(tempfile.TemporaryFile())
         try:
             return _Run(job, processes, spill, on_progress, cancelled, complaints, ends).result()
-        except (_FailedError, BrokenPipeError, EOFError, pickle.UnpicklingError) as error:
+        except (_FailedError, OSError, EOFError, pickle.UnpicklingError) as error:
             complaints.seek(0)
             said = complaints.read().decode("utf-8", "replace").strip()
             _log.warning("resolving in %d processes failed, so one process does it: %s", processes, said.rpartition("\n")[2] or error)
@@ -107,10 +122,14 @@ class _Run:
         self._spill = spill
         self._tell = on_progress
         self._ask = cancelled
-        pipes = [os.pipe() for _ in range(processes)]
-        self._outputs = [ends.enter_context(open(reading, "rb", buffering=0)) for reading, _ in pipes]  # noqa: SIM115
         package = str(Path(graphmem.__file__).resolve().parent.parent)
-        try:
+        with ExitStack() as given:
+            pipes = []
+            for _ in range(processes):
+                reading, writing = os.pipe()
+                given.callback(os.close, writing)
+                pipes.append((ends.enter_context(open(reading, "rb", buffering=0)), writing))  # noqa: PTH123
+            self._outputs = [reading for reading, _ in pipes]
             self._process = subprocess.Popen(
                 # -P: do not import a file of the working directory that has the name of a library.
                 [sys.executable, "-P", "-c", _BOOT, package, *(str(writing) for _, writing in pipes)],
@@ -120,9 +139,6 @@ class _Run:
                 pass_fds=[writing for _, writing in pipes],
                 process_group=0,  # its children end with it
             )
-        finally:
-            for _, writing in pipes:
-                os.close(writing)
         ends.callback(self._end)
         self._start: Start | None = None
         self._ended: dict[int, End] = {}
@@ -152,6 +168,8 @@ class _Run:
                     number = key.data
                     message = receive(self._outputs[number])
                     if message is None:
+                        if number not in self._ended:
+                            raise _FailedError("a process ended before its work was done")
                         selector.unregister(self._outputs[number])
                         continue
                     said = pickle.loads(message)  # noqa: S301 - from a process this one started
@@ -201,6 +219,18 @@ class _Run:
         self._process.wait()
 
 
-def processes_for(files: int, workers: int | None) -> int:
-    """Return the number of processes that pay; 1 for this process alone."""
-    return 1 if files < MANY_FILES else min(workers or default_workers(), files // BATCH)
+def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
+    """Return the number of processes that pay; 1 for this process alone.
+
+    Args:
+        files: number of the files.
+        size: bytes of the files.
+        workers: the most processes that the user allows; None: one for each processor.
+        free: free bytes of memory; None if unknown.
+    """
+    if files < MANY_FILES:
+        return 1
+    most = min(workers or default_workers(), files // BATCH, MOST_PROCESSES)
+    if free is not None:
+        most = min(most, free // MEMORY_SHARE // (PROCESS_BYTES + BYTES_OF_SOURCE * size) - 1)  # one reads the facts
+    return most if most > 1 else 1

@@ -1,7 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
-The program reads the facts of all files once and forks. Its children share that memory, take batches of files from one pipe, and write
-each batch's rows to a pipe of their own. Bytes of one batch are those of a run without children, whatever the number of children.
+The program reads the facts of all files once and forks. Each child has a run of neighbouring files, whose answers help each other, then
+takes what is left of the others' runs. It writes the rows of each batch to a pipe of its own. Bytes of one batch are those of a run without
+children, whatever the number of children.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import os
 import pickle
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
     from graphmem.resolution.fingerprint import Key
     from graphmem.resolution.solver import Members
 
-BATCH: Final = 128
-"""Files that a child takes at a time."""
+BATCH: Final = 64
+"""Files that a child takes at a time, in a large project."""
 
+_OOM_SCORE: Final = "500"  # if the system has to end a process, this one: the caller can do without it
 _NUMBER: Final = struct.Struct("<I")
 
 
@@ -44,6 +47,7 @@ class Job(NamedTuple):
     layout: Layout
     files: list[FoundFile]  # by path
     niceness: int
+    batch: int  # files that a child takes at a time
 
 
 class Resolved(NamedTuple):
@@ -86,12 +90,14 @@ class End(NamedTuple):
 
 
 def main(outputs: Sequence[int]) -> None:
-    """Resolve the job that standard input describes; one child for each output."""
+    """Resolve the job on standard input, with one child for each output."""
     message = receive(sys.stdin.buffer)
     if message is None:
         return
     job: Job = pickle.loads(message)  # noqa: S301 - from the process that started this one
     os.nice(job.niceness)
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:  # noqa: PTH123 - no file of a disk
+        score.write(_OOM_SCORE)
     gc.disable()  # millions of rows and few cycles
     cache = FactsCache(job.cache, job.project)
     source = FactsSource(cache, job.root, job.project, job.marker)
@@ -103,16 +109,12 @@ def main(outputs: Sequence[int]) -> None:
     with open(outputs[0], "wb", closefd=False) as sink:
         _say(sink, Start(shared.keys, shared.groups, dict(resolver.faults)))
     del shared
-    batches = [paths[at : at + BATCH] for at in range(0, len(paths), BATCH)]
-    taking, giving = os.pipe()
+    batches = [paths[at : at + job.batch] for at in range(0, len(paths), job.batch)]
+    orders = [_orders(len(batches) * number // len(outputs), len(batches) * (number + 1) // len(outputs)) for number in range(len(outputs))]
     gc.freeze()  # a collection would copy the shared memory into each child
-    children = [_forked(job, resolver, batches, first, taking, giving, outputs, number) for number in range(len(outputs))]
-    os.close(taking)
-    for output in outputs:
-        os.close(output)
-    with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
-        for number in range(len(batches)):
-            orders.write(_NUMBER.pack(number))
+    children = [_forked(job, resolver, batches, first, orders, outputs, number) for number in range(len(outputs))]
+    for descriptor in (*orders, *outputs):
+        os.close(descriptor)
     failed = [child for child in children if os.waitpid(child, 0)[1] != 0]
     os._exit(1 if failed else 0)  # without freeing millions of objects
 
@@ -122,8 +124,7 @@ def _forked(
     resolver: Resolver,
     batches: list[list[str]],
     first: tuple[int, int],
-    taking: int,
-    giving: int,
+    orders: list[int],
     outputs: Sequence[int],
     number: int,
 ) -> int:
@@ -132,7 +133,6 @@ def _forked(
     if child:
         return child
     try:
-        os.close(giving)
         for other in outputs:
             if other != outputs[number]:
                 os.close(other)
@@ -140,8 +140,7 @@ def _forked(
         resolver.divide(FactsSource(cache, job.root, job.project, job.marker), len(outputs))
         done: list[str] = []
         with open(outputs[number], "wb") as sink:  # noqa: PTH123 - a descriptor
-            while len(taken := os.read(taking, _NUMBER.size)) == _NUMBER.size:
-                (position,) = _NUMBER.unpack(taken)
+            for position in _taken([*orders[number:], *orders[:number]]):
                 _say(sink, _batch(resolver, position, batches[position]))
                 done += batches[position]
             added = resolver.dependencies(done, *first)
@@ -150,6 +149,22 @@ def _forked(
         sys.excepthook(*sys.exc_info())
         os._exit(1)
     os._exit(0)
+
+
+def _orders(begin: int, end: int) -> int:
+    """Return a pipe that holds the numbers of some batches and then ends."""
+    taking, giving = os.pipe()
+    with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
+        for position in range(begin, end):
+            orders.write(_NUMBER.pack(position))
+    return taking
+
+
+def _taken(orders: Sequence[int]) -> Iterator[int]:
+    """Take the batches of each pipe, which other children may take from, too."""
+    for order in orders:
+        while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:
+            yield _NUMBER.unpack(taken)[0]
 
 
 def _batch(resolver: Resolver, position: int, paths: list[str]) -> Batch:

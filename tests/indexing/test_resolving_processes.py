@@ -1,0 +1,161 @@
+"""A first index resolved in several processes is the one that a single process makes, also when one of them dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphmem.indexing import pipeline, resolving
+from graphmem.indexing.facts_source import FactsByPath, FactsSource
+from graphmem.indexing.resolving import BYTES_OF_SOURCE, MANY_FILES, MEMORY_SHARE, MOST_PROCESSES, PROCESS_BYTES, processes_for
+from graphmem.indexing.resolving_worker import Job
+from graphmem.indexing.spill import Spill
+from graphmem.indexing.tree import Tree
+from graphmem.parsing.facts_cache import FactsCache
+from graphmem.parsing.ignore import DiscoveryOptions
+from graphmem.parsing.marker import FILE as MARKER
+from graphmem.parsing.pool import parse_files
+from graphmem.resolution.resolver import Resolver
+from graphmem.resolution.solver import Groups
+
+PROJECT = "tree"
+
+
+def lines(memory):
+    return [json.dumps(row, sort_keys=True) for row in memory.export()]
+
+
+@pytest.fixture
+def starlette_tree(starlette_tree):
+    """A third of it, with a module of another language, is enough here."""
+    kept = {"__init__", "_utils", "background", "concurrency", "datastructures", "formparsers", "requests", "responses", "types"}
+    for path in starlette_tree.rglob("*.py"):
+        if path.stem not in kept or path.parent.name != "starlette":
+            path.unlink()
+    (starlette_tree / "view.ts").write_text("export class View { draw() { return show(this); } }\nfunction show(view: View) {}\n")
+    return starlette_tree
+
+
+@pytest.fixture
+def resolved_here(monkeypatch):
+    """The files that this process resolves from now on."""
+    paths = []
+    real = Resolver.resolve
+    monkeypatch.setattr(Resolver, "resolve", lambda self, path: paths.append(path) or real(self, path))
+    return paths
+
+
+@pytest.fixture
+def divided(monkeypatch):
+    """Resolve first indexes of any size in several processes."""
+    monkeypatch.setattr(pipeline, "processes_for", lambda *_: 2)
+    monkeypatch.setattr(pipeline, "BATCH", 2)
+
+
+def described(dependencies):
+    """The inputs of each file, by what they are."""
+    groups = Groups()
+    groups.restore(dependencies.groups)
+    return {path: {dependencies.keys[one] for one in groups.inputs(numbers)} for path, numbers in dependencies.inputs.items()}
+
+
+def test_any_split_gives_the_same_rows_and_dependencies(starlette_tree, tmp_path):
+    tree = Tree(starlette_tree, DiscoveryOptions())
+    tree.look({}, None, lambda: False)
+    files = sorted((file for file in tree.files.values() if file.language in ("python", "typescript")), key=lambda file: file.path)
+    parsed = list(parse_files(files, project=PROJECT))
+    current = {one.head.path: one.head.content_hash for one in parsed}
+    files = [file._replace(content_hash=current[file.path]) for file in files]
+    cache = FactsCache(tmp_path / "facts.sqlite", PROJECT)
+    assert cache.put_many(parsed)
+    source = FactsSource(cache, starlette_tree, PROJECT, tmp_path / MARKER)
+    alone = Resolver(PROJECT, tree.layout())
+    alone.update(FactsByPath(source, {file.path: file for file in files}, {}, lambda: False), ())
+    expected = [[], [], []]
+    for file in files:
+        found = alone.resolve(file.path)
+        for rows, some in zip(expected, (alone.symbols(file.path), found.edges, found.unresolved), strict=True):
+            rows += map(tuple, some)
+    assert len(expected[1]) > 300
+    for processes, batch in ((1, 64), (2, 3), (4, 1)):
+        job = Job(PROJECT, starlette_tree, cache.path, tmp_path / MARKER, tree.layout(), files, 0, batch)
+        spill = Spill(tmp_path)
+        found = resolving.resolve_everything(job, processes, spill, lambda _: None, lambda: False)
+        rows = [[row for part in found.parts for row in pickle.loads(spill.read(part[kind][0]))] for kind in range(3)]
+        spill.close()
+        assert rows == expected, processes
+        assert list(found.files) == [file.path for file in files]
+        assert described(found.dependencies) == described(alone.dependencies()), processes
+
+
+def test_an_index_by_several_processes_equals_that_of_one_and_so_does_the_next_change(
+    starlette_tree, open_memory, resolved_here, divided, monkeypatch
+):
+    memory = open_memory()
+    memory.index(starlette_tree)
+    assert not resolved_here
+    monkeypatch.undo()
+    alone = open_memory("alone")
+    alone.index(starlette_tree)
+    assert lines(memory) == lines(alone)
+    target = starlette_tree / "starlette" / "datastructures.py"
+    target.write_text(target.read_text(encoding="utf-8").replace("def replace(", "def replaced("), encoding="utf-8")
+    assert memory.index().mode == "incremental"
+    alone.index()
+    assert lines(memory) == lines(alone)
+
+
+@pytest.mark.parametrize("how", ["killed", "without memory", "not started"])
+def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, resolved_here, divided, how, monkeypatch, caplog):
+    programs = []
+    real = subprocess.Popen
+
+    def start(command, **options):
+        if how == "not started":
+            raise BlockingIOError("no more processes")
+        if how == "without memory":
+            command[command.index("-c") + 1] = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({24 << 20},) * 2); {command[3]}"
+        programs.append(real(command, **options))
+        return programs[-1]
+
+    def kill(step):
+        """Kill the children of the program when the first rows of one have arrived; most of its rows have no place in a pipe."""
+        if how == "killed" and step.stage == "resolve" and step.done and not resolved_here:
+            for task in Path(f"/proc/{programs[0].pid}/task").iterdir():
+                for child in (task / "children").read_text().split():
+                    os.kill(int(child), signal.SIGKILL)
+
+    monkeypatch.setattr(resolving.subprocess, "Popen", start)
+    memory = open_memory()
+    run = memory.index(starlette_tree, on_progress=kill)
+    monkeypatch.undo()
+    assert resolved_here
+    assert "so one process does it" in caplog.text
+    assert all(program.poll() is not None for program in programs)
+    alone = open_memory("alone")
+    assert alone.index(starlette_tree).symbols == run.symbols
+    assert lines(memory) == lines(alone)
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "workers", "free", "processes"),
+    [
+        (MANY_FILES - 1, 4_000_000, 4, 16 << 30, 1),
+        (MANY_FILES, 4_000_000, 4, 16 << 30, 4),
+        (MANY_FILES, 4_000_000, 1, 16 << 30, 1),
+        (MANY_FILES, 4_000_000, 4, None, 4),
+        (100_000, 4_000_000, 64, 16 << 30, MOST_PROCESSES),
+        (3_000, 18_000_000, 4, 16 << 30, 4),
+        (3_000, 18_000_000, 4, 2 << 30, 1),
+        (30_000, 250_000_000, 4, 14 << 30, 1),
+        (3_000, 18_000_000, 4, MEMORY_SHARE * 3 * (PROCESS_BYTES + BYTES_OF_SOURCE * 18_000_000), 2),
+    ],
+)
+def test_several_processes_only_where_files_processors_and_memory_suffice(files, size, workers, free, processes):
+    assert processes_for(files, size, workers, free) == processes
