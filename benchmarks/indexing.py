@@ -6,7 +6,8 @@ For each repository: a full index by the command line (process start included), 
 one changed file; the last two also in a running server, where the CPU is the server's: asked for by a request, and by
 following the files. Beside it, in the same run: parse and extract alone in one process, which is the floor of any tool
 that reads the sources. CPU seconds are user + system of the process and its workers; memory is the largest resident size
-of the process and of its largest worker; `together` is the largest sum over all processes, in which shared pages count once. --only leaves out all other files: documentation and templates are
+of the process and of its largest worker; `together` is the largest sum over all processes, in which shared pages count once.
+--only leaves out all other files: documentation and templates are
 searched, too, and tools that read one language do not read them.
 """
 
@@ -217,12 +218,7 @@ def measure(source: Path, runs: int, only: str) -> dict[str, Any]:
             "files": summary["files"],
             "kloc": lines / 1000,
             "floor": {"cpu": median(floor, "cpu"), "peak_mb": median(floor, "peak_mb")},
-            "full": {
-                "cpu": median(full, "cpu"),
-                "wall": median(full, "wall"),
-                "peak_mb": median(full, "peak_mb"),
-                "together_mb": median(full, "together_mb"),
-            },
+            "full": {key: median(full, key) for key in ("cpu", "wall", "peak_mb", "together_mb")},
             "unchanged": {"cpu": median(again, "cpu"), "wall": median(again, "wall")},
             "edit": {"cpu": median(edit, "cpu"), "wall": median(edit, "wall")},
             "server": through_server(tree, data, edited, runs),

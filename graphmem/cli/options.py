@@ -54,7 +54,7 @@ Root = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=0, max=256, help="Processes that parse and resolve files; 0: one for each processor."),
+    typer.Option("--workers", min=0, max=256, help="Processes to parse and resolve with; 0: one for each processor."),
     Setting(),
 ]
 Embedder = Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none."), Setting()]
