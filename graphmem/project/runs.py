@@ -124,9 +124,9 @@ class IndexRuns:
         self.history.learn_from_commits(root, history)
         self.history.derive_edges()
         if not self._closing.is_set():
-            begun = time.perf_counter()
+            started = time.perf_counter()
             if self.semantics.derive_after(summary):
-                summary = dataclasses.replace(summary, seconds={**summary.seconds, "explorer": round(time.perf_counter() - begun, 3)})
+                summary = dataclasses.replace(summary, seconds={**summary.seconds, "explorer": round(time.perf_counter() - started, 3)})
         if self.store.notes:
             summary.diagnostics[:0] = [DiagnosticInfo("", "warning", "damaged", note, 0) for note in self.store.notes]
             summary = dataclasses.replace(summary, diagnostic_count=summary.diagnostic_count + len(self.store.notes))

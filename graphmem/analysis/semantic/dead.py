@@ -130,7 +130,7 @@ def offered(entries: Entries) -> Bool:
 def _roots(entries: Entries) -> Bool:
     """Nodes where execution may begin, tests included."""
     view = entries.view
-    roots = (view.label == SYMBOL) & (view.parent < 0)
+    roots: Bool = (view.label == SYMBOL) & (view.parent < 0)
     entry = np.zeros(view.n, np.bool_)
     entry[[node for node, kind in entries.kind.items() if kind != "export"]] = True
     roots |= entry
