@@ -210,6 +210,7 @@ class PathAnswer:
     known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
         default_factory=NearbyMemories
     )
+    rules: Annotated[dict[str, str], Doc("what each rule of the steps says, by name"), Size(3)] = field(default_factory=dict)
 
 
 @answer

@@ -15,6 +15,7 @@ from graphmem.answers import ChangedSymbol, DiffImpact, Missed, SymbolInfo
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.model import symbol_id
 from graphmem.project import diffs
+from graphmem.resolution.rules import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +147,8 @@ class ImpactQuestions:
             min_confidence=min_confidence,
             kinds=tuple(kinds) if kinds is not None else IMPACT_KINDS,
         )
-        return dataclasses.replace(answer, known=self.known.of_path(view, answer))
+        rules = {step.rule: RULES[step.rule].sentence for step in answer.steps if step.rule in RULES}
+        return dataclasses.replace(answer, known=self.known.of_path(view, answer), rules=rules)
 
     def subgraph(self, seeds: Sequence[str], depth: int = 1, kinds: Sequence[str] | None = None, limit: int = 500) -> Subgraph:
         """Return the nodes around given symbols, and the edges among these nodes.

@@ -238,3 +238,22 @@ def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):
     tab.press("ArrowDown")
     tab.press("Enter")
     tab.until("location.pathname === '/explore/code' && document.querySelector('.ln.in')?.textContent.includes('total')")
+
+
+def test_each_dependent_says_by_which_rule_and_in_which_line_and_shows_traps_on_the_way(tab, page, shop, visit):
+    trap = shop.remember("Price.total rounds down; add taxes first.", "gotcha", symbols=["Price.total"]).memory
+    try:
+        visit(page + "/explore/impact?of=Price.total", "document.querySelector('.zone.after details.way')")
+        tab.value("document.querySelectorAll('.zone.after details').forEach((one) => { one.open = true; }); 1")
+        step = tab.until("document.querySelector('.zone.after details.way li')?.innerText")
+        assert "calls" in step
+        assert "line " in step
+        assert trap.title in step
+        ((_, sentence),) = shop.path("Cart.__len__", "Price.total").rules.items()
+        assert sentence in step
+        tab.until("document.querySelector('.pane.code .ln') && location.search.includes('code=')")  # the line stands beside it
+        visit(page + "/explore/path?from=Cart.__len__&to=Price.total", "document.querySelector('.stop')")
+        assert sentence in tab.value(TEXT)
+        assert tab.value("document.querySelectorAll('.stop .trap').length") == 1
+    finally:
+        shop.forget(trap.id, hard=True)

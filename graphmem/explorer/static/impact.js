@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, choice, copy, details, failure, field, folded, go, into, knownList, link, listing, nameOf, refOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, certainty, chip, choice, copy, details, edgeWhy, field, folded, go, into, knownList, link, listing, nameOf, refOf, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { exportMenu } from "./exports.js";
 import { words } from "./words.js";
 
@@ -96,10 +96,11 @@ function zone(title, name, report, nothing, modules) {
 /** How the path view is asked about a hit of a report. */
 function wayOf(report) {
   const byId = new Map(report.targets.map((one) => [one.id, one]));
-  return (hit) => {
+  const way = (hit) => {
     const [self, target] = [refOf(hit.symbol), refOf(byId.get(hit.target) ?? report.targets[0])];
     return report.direction === "DEPENDENTS" ? { from: self, to: target } : { from: target, to: self };
   };
+  return Object.assign(way, { known: report.known });
 }
 
 /** Path of each file with code → name of its module. */
@@ -123,14 +124,36 @@ function groups(hits, way, modules) {
   return ordered.map(([name, some], i) => folded(name, some.length, i === 0 || ordered.length <= 3, () => listing(some.map((hit) => entry(hit, way)), 15)));
 }
 
-/** @param {function} way  parameters of the path view for a hit. */
+/** @param {function} way  parameters of the path view for a hit; `way.known` has the memories of the answer. */
 function entry(hit, way) {
   return [
     symbolLink(hit.symbol),
     " ",
     certainty(hit.confidence),
-    h("div.where", null, words.depth(hit.depth), hit.symbol.qualname === "<module>" ? null : [" · ", where(hit.symbol)], hit.depth > 1 ? [" · ", link(to("path", way(hit)), words.impact.way)] : null),
+    trapsAt(way.known, hit.symbol).map((one) => [" ", trapMark(one)]),
+    h("div.where", null, words.depth(hit.depth), hit.symbol.qualname === "<module>" ? null : [" · ", where(hit.symbol)]),
+    why(hit, way),
   ];
+}
+
+/** The path of a hit, asked for once it is opened: each edge with its rule, and its line, the first in the source pane. */
+function why(hit, way) {
+  const w = words.impact;
+  const whole = h("details.way", null, h("summary", null, w.why));
+  whole.addEventListener("toggle", async () => {
+    if (!whole.open || whole.children.length > 1) return;
+    const place = h("div");
+    whole.append(place);
+    const { from, to: target } = way(hit);
+    await into(place, ask("Path", { source: from, target }), ({ path }) => [
+      path.steps.length
+        ? h("ol", null, path.steps.map((step) => h("li", null, symbolLink(step.src), " ", edgeWhy(step, path.rules), "→ ", symbolLink(step.dst), trapsAt(path.known, step.dst).map((one) => [" ", trapMark(one)]))))
+        : h("p.hint", null, w.no_way),
+      link(to("path", way(hit)), w.way),
+    ]);
+    place.querySelector("a.site")?.click();
+  });
+  return whole;
 }
 
 function tests(hits, way) {

@@ -68,6 +68,23 @@ export function day(iso) {
   return iso ? h("time", { datetime: iso, title: iso }, iso.slice(0, 16).replace("T", " ")) : "";
 }
 
+/** One edge of a path: how, how certain, by which rule, and the line that says it. */
+export function edgeWhy(step, rules) {
+  const said = new Map(rules.map((one) => [one.name, one.value]));
+  return [words.map.verb[step.kind] ?? step.kind, " ", certainty(step.confidence, step.rule), " ", step.src.path && step.line ? site(step.src.path, step.line) : null, h("div.where", { title: step.rule }, said.get(step.rule) ?? words.rule(step.rule))];
+}
+
+/** Traps that an answer knows about one symbol or its file. */
+export function trapsAt(known, symbol) {
+  const here = [refOf(symbol), nameOf(symbol), symbol.path];
+  return known.memories.filter((one) => one.trap && here.includes(one.about));
+}
+
+/** A mark that leads to a trap. */
+export function trapMark(one) {
+  return link(to("memories", { id: one.shortId }), words.known.trap_here(one.title), { class: "chip trap", title: one.content });
+}
+
 /** A section with a heading. */
 export function card(title, hint, ...children) {
   return h("section.card", null, h("h2", null, title), hint ? h("p.hint", null, hint) : null, children);

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { fill, h } from "./dom.js";
-import { card, certainty, chip, go, into, knownList, link, nameOf, symbolField, symbolLink, to, where } from "./parts.js";
+import { card, chip, edgeWhy, go, into, knownList, link, nameOf, symbolField, symbolLink, to, trapMark, trapsAt, where } from "./parts.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -31,13 +31,13 @@ export async function show(page, parameters, signal) {
       return [h("p.lead", null, w.none_found(from, target, path.maxDepth)), h("p.hint", null, w.hidden), turn, about(path.known)];
     }
     // A class or a file stands for its members: where the way begins or ends at one, both are named.
-    const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol));
+    const stop = (symbol, end = symbol) => h("div.stop", null, symbolLink(symbol), " ", chip(symbol.kind.toLowerCase()), " ", end.id === symbol.id ? null : [w.member(nameOf(end)), " "], where(symbol), trapsAt(path.known, symbol).map((one) => [" ", trapMark(one)]));
     const last = path.steps.length - 1;
     return [
       h("p.lead", null, w.found(path.steps.length, words.certainty(path.confidence), path.confidence)),
       h("ol.way", null,
         h("li", null, stop(path.steps[0].src, path.source)),
-        path.steps.map((step, i) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), words.map.kind[step.kind] ?? step.kind, " ", certainty(step.confidence), h("span.where", null, ` ${step.src.path}:${step.line} · ${step.rule}`)), stop(step.dst, i === last ? path.target : step.dst)))),
+        path.steps.map((step, i) => h("li", null, h("div.step", null, h(`i.line.${step.kind.toLowerCase()}`, { "aria-hidden": "true" }), edgeWhy(step, path.rules)), stop(step.dst, i === last ? path.target : step.dst)))),
       turn,
       about(path.known),
     ];

@@ -415,6 +415,7 @@ export const words = {
   ask_of: { cut: "Where to cut it", people: "Who knows it", risk: "What is risky", decisions: "Decisions" },
   known: {
     trap: "trap",
+    trap_here: (title) => `trap: ${title}`,
     more: (n) => `${n.toLocaleString("en")} more about this code`,
     held: (n) => `${many(n, "memory", "memories")} about it to review`,
   },
@@ -496,7 +497,9 @@ export const words = {
     causes: "Why it may be incomplete",
     picture: "Picture",
     verdict: { WILL_BREAK: "will break", LIKELY: "likely to break", POSSIBLE: "may break", AFFECTED: "affected" },
-    way: "how",
+    way: "as a page",
+    why: "why",
+    no_way: "The path is longer than ten steps.",
   },
   path: {
     title: "How does one depend on the other?",
