@@ -95,6 +95,7 @@ LearningChoice: TypeAlias = Annotated[
     Vocabulary("LearningChoice", "Whether sessions are observed and learnt from."),
 ]
 PhaseChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "The weights of phases to use.")]
+WeightChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("WeightChoice", "The weights of search to use.")]
 SessionKind: TypeAlias = Annotated[
     Literal["build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review"],
     Vocabulary("SessionKind", "The purpose of a session, which decides how much may be learnt from it."),

@@ -56,6 +56,7 @@ COMMANDS: Final = {
     "backup": "upkeep:backup",
     "restore": "upkeep:restore",
     "rebuild": "upkeep:rebuild",
+    "eval": "evaluation:evaluate",
     "config": "manage:config",
     "delete-all": "memory:delete_all",
     "version": "manage:version",
@@ -88,7 +89,7 @@ PANELS: Final = {
     "Change": "impact review coaccess reviewers people commits cycles boundary hotspots dead-code duplicates drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
-    "Maintenance": "serve index doctor verify backup restore rebuild compact config token version self-check",
+    "Maintenance": "serve index doctor verify backup restore rebuild compact eval config token version self-check",
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),

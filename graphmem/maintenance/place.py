@@ -31,7 +31,7 @@ _OURS: Final = (
         ".learning-",
         "memory-md.json",
     ),
-    *("phases.json", ".phases-"),
+    *("phases.json", ".phases-", "weights.json", ".weights-"),
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
     *FOR_PEOPLE,
 )

@@ -95,6 +95,7 @@ KINDS: Final = (
     Kind("learning.json", _damage_of_json, "learning is paused until a person switches it on", stays=True),
     Kind("trust.json", _damage_of_json, "injection is as cautious as in a new project"),
     Kind("phases.json", _damage_of_json, "the built-in weights of phases are in force"),
+    Kind("weights.json", _damage_of_json, "the built-in weights of search are in force"),
     Kind("memory-md.json", _damage_of_json, "differences at the next sync count as the person's"),
     Kind("tokens.json", _damage_of_json, "its tokens are refused; move it away and create new ones", stays=True),
     Kind(f"trails/*{TRAIL}", damage_of_trail, "later events of that session are unknown", stays=True),

@@ -25,12 +25,13 @@ from graphmem.answers import (
     SymbolInfo,
     SymbolPage,
 )
+from graphmem.answers.evaluation import SearchEvaluation
 from graphmem.answers.hover import Hover
 from graphmem.answers.outline import FileOutline
 from graphmem.answers.places import Occurrences, SymbolAt, Usages
 from graphmem.answers.review import Review
 from graphmem.answers.source import FileSource, Folder
-from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind
+from graphmem.answers.vocabulary import ColumnUnit, Direction, EdgeKind, FileRole, Relation, SearchKind, SymbolKind, WeightChoice
 from graphmem.model import IndexProgress
 from graphmem.operations.declare import Argument, Bounds, Local, Ref, Sight, Spelled, Within, Words, operation
 
@@ -328,6 +329,27 @@ class CodeOperations:
             as_of: only memories that were believed at this time, ISO 8601.
             explain: show how each score was computed.
             budget_tokens: return one text of at most this many tokens: code by file, and memories with citations.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
+    def search_evaluation(self, commits: Annotated[int, Bounds(60, 1_000)] = 200) -> SearchEvaluation:
+        """Measure search on recent commits of the project, and propose weights.
+
+        Messages are the queries, and changed files the right answers. It takes up to two minutes and changes nothing.
+
+        Args:
+            commits: the maximum number of commits.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.PLAIN, slow=True)
+    def choose_search_weights(self, choice: WeightChoice, commits: Annotated[int, Bounds(60, 1_000)] = 200) -> SearchEvaluation:
+        """Choose the weights of search.
+
+        PROPOSED evaluates search and applies the proposal; BUILT_IN restores the defaults.
+
+        Args:
+            choice: the weights to use.
+            commits: the maximum number of commits of the evaluation.
         """
 
     @operation(needs="index", shows=Sight.PLAIN, slow=True, client="own")

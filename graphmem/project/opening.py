@@ -44,6 +44,7 @@ from graphmem.project.cypher import CypherQueries
 from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
 from graphmem.project.edit_advice import EditAdvice
+from graphmem.project.evaluating import ProjectChurn, SearchWeighing
 from graphmem.project.exploring import Pictures
 from graphmem.project.graph_source import GraphSource, IndexStatus
 from graphmem.project.health import Doctor, IndexHealth
@@ -82,6 +83,7 @@ from graphmem.project.usages import UsageQuestions
 from graphmem.project.user_memories import UserMemories
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
+from graphmem.search.accepted import WeightBook
 from graphmem.search.phases import PhaseBook
 from graphmem.search.searcher import Searcher
 from graphmem.settings import DATABASE, Settings, load_settings, models_dir
@@ -223,7 +225,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         switch,
         lambda session, shown: injector.trust.session_over(session, shown),
     )
-    searcher = Searcher(store, projections, vectors, book, patience_s, phases, reranker_of(settings), model)
+    weights = WeightBook(data_dir)
+    searcher = Searcher(store, projections, vectors, book, patience_s, phases, reranker_of(settings), model, weights, ProjectChurn(history))
     context_news: Hub[ContextReady] = Hub()
     injector = Injector(
         book,
@@ -312,6 +315,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             learning,
             sharing,
             PhaseWeighing(book, phases, ledger),
+            SearchWeighing(graph, projections, vectors, history, weights, book.clock.now),
             health,
             Doctor(status, health, store, book, projections, vectors, evidence, history, learning, data_dir, sharing.facts),
             CypherQueries(store, book, settings),

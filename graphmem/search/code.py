@@ -31,6 +31,7 @@ class Signs(NamedTuple):
     placed: Collection[int]  # definitions at places that the query gives by file and line; a subset of `named`
     around: Mapping[int, tuple[float, int]]  # neighbours of the named symbols: (score, nearest seed)
     active: Mapping[str, float]  # paths -> nearness to the active files
+    churn: Mapping[str, float]  # paths -> how often they change, 0 to 1
 
 
 class CodeLists(NamedTuple):
@@ -88,6 +89,7 @@ def gather(
         Ranked("places", places, weights.places, full=1.0),
         Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
         Ranked("files", near, weights.files, full=1.0),
+        Ranked("churn", _in_files(view, units, signs.churn) if weights.churn else {}, weights.churn, full=1.0),
     ]
     return CodeLists(lists, units, receivers, max(chunk_dense.values(), default=0.0), share if chunk_dense else 0.0)
 
@@ -97,12 +99,12 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
     A match is a word, a name, a place (file and line) or a near vector.
     """
-    return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files"))
+    return found.best_cosine >= faint or any(one.scores for one in found.lists if one.name not in ("dense", "files", "churn"))
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
     """Return the candidates in given files, each with the score of its file."""
-    return {unit: value for unit in units.best if (value := files.get(_path_of(view, unit, units), 0.0))} if files else {}
+    return {unit: value for unit in units.best if (value := files.get(path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
@@ -223,10 +225,10 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
     """
     if not fused:
         return []
-    path_of = {hit.id: _path_of(view, hit.id, units) for hit in fused}
+    paths = {hit.id: path_of(view, hit.id, units) for hit in fused}
     best: dict[str, list[Fused]] = {}
     for hit in fused:
-        of_file = best.setdefault(path_of[hit.id], [])
+        of_file = best.setdefault(paths[hit.id], [])
         if len(of_file) < voters:
             of_file.append(hit)
     low = min(0.0, fused[-1].score)
@@ -234,12 +236,13 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
     high = max(total.values()) or 1.0
     voted = []
     for hit in fused:
-        boost = weight * total[path_of[hit.id]] / high
-        others = [other.id for other in best[path_of[hit.id]] if other.id != hit.id]
+        boost = weight * total[paths[hit.id]] / high
+        others = [other.id for other in best[paths[hit.id]] if other.id != hit.id]
         voted.append(Voted(hit, hit.score + boost, boost, others[0] if boost and others else ""))
     return sorted(voted, key=lambda one: (-one.score, one.hit.id))
 
 
-def _path_of(view: GraphView, unit: str, units: Units) -> str:
+def path_of(view: GraphView, unit: str, units: Units) -> str:
+    """Return the file of a unit."""
     node = view.index_of.get(unit)
     return view.path(node) if node is not None else units.entries[unit].path

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from datetime import datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.answers import IndexState, SearchAnswer, SearchHit
@@ -52,6 +53,7 @@ class Aids(NamedTuple):
     judge: Judge = Judge()
     aliases: Aliases = NO_ALIASES  # words and their synonyms
     reranker: Reranker | None = None  # reads query and text together
+    churn: Mapping[str, float] = MappingProxyType({})  # how often each file changes, 0 to 1
     hypothesis: Callable[[str], str] | None = None  # writes the memory that would answer a query
 
 
@@ -89,6 +91,19 @@ def search(
         if renewed is None or renewed.words is None:
             renewed = shot._replace(words=None, words_note=f"the word index is damaged and is being rebuilt ({error})")
         return _Run(renewed, embedder, request, state, tuning or Tuning(), aids or Aids()).answer()
+
+
+def candidates_of(
+    shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids
+) -> tuple[str, code.CodeLists]:
+    """Return the type of a query, and its code candidates before fusion.
+
+    Raises:
+        BadInputError: as for `search`.
+    """
+    check(request)
+    run = _Run(shot, embedder, request, state, tuning, aids)
+    return run.kind, run.candidates()
 
 
 class _Run:
@@ -149,6 +164,14 @@ class _Run:
             self.answered += [] if failure else ["rerank"]
         hits = hits[: request.k]
         return SearchAnswer(request.query, self.kind, hits, self.answered, self.missing, self.state, self.notes)
+
+    def candidates(self) -> code.CodeLists:
+        """Collect the candidates among code and documents."""
+        filters = Filters(_chunk_kinds(self.request.kinds), self.request.within)
+        words_path = self._start_words(filters)
+        dense_path = self._start_dense(self._vector(None), filters)
+        active = near_files(self.shot.graph, self.request.files) if self.request.files else {}
+        return self._code(words_path, dense_path, filters, active)
 
     # ---- paths
 
@@ -233,7 +256,7 @@ class _Run:
         share = _coverage(shot.covered) if dense is not None else 0.0
         if dense is not None and share < 1:
             self.missing["dense"] = f"vectors {share:.0%}"
-        signs = code.Signs(named, placed, around, active)
+        signs = code.Signs(named, placed, around, active, self.aids.churn)
         coded = code.gather(self.request.query, shot, words, dense, signs, weights, share, self.tuning)
         self._answers(*(one.name for one in coded.lists if one.name in _SELDOM and one.scores and one.weight))
         return coded

@@ -55,6 +55,7 @@ class Weights(NamedTuple):
     alike: float = 0.0  # cosine with the best hits
     joined: float = 0.0  # scores of hits joined by an edge; a full score counts in full, not the best of the list
     files: float = 0.15  # nearness to the active files
+    churn: float = 0.0  # how often the file changes; only with weights that a person accepted
 
 
 _DESCRIBED: Final = Weights(

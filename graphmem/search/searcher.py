@@ -15,18 +15,20 @@ from graphmem.memory.lifecycle import confidence_in_use
 from graphmem.memory.redact import redact
 from graphmem.memory.types import SOURCES
 from graphmem.search.candidates import query_vector
+from graphmem.search.evaluate import with_factors
 from graphmem.search.levels import ServiceLevel
 from graphmem.search.pipeline import Aids, Judge, Request, Tuning, search
 from graphmem.search.rerank import Timed
 from graphmem.search.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graphmem.answers import IndexState, MemoryInfo, SearchAnswer, SearchHit
     from graphmem.language_model import LanguageModel
     from graphmem.memory.repository import MemoryRepository
     from graphmem.projection.projections import Projections, Snapshot
+    from graphmem.search.accepted import WeightBook
     from graphmem.search.phases import PhaseBook
     from graphmem.search.rerank import Reranker
     from graphmem.store.base import GraphReads
@@ -55,6 +57,8 @@ class Searcher:
         reranker: a cross-encoder that reorders the best hits; None for none.
         phases: weights of memory types by phase of work.
         language_model: writes a hypothetical memory when a search finds few memories; None for none.
+        weights: weights that a person accepted; None for the built-in ones.
+        churn: returns how often each file changes, 0 to 1; called only if the weights use it.
     """
 
     def __init__(
@@ -67,6 +71,8 @@ class Searcher:
         phases: PhaseBook,
         reranker: Reranker | None = None,
         language_model: LanguageModel | None = None,
+        weights: WeightBook | None = None,
+        churn: Callable[[], Mapping[str, float]] = dict,
     ) -> None:
         self._store = store
         self._projections = projections
@@ -76,6 +82,8 @@ class Searcher:
         self.phases = phases
         self._reranker = reranker
         self._language_model = language_model
+        self._weights = weights
+        self._churn = churn
         self._service = ServiceLevel()
         self.tally = Tally()
         self._aliases: tuple[int, dict[str, Sequence[str]]] = (-1, {})
@@ -95,6 +103,7 @@ class Searcher:
             self._await_vectors(request)
         level = self._service.level()
         reading = Timed(self._reranker) if self._reranker is not None and wait and level.name == "healthy" else None
+        factors = self._weights.factors() if self._weights is not None else {}
         warm = self._vectors.is_loaded
         begun = time.perf_counter()
         shot = self._projections.snapshot()
@@ -104,8 +113,8 @@ class Searcher:
             embedder,
             request,
             state(),
-            level.tuned(Tuning(phases=self.phases.table())),
-            self._aids(request)._replace(reranker=reading),
+            level.tuned(with_factors(Tuning(phases=self.phases.table()), factors)),
+            self._aids(request)._replace(reranker=reading, churn=self._churn() if factors.get("churn") and request.wants_code else {}),
         )
         if level.note():
             answer.notes.append(level.note())

@@ -224,6 +224,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "memory audit": [PLAIN],
     "memory rebuild": [PLAIN],
     "memory phases": [PLAIN],
+    "eval": [PLAIN],
     "memory resolve": [["@memory", "--over", "@other"]],
     "session list": [PLAIN],
     "session show": [["s\u202e1\x1b"], ["none\x1b[31m"]],
