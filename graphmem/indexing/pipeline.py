@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphmem import __version__
 from graphmem.errors import IndexCancelledError
 from graphmem.evidence.merge import Outside
+from graphmem.indexing.contracts import Contracts, calls_in, is_schema
 from graphmem.indexing.delta import Rows, difference, edges_of, everything, external_uses
 from graphmem.indexing.facts_source import FactsByPath, FactsLostError, FactsSource
 from graphmem.indexing.inputs import Inputs
@@ -30,7 +31,17 @@ from graphmem.indexing.resolving_worker import BATCH, Job, Resolved
 from graphmem.indexing.spill import Spill
 from graphmem.indexing.summary import Meter, summarise
 from graphmem.indexing.tree import Look, Tree
-from graphmem.model import Diagnostic, EdgeSource, FileRow, GraphDelta, HandlesRow, IndexProgress, OccurrencesRow, file_id, stable_id
+from graphmem.model import (
+    Diagnostic,
+    EdgeSource,
+    FileRow,
+    GraphDelta,
+    HandlesRow,
+    IndexProgress,
+    OccurrencesRow,
+    file_id,
+    stable_id,
+)
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
 from graphmem.parsing.ignore import DiscoveryOptions
@@ -38,6 +49,7 @@ from graphmem.parsing.language import languages
 from graphmem.parsing.marker import FILE as MARKER
 from graphmem.parsing.packing import collector_paused, extraction_key, packed_chunks
 from graphmem.parsing.pool import parse_files
+from graphmem.parsing.worker import parse_file
 from graphmem.resolution.layout import Layout
 from graphmem.resolution.resolver import FEW_GROUPS, Dependencies, Resolver
 from graphmem.resolution.shelf import Shelf
@@ -110,6 +122,7 @@ class Indexer:
         self._project = project
         self._options = options
         self._outside = Outside(data_dir, project, root)
+        self._contracts = Contracts(data_dir, project)
         self._tree = Tree(root, options.discovery)
         self._source = FactsSource(cache, root, project, data_dir / MARKER)
         self._indexed: dict[str, str] | None = None  # content hashes by path, as long as only this object writes
@@ -184,6 +197,8 @@ class Indexer:
         else:
             resolver, affected = self._resolver_with(meter, parsed, look.removed, known, on_progress, cancelled)
             affected |= self._evidence(meter, resolver, [] if mode == "full" else [*parsed, *look.removed], mark, notes)
+            with meter.stage("resolve"):
+                self._join_contracts(resolver, parsed, look.removed, affected, full=mode == "full")
             delta, rows = self._resolve(meter, resolver, parsed, look.removed, affected, spill, notes, on_progress, cancelled)
         if cancelled():
             raise _cancelled()
@@ -200,6 +215,7 @@ class Indexer:
                 self._inputs.save(run, _layout_key(self._tree.layout()), made, self._handles)
                 self._handles, self._kept = {}, _Kept()
                 del made, apart
+            self._contracts.keep(run)
         self._outside.let_go()
         kept = resolver if self._options.keep_warm else None
         if kept is None and resolver is not None:
@@ -432,6 +448,35 @@ class Indexer:
             notes.extend(said)
         return paths
 
+    def _join_contracts(
+        self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
+    ) -> None:
+        """Join the contracts; add files whose edges change to `affected`.
+
+        In a first load the files are taken while they are resolved, because their facts are at hand then.
+        """
+        known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
+        if full:
+            return
+        for path in sorted(affected | parsed.keys()) if known else ():
+            self._take_contracts(path, resolver, parsed)
+        if not known:  # lost: the ends of all files are collected again
+            for path in resolver.paths():
+                self._take_contracts(path, resolver, parsed)
+            for path, found in self._tree.files.items():
+                if found.language == "text" and is_schema(path):
+                    self._contracts.take(path, parse_file(found, self._project).facts.ends, resolver)
+        affected |= self._contracts.join(resolver, removed)
+
+    def _take_contracts(self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile]) -> bool:
+        """Take the ends of a file; return whether it has some."""
+        facts = resolver.facts(path)
+        if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
+            facts = parsed[path].facts
+        if facts is not None:
+            self._contracts.take(path, facts.ends, resolver)
+        return facts is not None and bool(facts.ends)
+
     def _resolve(
         self,
         meter: Meter,
@@ -455,6 +500,7 @@ class Indexer:
         self._handles = {}
         with meter.stage("resolve"):
             new = Rows.empty(spill)
+            called: dict[str, set[tuple[str, str]]] = {}  # ends of calls, of files that have contracts
             for done, path in enumerate(paths):
                 if done % 64 == 0:
                     on_progress(IndexProgress("resolve", done, len(paths), path))
@@ -468,10 +514,16 @@ class Indexer:
                         self._handles[path] = resolved.handles
                     new.symbols.extend(resolver.symbols(path))
                     new.edges.extend(resolved.edges)
+                    if (spill is not None and self._take_contracts(path, resolver, parsed)) or (
+                        spill is None and self._contracts.edges(path)
+                    ):
+                        called[path] = calls_in(resolved.edges)
                     new.unresolved.extend(resolved.unresolved)
                     if resolved.places:
                         new.occurrences.append(OccurrencesRow(file_id(self._project, path), path, resolved.places))
                     new.externals.update((row.id, row) for row in resolved.externals)
+                elif spill is not None:
+                    self._take_contracts(path, resolver, parsed)
                 module = resolver.module_name(path)
                 fault = resolver.fault(path) or fault
                 if path in parsed:
@@ -485,6 +537,10 @@ class Indexer:
                 facts = resolver.facts(path)
                 said = file_rows[path].diagnostic if facts is None else _serious(facts) or fault
                 new.files.append(file_rows[path]._replace(module=module, call_sites=call_sites, diagnostic=said))
+            if spill is not None:
+                self._contracts.join(resolver, ())
+            for path, calls in called.items():
+                new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in calls])
             on_progress(IndexProgress("resolve", len(paths), len(paths), ""))
         with meter.stage("compare"):
             if spill is not None:
@@ -529,6 +585,16 @@ class Indexer:
                     packed.extend_pickled(piece, count)
             new.externals.update(found.externals)
             self._handles = {path: one.handles for path, one in found.files.items() if one.handles}
+            self._contracts.begin("", full=True)
+            for path, parsed_file in parsed.items():
+                if path in found.files:
+                    self._contracts.took(path, found.files[path].contracts)
+                elif parsed_file.has_facts and is_schema(path):
+                    self._contracts.take(path, parsed_file.facts.ends, None)
+            self._contracts.join(None, ())
+            for path, one in found.files.items():
+                if one.contracts:
+                    new.edges.extend([edge for edge in self._contracts.edges(path) if (edge.src, edge.dst) not in one.calls])
             for path in sorted(parsed):
                 one = found.files.get(path, _PLAIN)
                 fault = one.fault or found.faults.get(path, "")

@@ -13,10 +13,12 @@ import pickle
 import struct
 import sys
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
+from graphmem.indexing.contracts import calls_in, rows_of
 from graphmem.indexing.facts_source import FactsByPath, FactsSource
 from graphmem.parsing.discovery import FoundFile
 from graphmem.parsing.facts_cache import FactsCache
@@ -26,6 +28,7 @@ from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.shelf import Shelf
 
 if TYPE_CHECKING:
+    from graphmem.contracts.rows import ContractRow
     from graphmem.model import ExternalRow, HandlesRow
     from graphmem.resolution.fingerprint import Key
     from graphmem.resolution.solver import Members
@@ -60,6 +63,8 @@ class Resolved(NamedTuple):
     is_left_out: bool
     handles: Sequence[HandlesRow]
     places: bytes
+    contracts: Sequence[ContractRow] = ()
+    calls: AbstractSet[tuple[str, str]] = frozenset()  # both ends of its calls, if it has contracts
 
 
 class Batch(NamedTuple):
@@ -181,7 +186,10 @@ def _batch(resolver: Resolver, position: int, paths: list[str]) -> Batch:
         externals.update((row.id, row) for row in found.externals)
         fault = resolver.fault(path) or found.fault
         module, left_out = resolver.module_name(path), resolver.is_left_out(path)
-        files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, found.places))
+        facts = resolver.facts(path)
+        contracts = rows_of(path, facts.ends, resolver) if facts is not None and facts.ends else ()
+        calls = calls_in(found.edges) if contracts else frozenset()
+        files.append(Resolved(path, module, found.call_sites, fault, left_out, found.handles, found.places, contracts, calls))
     return Batch(position, files, _packed(symbols), _packed(edges), _packed(unresolved), list(externals.values()))
 
 

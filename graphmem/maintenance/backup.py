@@ -68,6 +68,8 @@ _LEFT_OUT: Final = (
     "words-",
     "facts.sqlite",
     "inputs.sqlite",
+    "contracts.json",
+    ".contracts-",
     "parsing.json",
     "owner.json",
     "tokens.json",  # an archive must not decide who has access

@@ -17,7 +17,21 @@ NAME: Final = ".graphmem"  # of an index next to its project
 PRIVATE_FOLDER: Final = 0o700
 # Prefixes of graphmem's own files. A directory with other files also serves other purposes.
 _OURS: Final = (
-    *("graph.", "memories", "words-", "facts.", "inputs.", "parsing.", "history.", "ledger.", "paragraphs.", "evidence", "inbox"),
+    *(
+        "graph.",
+        "contracts.json",
+        ".contracts-",
+        "memories",
+        "words-",
+        "facts.",
+        "inputs.",
+        "parsing.",
+        "history.",
+        "ledger.",
+        "paragraphs.",
+        "evidence",
+        "inbox",
+    ),
     *(
         "tokens.json",
         ".tokens-",

@@ -87,6 +87,7 @@ KINDS: Final = (
     Kind("facts.sqlite", _damage_of_sqlite),
     Kind("inputs.sqlite", _damage_of_sqlite),
     Kind("parsing.json", _damage_of_json),
+    Kind("contracts.json", _damage_of_json, "the next index run collects contracts again"),
     Kind("*.projection", _damage_of_container),
     Kind("history.sqlite", _damage_of_sqlite, "the next index run reads commits again; data from sessions is lost"),
     Kind("ledger.sqlite", _damage_of_sqlite, "counts across sessions start again; memories stay"),

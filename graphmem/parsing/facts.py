@@ -11,7 +11,7 @@ Scopes are indices into `definitions`; index 0 is always the module itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple, NewType
+from typing import Any, Final, Literal, NamedTuple, NewType
 
 NAME: Final = 0
 ATTR: Final = 1
@@ -268,6 +268,7 @@ class FileFacts(NamedTuple):
     error_count: int
     diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
     extraction_version: str  # grammar versions and rules; part of the cache key
+    ends: tuple[tuple[Any, ...], ...] = ()  # plain tuples of `contracts.ends.End`: what the file offers other programs and asks of them
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:

@@ -164,7 +164,8 @@ def extraction_version(name: str) -> str:
     pack, core = _versions()
     table = (data_root() / "grammars" / name / "language.toml").read_text(encoding="utf-8")
     text = "\n".join(query_text(name, file) for file in QUERY_FILES)
-    rules = hashlib.blake2b((text + table).encode(), digest_size=6).hexdigest()
+    contracts = (data_root() / "grammars" / "contracts.toml").read_text(encoding="utf-8")
+    rules = hashlib.blake2b((text + table + contracts).encode(), digest_size=6).hexdigest()
     abi = _language(name).abi_version
     return f"rules {digest('parsing')} {rules}; {language_spec(name).grammar} of pack {pack}, abi {abi}; core {core}"
 

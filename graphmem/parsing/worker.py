@@ -20,6 +20,7 @@ from typing import IO, Final
 
 from graphmem.errors import GraphMemError
 from graphmem.parsing.chunks import chunk
+from graphmem.parsing.contracts.ends import ends_of
 from graphmem.parsing.discovery import FoundFile, content_hash
 from graphmem.parsing.encoding import to_utf8
 from graphmem.parsing.extract import extract_parsed
@@ -78,7 +79,8 @@ def _parsed(file: FoundFile, data: bytes, project: str, hasty: bool) -> ParsedFi
         diagnostics = (*diagnostics, ("note", "encoding", text.note, 0))
     if chunks and chunks[-1].kind == "data" and chunks[-1].end_line < facts.lines and not is_drawing(file.path):
         diagnostics = (*diagnostics, ("note", "cut", f"only its first {chunks[-1].end_line:,} lines are searchable", chunks[-1].end_line))
-    return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics), chunks)
+    ends = ends_of(facts, text.source)
+    return ParsedFile(facts._replace(size_bytes=len(data), encoding=text.encoding, diagnostics=diagnostics, ends=ends), chunks)
 
 
 def without_facts(file: FoundFile, code: str, message: str) -> ParsedFile:

@@ -11,7 +11,7 @@ resolve again. After any sequence of updates the edges thus equal those of a new
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -30,6 +30,7 @@ from graphmem.resolution.layout import Layout
 from graphmem.resolution.project import Project
 from graphmem.resolution.shelf import ReadFacts, Shelf
 from graphmem.resolution.solver import Members
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS
 from graphmem.resolution.symbol_rows import plain_rows, symbol_rows
 from graphmem.runtime.faults import fault
 
@@ -39,6 +40,8 @@ RECURSION_LIMIT: Final = 12_000
 FEW_GROUPS: Final = 100_000
 """Number of groups of inputs that are kept without a check for use."""
 
+
+CALLABLE_KINDS: Final = CLASS_KINDS | FUNCTION_KINDS
 
 MAX_ANSWERS: Final = 1_500_000
 """Number of cached answers, some 400 MB, above which all are dropped."""
@@ -203,6 +206,28 @@ class Resolver:
         except Exception as error:  # noqa: BLE001 - others' edges lead to these definitions, so they have to be there
             self.faults[path] = fault(error, "describing its definitions", path)
             return plain_rows(entry)
+
+    def place(self, path: str, scope: int, handler: str, near: Callable[[str], str]) -> tuple[str, str, bool]:
+        """Return (id, qualified name, is in tests) of a definition of a file.
+
+        Args:
+            path: the file.
+            scope: the definition by its index in the file.
+            handler: name of a function that is meant instead, in this file or near it.
+            near: returns the part of the project that a path belongs to.
+        """
+        entry = self._project.files.get(path)
+        if entry is None or scope >= len(entry.symbols):
+            return "", "", False
+        found = entry.symbols[scope]
+        if handler:
+            named = [one for one in self._project.named(handler) if one.kind in CALLABLE_KINDS]
+            here = [one for one in named if one.path == path]
+            around = [one for one in named if near(one.path) == near(path) and not self._project.files[one.path].in_tests]
+            beside = [one for one in around if one.path.rpartition("/")[0] == path.rpartition("/")[0]]
+            choice = here or beside or around
+            found = choice[0] if len(choice) == 1 or (choice and choice is here) else found
+        return found.id, found.qualname, entry.in_tests
 
     def is_left_out(self, path: str) -> bool:
         """Whether an unexpected error left only the module row of a file."""

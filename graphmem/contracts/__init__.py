@@ -1,0 +1,1 @@
+"""Contracts between programs: what each offers and asks of others."""

@@ -1,0 +1,73 @@
+"""The ends of a project's contracts, in `contracts.json`.
+
+Other projects read the file, too: it is what a project publishes to its organisation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+FILE: Final = "contracts.json"
+FORMAT: Final = 1
+
+
+class ContractRow(NamedTuple):
+    """One end of a contract, and the code that it belongs to."""
+
+    role: str  # as in `parsing.contracts.ends`
+    kind: str
+    name: str
+    path: str
+    symbol: str  # id of the handler or of the definition that asks; "" in a schema file
+    qualname: str
+    line: int
+    handler: str = ""
+    said: str = ""
+    framework: str = ""
+    test: bool = False
+    scope: int = 0  # the definition it stands in, by its index in the file
+
+
+class Published(NamedTuple):
+    """Contents of the file."""
+
+    run: str  # the index run that wrote it
+    project: str
+    rows: dict[str, list[ContractRow]]  # by path
+
+
+def read(folder: Path) -> Published | None:
+    """Read the file of an index directory; None if it is missing or damaged."""
+    try:
+        found: Any = json.loads((folder / FILE).read_bytes())
+        if found["format"] != FORMAT:
+            return None
+        rows = {path: [ContractRow._make((*one[:3], path, *one[3:])) for one in some] for path, some in found["rows"].items()}
+        return Published(str(found["run"]), str(found["project"]), rows)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[ContractRow]]) -> None:
+    """Replace the file of an index directory atomically.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    plain = {path: [[*one[:3], *one[4:]] for one in rows[path]] for path in sorted(rows) if rows[path]}
+    data = json.dumps({"format": FORMAT, "run": run, "project": project, "rows": plain}, separators=(",", ":"))
+    descriptor, name = tempfile.mkstemp(prefix=".contracts-", dir=folder)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(data)
+        Path(name).replace(folder / FILE)
+    except OSError:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,130 @@
+"""Names of services, as far as folders, hosts and variables tell."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+_ROOTS: Final = frozenset(
+    [
+        "src",
+        "services",
+        "service",
+        "apps",
+        "app",
+        "packages",
+        "modules",
+        "libs",
+        "lib",
+        "cmd",
+        "internal",
+        "server",
+        "servers",
+        "backend",
+        "backends",
+        "microservices",
+        "projects",
+        "components",
+        "api",
+        "pkg",
+        "java",
+        "main",
+        "python",
+        "go",
+        "node",
+        "web-apps",
+        "crates",
+    ]
+)
+"""Folders that hold services, or code of one."""
+
+_GENERIC: Final = frozenset(
+    [
+        "service",
+        "services",
+        "svc",
+        "srv",
+        "server",
+        "api",
+        "app",
+        "ms",
+        "ts",
+        "http",
+        "https",
+        "url",
+        "uri",
+        "addr",
+        "address",
+        "host",
+        "hostname",
+        "endpoint",
+        "base",
+        "basepath",
+        "port",
+        "env",
+        "get",
+        "process",
+        "os",
+        "getenv",
+        "environ",
+        "string",
+        "this",
+        "self",
+        "config",
+        "settings",
+        "client",
+        "com",
+        "org",
+        "www",
+        "localhost",
+        "remote",
+        "internal",
+        "default",
+        "svcaddr",
+        "path",
+        "the",
+        "cs",
+        "s",
+        "c",
+        "rest",
+        "public",
+        "private",
+        "js",
+        "py",
+        "go",
+        "java",
+        "rs",
+        "cs",
+        "php",
+        "local",
+        "microservice",
+        "backend",
+    ]
+)
+_TOKEN: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@cache
+def tokens(text: str) -> frozenset[str]:
+    """Return the words of a name that tell services apart, in lower case."""
+    found = (token.lower() for token in _TOKEN.findall(text))
+    return frozenset(
+        one.removesuffix("s") if len(one) > 4 else one for one in found if one not in _GENERIC and not one.isdigit() and len(one) > 1
+    )
+
+
+@cache
+def service_of(path: str) -> str:
+    """Return the folder of the service that a file belongs to; "" at the root."""
+    parts = path.split("/")[:-1]
+    for number, part in enumerate(parts):
+        if part.lower() not in _ROOTS:
+            return "/".join(parts[: number + 1])
+    return "/".join(parts)
+
+
+@cache
+def words_of(path: str) -> frozenset[str]:
+    """Return the words of the name of a file's service."""
+    return tokens(service_of(path).rpartition("/")[2])

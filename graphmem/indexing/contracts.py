@@ -1,0 +1,135 @@
+"""Contracts during index runs: collect the ends of files and join them.
+
+The links depend on the ends of all files alone, so a fresh index and any sequence of incremental runs give the same edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.contracts import rows as file
+from graphmem.contracts.linking import link
+from graphmem.contracts.rows import ContractRow
+from graphmem.contracts.services import service_of
+from graphmem.model import EdgeKind, EdgeRow, EdgeSource
+
+if TYPE_CHECKING:
+    from graphmem.contracts.linking import Link
+    from graphmem.resolution.resolver import Resolver
+
+SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".json")
+
+
+def is_schema(path: str) -> bool:
+    """Whether a text file may declare contracts."""
+    return path.endswith(SCHEMAS)
+
+
+class Contracts:
+    """The ends of one project's contracts. Not thread-safe.
+
+    Args:
+        folder: the index directory.
+        project: name of the project.
+    """
+
+    def __init__(self, folder: Path, project: str) -> None:
+        self._folder = folder
+        self._project = project
+        self._run = ""
+        self._rows: dict[str, list[ContractRow]] | None = None  # of the last run
+        self._new: dict[str, list[ContractRow]] = {}
+        self._edges: dict[str, list[EdgeRow]] = {}
+
+    def begin(self, run: str, *, full: bool) -> bool:
+        """Prepare a run; return whether the ends of the run before are known.
+
+        Args:
+            run: the run before.
+            full: whether all files are read again.
+        """
+        if full:
+            self._rows = {}
+        elif self._rows is None or self._run != run:
+            found = file.read(self._folder)
+            self._rows = found.rows if found is not None and found.run == run else None
+        self._new = {}
+        return self._rows is not None
+
+    def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> None:
+        """Take the ends of one file."""
+        self._new[path] = rows_of(path, ends, resolver)
+
+    def took(self, path: str, rows: Sequence[ContractRow]) -> None:
+        """Take the rows that another process made of one file."""
+        self._new[path] = list(rows)
+
+    def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
+        """Join all ends; return the files whose edges change."""
+        before = self._rows or {}
+        after = {path: some for path, some in before.items() if path not in removed and path not in self._new}
+        after.update((path, some) for path, some in self._new.items() if some)
+        if resolver is not None:
+            after = {path: [_placed(row, resolver) if row.handler else row for row in some] for path, some in after.items()}
+        same = before == after
+        self._edges = _edges(after)
+        changed: set[str] = set()
+        if not same:
+            old = _edges(before)
+            changed = {path for path in old.keys() | self._edges.keys() if old.get(path) != self._edges.get(path)}
+        self._rows = after
+        return changed
+
+    def edges(self, path: str) -> list[EdgeRow]:
+        """Return the edges that begin in a file."""
+        return self._edges.get(path, [])
+
+    def keep(self, run: str) -> None:
+        """Store the ends for other processes and other projects."""
+        self._run = run
+        file.write(self._folder, run, self._project, self._rows or {})
+        self._edges = {}
+        self._new = {}
+
+
+def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
+    """Return the rows of the ends of a file; only schema files need no resolver."""
+    rows = [
+        ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
+        for role, kind, name, scope, line, handler, said, framework in ends
+    ]
+    return [_placed(row, resolver) for row in rows] if resolver is not None else rows
+
+
+def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
+    """Return both ends of each call."""
+    return {(edge.src, edge.dst) for edge in edges if edge.kind == EdgeKind.CALLS}
+
+
+def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
+    """Name the definition of a row; a handler may be in another file."""
+    symbol, qualname, test = resolver.place(row.path, row.scope, row.handler, service_of)
+    return row._replace(symbol=symbol, qualname=qualname, test=test)
+
+
+def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
+    """Return the edges of all links by the file they begin in."""
+    best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
+    for one in link(row for path in sorted(rows) for row in rows[path]):
+        src, dst = one.asks.symbol, one.offers.symbol
+        if not src or not dst or src == dst:
+            continue
+        key = (one.asks.path, src, dst)
+        known = best.get(key)
+        lines = known[1] if known is not None else set()
+        lines.add(one.asks.line)
+        if known is None or known[0].confidence < one.confidence:
+            best[key] = (one, lines)
+    found: dict[str, list[EdgeRow]] = {}
+    for (path, src, dst), (one, lines) in sorted(best.items()):
+        every = ",".join(map(str, sorted(lines)))
+        row = EdgeRow(EdgeKind.CALLS, src, dst, one.confidence, EdgeSource.AST, one.rule, min(lines), every)
+        found.setdefault(path, []).append(row)
+    return found

@@ -1,0 +1,74 @@
+"""Normal form of the paths of routes and of addresses."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+HOLE: Final = "{}"
+REST: Final = "**"
+
+_ADDRESS: Final = re.compile(r"(?:[\w+]+:|\{\})?//(?P<host>[^/?#]*)(?P<path>[/?#].*)?$", re.DOTALL)
+_GROUP: Final = re.compile(r"\(\?P?<(\w+)>(?:[^()]|\([^()]*\))*\)|\((?:\?:)?[^()]*\)")
+_PART: Final = re.compile(r"<[^<>]*>|\{[^{}]*(?:\{\}[^{}]*)*\}|\$\{[^{}]*\}|:[A-Za-z_]\w*\??|\[\[?\.{0,3}\w+\]?\]")
+_REST: Final = re.compile(r"^(?:\*\*?\w*|\{\*+\w*\}|\{\w+:path\}|<path:\w+>|\[\.\.\.\w+\]|\[\[\.\.\.\w+\]\]|\{\w+:\.\*\}|\{\.\.\.\w*\})$")
+
+
+class Address(NamedTuple):
+    """The parts of an address that a client uses."""
+
+    host: str  # as far as it is written; "" when it is not
+    path: str  # normal form
+
+
+def route_path(written: str) -> str:
+    """Return the normal form of a route: `/users/<int:id>` is `/users/{}`."""
+    text = written.strip().removeprefix("^").removesuffix("$").removesuffix("/?").replace("\\/", "/").replace("\\.", ".")
+    text = re.sub(r"\\[ZA]$", "", text)
+    text = text.split("?", 1)[0] if "(?" not in text and "?}" not in text else text
+    text = _GROUP.sub(HOLE, text)
+    parts = [_segment(part) for part in text.split("/") if part]
+    parts = [HOLE if part == REST and position + 1 < len(parts) else part for position, part in enumerate(parts)]
+    return "/" + "/".join(parts)
+
+
+def _segment(part: str) -> str:
+    if _REST.match(part):
+        return REST
+    return re.sub(r"(?:\{\})+", HOLE, _PART.sub(HOLE, part))
+
+
+def joined(*parts: str) -> str:
+    """Join the normal forms of a prefix and a path."""
+    return "/" + "/".join(piece.strip("/") for piece in parts if piece.strip("/"))
+
+
+def address(pattern: str, *, relative: bool) -> Address | None:
+    """Take an address apart; None if its path is not known.
+
+    Args:
+        pattern: see `written`.
+        relative: whether a path may be written without a slash before it.
+    """
+    text = pattern.strip().split("#", 1)[0].split("?", 1)[0]
+    match = _ADDRESS.match(text)
+    if match:
+        host, path = match["host"], match["path"] or ""
+        if host.startswith(HOLE) and not path and host != HOLE:
+            return None
+    elif text.startswith(HOLE):
+        host, path = "", text[2:]
+        if path and not path.startswith("/"):
+            if not path[:1].isalnum():
+                return None
+            path = "/" + path
+    elif text.startswith("/"):
+        host, path = "", text
+    elif relative and re.match(r"[\w-]+(?:/|$)", text):
+        host, path = "", "/" + text
+    else:
+        return None
+    path = route_path(path)
+    if not any(part not in (HOLE, REST) for part in path.split("/") if part):
+        return None
+    return Address(host, path)

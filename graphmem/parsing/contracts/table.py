@@ -1,0 +1,104 @@
+"""The table of contracts: `grammars/contracts.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fnmatch import translate
+from functools import cache
+from re import Pattern
+from typing import Any, Final
+
+from graphmem.errors import GrammarError
+from graphmem.runtime.resources import data_root
+
+FILE: Final = "grammars/contracts.toml"
+KINDS: Final = ("route", "annotated", "prefix", "mount", "client", "topic", "listener")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table; grammars/README.md explains the keys."""
+
+    kind: str
+    framework: str = ""
+    languages: tuple[str, ...] = ()  # empty: all
+    calls: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()  # last names of receivers, in lower case; empty: any
+    method: str | int = ""
+    strip: str = ""
+    path: tuple[int | str, ...] = (0,)
+    function: str = ""  # any | written: an argument after the path that is a function
+    object: tuple[str, ...] = ()
+    chained: str = ""
+    around: tuple[str, ...] = ()
+    beside: str = ""
+    asks: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+    keyword: tuple[str, ...] = ()
+    given: str = ""
+    role: str = ""
+    absolute: bool = False
+
+    def is_on(self, receiver: str) -> bool:
+        """Whether the last name of a receiver is one of those named."""
+        return not self.on or _any_of(self.on).match(receiver.lower()) is not None
+
+    def fits(self, name: str) -> bool:
+        """Whether an annotation, as written without arguments, is named."""
+        return _any_of(self.names).match(name) is not None
+
+
+class Table:
+    """All rows for one language."""
+
+    def __init__(self, rows: Sequence[Row], language: str) -> None:
+        mine = [row for row in rows if not row.languages or language in row.languages]
+        self.by_call: dict[str, list[Row]] = {}
+        for row in mine:
+            for call in row.calls:
+                self.by_call.setdefault(call, []).append(row)
+        self.annotated = [row for row in mine if row.kind in ("annotated", "listener")]
+        names = {name.rpartition(".")[2] for row in self.annotated for name in row.names}
+        self.annotations = frozenset(names)
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)) or r"(?!)")
+
+
+@cache
+def table_of(language: str) -> Table:
+    """Return the table for a language.
+
+    Raises:
+        GrammarError: the file is invalid; the message gives the reason.
+    """
+    return Table(_rows(), language)
+
+
+@cache
+def _rows() -> Sequence[Row]:
+    try:
+        raw = tomllib.loads((data_root() / FILE).read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise GrammarError(f"{FILE}: {error}", path=FILE, line=0) from error
+    unknown = sorted(set(raw) - set(KINDS))
+    if unknown:
+        raise GrammarError(f"{FILE} has unknown tables {', '.join(unknown)}; use {', '.join(KINDS)}", path=FILE, line=0)
+    return [_row(kind, row) for kind in KINDS for row in raw.get(kind, ())]
+
+
+def _row(kind: str, raw: Mapping[str, Any]) -> Row:
+    known = {field.name for field in fields(Row)} - {"kind"}
+    unknown = sorted(set(raw) - known)
+    if unknown:
+        raise GrammarError(f"{FILE}: unknown keys of {kind}: {', '.join(unknown)}; use {', '.join(sorted(known))}", path=FILE, line=0)
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    if "path" in values and not isinstance(values["path"], tuple):
+        values["path"] = (values["path"],)
+    return Row(kind, **values)
