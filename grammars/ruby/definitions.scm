@@ -39,6 +39,21 @@
     ] @base.here))
   (#any-of? @_method "include" "prepend" "extend"))
 
+; class << self: def name(parameters) … end
+(singleton_class
+  value: (self)
+  body: (body_statement
+    (method
+      name: (_) @name
+      body: (_) @body) @definition.function @modifier.static))
+
+(singleton_class
+  value: (self)
+  body: (body_statement
+    (method
+      name: (_) @name
+      !body) @definition.function @modifier.static))
+
 ; def name(parameters) … end
 (method
   name: (_) @name
@@ -56,6 +71,17 @@
 
 (singleton_method
   object: (self)
+  name: (_) @name
+  !body) @definition.function @modifier.static
+
+; def Name.name(parameters) … end
+(singleton_method
+  object: (constant) @owner
+  name: (_) @name
+  body: (_) @body) @definition.function @modifier.static
+
+(singleton_method
+  object: (constant) @owner
   name: (_) @name
   !body) @definition.function @modifier.static
 

@@ -213,7 +213,7 @@ class Classes:
         is_open = receiver[2] if receiver[0] == CLASS else not receiver[2]
         if is_open and after is None and any(slot.kind == "binding" for slot in entry.names(owner.index).get(name, ())):
             value = join(value, self._overridden(receiver, name))
-        return self._bind(value, receiver, name)
+        return self._bind(self._of_one_side(value, entry, receiver) if value else value, receiver, name)
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
         """Whether a class defines a hook for missing attributes.
@@ -289,6 +289,18 @@ class Classes:
             else:
                 found = join(found, frozenset((atom,)))
         return found
+
+    def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
+        """Return the methods of a class or of its objects.
+
+        An object has no methods of its class. A class has other methods than its own where a mixin extends it.
+        """
+        if not rules_of(owner).sides_are_apart:
+            return value
+        statics = frozenset(atom for atom in value if atom[0] == FUNC and "static" in self.project.definition(atom[1]).modifiers)
+        if receiver[0] == INST or not statics:
+            return value - statics
+        return frozenset(atom for atom in value if atom[0] != FUNC or atom in statics)
 
     def _bind_function(self, function: Func, receiver: Receiver) -> Type:
         _, symbol, _ = function

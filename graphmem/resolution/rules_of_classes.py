@@ -94,6 +94,9 @@ class ClassRules:
         """Return the type of a member that neither a class nor its bases define."""
         return EMPTY
 
+    sides_are_apart: bool = False
+    """Whether a class and its objects have methods of one name each."""
+
     fields_are_called: bool = False
     """Whether reading an attribute looks like a call without arguments."""
 
@@ -142,6 +145,10 @@ class ClassRules:
     def is_member_of(self, entry: FileEntry, position: int, receiver: Receiver | SuperObject) -> bool:
         """Whether a definition inside a class is a member of the receiver."""
         return True
+
+    def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
+        """Whether the receiver in a scope is the class around it, not an object."""
+        return False
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
         """Return the class if a term is the receiver of a method; else -1.

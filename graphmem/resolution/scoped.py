@@ -24,9 +24,11 @@ from graphmem.resolution.types import (
     EMPTY,
     EXT,
     EXTI,
+    INST,
     MODULE,
     NAMESPACE,
     Atom,
+    Base,
     Container,
     ExtInstance,
     Instance,
@@ -63,6 +65,8 @@ _KEYS: Final = frozenset(
             "makes",
             "maps",
             "mixins",
+            "class_side",
+            "type_of",
             "fields",
             "class_constant",
         ),
@@ -124,7 +128,9 @@ class ScopedRules(PackageRules):
         self._maps = frozenset(table.get("maps", ()))
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
-        self._mixins = bool(table.get("mixins"))
+        self._mixins = self.sides_are_apart = bool(table.get("mixins"))
+        self._class_side = str(table.get("class_side", ""))
+        self._type_of = str(table.get("type_of", ""))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
         self._itself = frozenset(table.get("itself", ()))
@@ -222,6 +228,8 @@ class ScopedRules(PackageRules):
         """Return the package or the language's own name that a name refers to."""
         if self.separator in name:
             return self._qualified(inference, entry, name)
+        if name and name == self._maker:
+            return frozenset(atom for atom in self.this(inference, entry, scope) if atom[0] == CLASS)
         known = self.builtin(name)
         field = self.field_name(name)
         if field and not known:
@@ -334,6 +342,15 @@ class ScopedRules(PackageRules):
         inside = self._mixins and first[0] == NAME and first[1] in entry.names(symbol.index)
         return self.objects(inference, entry, symbol.index, term) if inside else super().base(inference, entry, symbol, term)
 
+    def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
+        """Return the module inside a mixin whose methods its classes get."""
+        found = list(super().more_bases(inference, symbol))
+        if self._class_side:
+            entry = inference.project.entry(symbol)
+            places = (Place(entry, symbol.index, slot) for slot in entry.names(symbol.index).get(self._class_side, ()))
+            found += (entry.symbols[place.slot.index] for place in places if is_class(place))
+        return found
+
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes and mixins from which a mixin gets a member.
 
@@ -359,7 +376,7 @@ class ScopedRules(PackageRules):
 
         Calling such a method, for example `new`, creates an object like calling the class.
         """
-        if name in self._itself or name in self._block:
+        if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
@@ -395,11 +412,28 @@ class ScopedRules(PackageRules):
         return inference.expanded(found)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether two methods have the same number of parameters."""
-        if not self.has_overloads:
-            return True
-        first, second = (inference.project.definition(symbol).parameters for symbol in (base, method))
-        return len(first) == len(second)
+        """Return whether two methods have the same number of parameters.
+
+        If a class has methods apart from those of its objects, both are of one side.
+        """
+        first, second = (inference.project.definition(symbol) for symbol in (base, method))
+        if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
+            return False
+        return not self.has_overloads or len(first.parameters) == len(second.parameters)
+
+    def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
+        """Return the type of the receiver; in the body of a class it may be the class."""
+        around = entry.enclosing(scope, CLASS_KINDS)
+        if around > 0 and self.is_on_class(entry, scope, around):
+            return one((CLASS, entry.symbols[around], False))
+        return super().this(inference, entry, scope)
+
+    def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
+        """Whether a scope is in a method of the class, or in its body."""
+        if not self.sides_are_apart:
+            return False
+        method = entry.enclosing(scope, ("method",))
+        return method < around or "static" in entry.definitions[method].modifiers
 
     # extensions
 
@@ -484,6 +518,8 @@ class ScopedRules(PackageRules):
         """Return the result of a method that returns an element or the container."""
         if name in self._itself:
             return frozenset((container,))
+        if name == self._type_of:
+            return one((CLASS, container[1], False)) if container[0] == INST else EMPTY
         if name in self._block:
             return mapped(inference, call.argument(0) or EMPTY)
         if container[0] != BOX:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _SCOPES: Final = frozenset({"method", "singleton_method", "class", "module", "program"})
 """Nodes around which local variables are not visible."""
 
+_BLOCKS: Final = frozenset({"block", "do_block", "lambda"})
+"""Nodes that see the local variables around them; their own are not visible outside."""
+
 _ASSIGNED: Final = frozenset({"assignment", "operator_assignment"})
 _BINDING: Final = frozenset(
     {
@@ -106,14 +109,16 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
     """Tell of each identifier in a tree whether it is a call."""
     names: list[set[str]] = [set()]  # local variables of each scope
+    around = [-1]  # the scope whose variables each scope sees
     used: list[tuple[int, str, int]] = []  # id, name and scope of each identifier that may be a call
     found: dict[int, bool] = {}
     pending: list[tuple[Node, int]] = [(root, 0)]
     while pending:
         node, scope = pending.pop()
         kind = node.type
-        if kind in _SCOPES:
+        if kind in _SCOPES or kind in _BLOCKS:
             names.append(set())
+            around.append(scope if kind in _BLOCKS else -1)
             scope = len(names) - 1
         method = node.child_by_field_name("method") if kind == "call" else None
         target = node.child_by_field_name("left" if kind in _ASSIGNED else "pattern") if kind in _ASSIGNED or kind == "for" else None
@@ -128,7 +133,11 @@ def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
                 found[child.id] = False
             else:
                 used.append((child.id, builder.text(child), scope))
-    found.update((identity, name not in names[scope]) for identity, name, scope in used)
+    for identity, name, scope in used:
+        inside = scope
+        while inside >= 0 and name not in names[inside]:
+            inside = around[inside]
+        found[identity] = inside < 0
     return found
 
 

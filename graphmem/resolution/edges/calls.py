@@ -155,7 +155,8 @@ class CallSites:
             found = self.called_on_this(reference, name)
             if found:
                 return found
-        rule = ("self" if is_own(value) else "builtin") if places is None else self.targets.rule_of(places)
+        is_mine = is_own(value) or any(atom[0] == CLASS for atom in value)
+        rule = ("self" if is_mine else "builtin") if places is None else self.targets.rule_of(places)
         if value != written:
             rule = "inferred_type"
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
@@ -182,7 +183,10 @@ class CallSites:
             if symbol is not None and not owners:
                 owners = rules_of(self.entry).sibling_owners(self.inference, symbol, name)
             if symbol is not None and any(self.inference.functions(one_owner, name) for one_owner in owners):
-                return list(self.targets.of_attribute((INST, symbol, False), name, "self", self.caller(reference)))
+                own: Receiver = (INST, symbol, False)
+                if rules_of(self.entry).is_on_class(self.entry, reference.scope, here):
+                    own = (CLASS, symbol, False)
+                return list(self.targets.of_attribute(own, name, "self", self.caller(reference)))
             here = self.entry.definitions[here].parent
         return []
 
