@@ -148,6 +148,7 @@ class Settings:
     sync_files: str = _setting("", "Markdown files besides MEMORY.md that `graphmem sync-file` may write into, from the root, with commas")
     sync_url: str = _setting("", "PostgreSQL database in which a team shares memories: postgresql://host/name; empty: none")
     sync_person: str = _setting("", "your name for the team; empty: the name and address that Git knows")
+    sync_team: str = _setting("", "your team for memories with visibility `team`, if you are in several of a project")
     sync_seconds: int = _setting(60, "seconds between automatic exchanges of a server with sync_url; 0: none", low=0, high=86_400)
     backup_hours: int = _setting(24, "hours between automatic backups of a server; 0: none", low=0, high=8_760)
     backup_keep: int = _setting(3, "number of automatic backups to keep", low=1, high=1_000)

@@ -21,6 +21,7 @@ DECLARED_IN: Final = (
     ("sessions", "SessionOperations"),
     ("upkeep", "UpkeepOperations"),
     ("sharing", "SharingOperations"),
+    ("organisation", "OrganisationOperations"),
     ("semantic", "SemanticOperations"),
 )
 
@@ -34,7 +35,7 @@ COMMANDS_IN: Final = {
     "upkeep": "verify compact",
     "semantic": "ask cycles entry-points flows hotspots central dead-code duplicates commits boundary people",
 }
-FAMILIES_IN: Final = {"memory": "memory", "session": "sessions", "organisation": "sharing"}
+FAMILIES_IN: Final = {"memory": "memory", "session": "sessions", "organisation": "organisation"}
 
 
 def find(name: str) -> Operation | None:

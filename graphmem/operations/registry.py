@@ -11,6 +11,7 @@ from graphmem.operations.context import ContextOperations
 from graphmem.operations.declare import Operation, held_to, operations_of
 from graphmem.operations.history import HistoryOperations
 from graphmem.operations.memory import MemoryOperations
+from graphmem.operations.organisation import OrganisationOperations
 from graphmem.operations.semantic import SemanticOperations
 from graphmem.operations.sessions import SessionOperations
 from graphmem.operations.sharing import SharingOperations
@@ -24,6 +25,7 @@ DECLARED = (
     ContextOperations,
     SessionOperations,
     SharingOperations,
+    OrganisationOperations,
     UpkeepOperations,
 )
 
@@ -36,6 +38,7 @@ class Operations(
     ContextOperations,
     SessionOperations,
     SharingOperations,
+    OrganisationOperations,
     UpkeepOperations,
 ):
     """The type of an open project. All calls are synchronous and thread-safe."""

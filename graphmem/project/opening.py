@@ -60,6 +60,7 @@ from graphmem.project.learning import SessionLearning
 from graphmem.project.lookups import Lookups
 from graphmem.project.map_entries import MapNotes
 from graphmem.project.memories import Memories
+from graphmem.project.organisation import Organisations
 from graphmem.project.outlines import Outlines
 from graphmem.project.outside_evidence import OutsideEvidence
 from graphmem.project.paragraphs import PARAGRAPHS, Paragraphs
@@ -314,6 +315,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             sessions,
             learning,
             sharing,
+            Organisations(book, sharing, settings),
             PhaseWeighing(book, phases, ledger),
             SearchWeighing(graph, projections, vectors, history, weights, book.clock.now),
             health,

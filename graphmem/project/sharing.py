@@ -13,6 +13,7 @@ from graphmem.errors import GraphMemError, SharingError
 from graphmem.runtime.sqlite_file import private
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.identity import checked_key, person_of, project_key
+from graphmem.sharing.news import news
 from graphmem.sharing.postgres import SharedLog, shown
 from graphmem.sharing.sidecar import FILE, Sidecar
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from graphmem.answers.organisation import TeamNews
     from graphmem.answers.sharing import SharingAnswer
     from graphmem.memory.repository import MemoryRepository
     from graphmem.settings import Settings
@@ -78,6 +80,22 @@ class Sharing:
             self._exchange.decide(row, field, side)
         return self.sharing_status()
 
+    def news(self, days: int, limit: int) -> TeamNews:
+        """Return what the team learnt; see `OrganisationOperations.team_news`."""
+        if not self._side.exists:
+            raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+        return news(self.book, self._side, self._exchange, days, limit)
+
+    def known_key(self) -> str:
+        """Return the key of this project.
+
+        Raises:
+            SharingError: it was not shared yet.
+        """
+        if not (kept := self._kept_key()):
+            raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+        return kept
+
     def facts(self) -> dict[str, Any]:
         """Return the state for `doctor`; empty if nothing is shared."""
         if not self._side.exists and not self.settings.sync_url:
@@ -102,7 +120,8 @@ class Sharing:
 
     @property
     def _exchange(self) -> Exchange:
-        return Exchange(self.book, self._side, person_of(self.root(), self.settings.sync_person))
+        known = self._side.get("person") if self._side.exists else ""
+        return Exchange(self.book, self._side, known or person_of(self.root(), self.settings.sync_person))
 
     def _exchanged(self, url: str, key: str, *, unasked: bool) -> SharingAnswer:
         if not url:
@@ -110,7 +129,7 @@ class Sharing:
         with self._turn:
             project = self._key(key)
             try:
-                with SharedLog(url, project, self.book.project()) as log:
+                with SharedLog(url, project, self.book.project(), self.settings.sync_team) as log:
                     return self._exchange.run(log, project, unasked=unasked)
             except GraphMemError as error:
                 self._exchange.collect()

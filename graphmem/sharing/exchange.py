@@ -33,6 +33,7 @@ OP: Final = "sync"  # operation of the journal's entries
 MARK: Final = "exchange"  # key of the journal's entry that names the exchange
 CLOCK_AHEAD: Final = timedelta(minutes=5)
 ROUNDS: Final = 8  # of push and pull in one exchange; more than two only while others write
+UNSURE: Final = "unsure"  # in place of `SharedLog.sight`: some states may lack operations
 MOST: Final = 500  # memories written in one batch of the journal
 
 
@@ -71,6 +72,7 @@ class Exchange:
             SharingError: the database refused, or this machine's clock is wrong. What was done so far stays.
         """
         tally = Tally()
+        self.person = log.person or self.person
         self._expect_clock(log.now())
         self._expect_same_log(log)
         self._settle_pending()
@@ -80,15 +82,20 @@ class Exchange:
             self._side.begin_again()
             self._pull(log, tally)
         self._collect()
+        sight = self._look_again(log, tally)
         for _ in range(ROUNDS):
             self._push(log, tally)
             self._pull(log, tally)
             self._keep_apart()
-            if not self._side.waiting():
+            if self._side.waiting() <= len(log.refused):
                 break
+        if log.sight() != sight:  # meanwhile somebody may have seen parts of a memory that was hidden before
+            self._side.put({"sight": UNSURE})
         self._materialise(tally)
         self._push(log, tally)  # what was changed here meanwhile
-        self._side.put({"last": self._now().isoformat(), "error": ""})
+        tally.notes += [f"the organisation refused an operation, which waits here: {rule}" for rule in sorted({*log.refused.values()})]
+        log.note(self._side.device, tally.pulled)
+        self._side.put({"last": self._now().isoformat(), "error": "", "person": log.person})
         return SharingAnswer(
             project=project,
             person=self.person,
@@ -193,7 +200,7 @@ class Exchange:
     def _push(self, log: SharedLog, tally: Tally) -> None:
         if waiting := self._side.outbox():
             numbers = log.push(waiting)
-            tally.pushed += len(waiting)
+            tally.pushed += len(waiting) - len(log.refused)
             cursor = int(self._side.get("cursor", "0"))
             self._side.drop([one for one, number in numbers.items() if number <= cursor])  # somebody else said the same before
 
@@ -220,6 +227,41 @@ class Exchange:
             tally.notes += page.unreadable
             if page.last >= page.head:
                 return
+
+    def _look_again(self, log: SharedLog, tally: Tally) -> str:
+        """Fetch memories that this person may see now; withdraw others.
+
+        What this person changed and could not send stays. Returns what the comparison is right for.
+        """
+        sight = log.sight()
+        if sight == self._side.get("sight"):
+            return sight
+        cursor = int(self._side.get("cursor", "0"))
+        visible, known = log.visible(), {one for one in self._side.ids() if self._side.state(one) is not None}
+        if self._side.get("sight") == UNSURE:
+            known -= visible
+        states: dict[str, Shared] = {}
+        for op in log.of(sorted(visible - known), cursor).ops:
+            states[op.memory] = states.get(op.memory, Shared(op.memory)).take(op)
+        with self._side.writing():
+            for state in states.values():
+                self._side.put_state(state)
+        tally.pulled += len(states)
+        with self._book.writing():
+            self._collect()
+            index, lost = self._book.index(), sorted(known - visible)
+            unsent = {one for one in lost if self._side.outbox(one)}
+            gone = [one for one in lost if one not in unsent and (row := index.row(one)) is not None and is_shared(row)]
+            if gone:
+                forget_many(self._book, gone, hard=True, actor=OP, op="remove", note="no longer shared with this person")
+            tally.forgotten += len(gone)
+            with self._side.writing() as db:
+                db.executemany("DELETE FROM memory WHERE id = ?", [(one,) for one in lost if one not in unsent])
+                db.executemany("UPDATE memory SET state = NULL WHERE id = ?", [(one,) for one in unsent])
+                if gone:
+                    self._collector().move_anchor()
+        self._side.put({"sight": sight})
+        return sight
 
     def _keep_apart(self) -> None:
         """Queue operations that make memories of concurrent texts."""

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     import psycopg
 
-SCHEMA: Final = 1
+OPEN: Final = 1  # everybody who may write to the database writes in any name
+PEOPLE: Final = 2  # `queries/organisation/people.sql` was run
+REFUSED: Final = "GM001"  # SQLSTATE of a rule of the organisation
 PAGE: Final = 1_000  # operations read at once
 BATCH: Final = 1_000  # operations written in one transaction
 CONNECT_S: Final = 5
@@ -30,10 +32,10 @@ STATEMENT_MS: Final = 60_000
 _SCHEMES: Final = ("postgresql://", "postgres://")
 _SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that never hold a secret
 _LOCK: Final = 0x6772_6170  # advisory lock of the one who makes the tables
-_TABLES: Final = (
+TABLES: Final = (
     "CREATE SCHEMA IF NOT EXISTS graphmem",
     "CREATE TABLE IF NOT EXISTS graphmem.about (schema int NOT NULL, epoch uuid NOT NULL DEFAULT gen_random_uuid())",
-    f"INSERT INTO graphmem.about (schema) SELECT {SCHEMA} WHERE NOT EXISTS (SELECT FROM graphmem.about)",  # noqa: S608
+    f"INSERT INTO graphmem.about (schema) SELECT {OPEN} WHERE NOT EXISTS (SELECT FROM graphmem.about)",  # noqa: S608
     "CREATE TABLE IF NOT EXISTS graphmem.project "
     "(key text PRIMARY KEY, name text NOT NULL, head bigint NOT NULL DEFAULT 0, made timestamptz NOT NULL DEFAULT now())",
     "CREATE TABLE IF NOT EXISTS graphmem.op (project text NOT NULL REFERENCES graphmem.project ON DELETE CASCADE, seq bigint NOT NULL, "
@@ -67,35 +69,19 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         url: `postgresql://…`, as libpq reads it.
         project: key of the project.
         name: its name, for people.
+        team: the caller's team, for memories that a team alone sees; needed by members of several.
 
     Raises:
         SharingError: constructor and methods: the database cannot be reached, or is of a newer graphmem.
     """
 
-    def __init__(self, url: str, project: str, name: str = "") -> None:
-        try:
-            import psycopg
-        except ModuleNotFoundError as error:
-            raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
-        self._error = psycopg.Error
+    def __init__(self, url: str, project: str, name: str = "", team: str = "") -> None:
         self._project = project
-        if not url.startswith(_SCHEMES):
-            raise SharingError("this is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
-        host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
+        self.person = ""  # the caller's name in the organisation; empty without people
+        self.refused: dict[str, str] = {}  # operation -> the rule that forbids it, of the last push
+        self._db, self._error = connected(url)
         try:
-            if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host
-                raise psycopg.ProgrammingError
-            self._db: psycopg.Connection[Any] = psycopg.connect(
-                url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=f"-c statement_timeout={STATEMENT_MS}"
-            )
-        except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
-            raise SharingError(
-                f"{shown(url)} has an invalid part; write special characters of names and passwords as %XX", reason="address"
-            ) from None
-        except psycopg.Error as error:
-            raise self._refusal(f"{shown(url)} cannot be reached", error) from error
-        try:
-            self._prepare(name)
+            self._prepare(name, team)
         except BaseException:
             self._db.close()
             raise
@@ -119,11 +105,35 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         """Return the projects of the database, by name."""
         return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
 
+    def sight(self) -> str:
+        """Return a value that changes when somebody may see more or less."""
+        return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
+
+    def visible(self) -> set[str]:
+        """Return the memories that the caller may see."""
+        return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
+
+    def of(self, memories: Sequence[str], upto: int) -> Page:
+        """Return all operations on some memories, up to a number."""
+        rows = self._all(
+            "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
+            self._project,
+            list(memories),
+            upto,
+        )
+        return self._page(rows, upto)
+
+    def note(self, device: str, pulled: int) -> None:
+        """Record the exchange for the organisation's audit."""
+        if self.person:
+            self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
+
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
         """Append operations; return the number of each in the log.
 
-        Operations that the log has keep their number, so a push may be repeated.
+        Operations that the log has keep their number, so a push may be repeated. `refused` has those that a rule forbids.
         """
+        self.refused = {}
         numbers: dict[str, int] = {}
         for start in range(0, len(ops), BATCH):
             numbers.update(self._push(ops[start : start + BATCH]))
@@ -138,6 +148,11 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE
         )
+        return self._page(rows, after)
+
+    # ---- inside
+
+    def _page(self, rows: Sequence[Any], after: int) -> Page:
         ops: list[Op] = []
         unreadable: list[str] = []
         for seq, body in rows:
@@ -149,25 +164,63 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                 unreadable.append(f"operation {seq} of the shared log was skipped: {error}")
         return Page(ops, rows[-1][0] if rows else after, self.head(), unreadable)
 
-    # ---- inside
-
-    def _prepare(self, name: str) -> None:
+    def _prepare(self, name: str, team: str) -> None:
         """Make the tables and the project's row, if they are missing."""
         try:
             if self._one("SELECT to_regclass('graphmem.op')")[0] is None:
                 with self._db.transaction():
                     self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
-                    for statement in _TABLES:
+                    for statement in TABLES:
                         self._db.execute(statement)
             found = int(self._one("SELECT schema FROM graphmem.about")[0])
-            if found > SCHEMA:
-                raise SharingError(f"the shared database has version {found}, this graphmem reads {SCHEMA}; upgrade it", reason="version")
-            if self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
+            if found > PEOPLE:
+                raise SharingError(f"the shared database has version {found}, this graphmem reads {PEOPLE}; upgrade it", reason="version")
+            if found == PEOPLE:
+                self._enter(name, team)
+            elif self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
                 self._db.execute("INSERT INTO graphmem.project (key, name) VALUES (%s, %s) ON CONFLICT DO NOTHING", (self._project, name))
         except self._error as error:
-            raise self._refusal("the shared database cannot be used", error) from error
+            raise refusal("the shared database cannot be used", error) from error
+
+    def _enter(self, name: str, team: str) -> None:
+        """Find out who the caller is, and whether the project is theirs."""
+        [level, me] = self._one("SELECT graphmem.open_project(%s, %s), graphmem.my_name()", self._project, name)
+        if not level:
+            who = self._one("SELECT session_user, graphmem.me() IS NOT NULL")
+            reason = f"has no role in the project {self._project}" if who[1] else "is not an active person of the organisation"
+            raise SharingError(
+                f"{who[0]} {reason}; ask an administrator of the organisation (`graphmem organisation people` lists them)",
+                reason="forbidden",
+            )
+        self.person = me
+        self._all("SELECT set_config('graphmem.team', %s, false)", team)
 
     def _push(self, ops: Sequence[Op]) -> dict[str, int]:
+        if not self.person:
+            return self._push_open(ops)
+        try:
+            self._insert(ops)
+        except self._error as error:
+            if error.sqlstate != REFUSED:
+                raise refusal("the operations were not written", error) from error
+            for op in ops:  # one of them is refused: find out which
+                try:
+                    self._insert([op])
+                except self._error as one:
+                    if one.sqlstate != REFUSED:
+                        raise refusal("the operations were not written", one) from one
+                    self.refused[op.id] = one.diag.message_primary or ""
+        ids = [op.id for op in ops]
+        return dict(self._all("SELECT id::text, seq FROM graphmem.op WHERE project = %s AND id = ANY(%s)", self._project, ids))
+
+    def _insert(self, ops: Sequence[Op]) -> None:
+        with self._db.transaction(), self._db.cursor() as cursor:
+            cursor.executemany(
+                "INSERT INTO graphmem.op (project, id, device, memory, body) VALUES (%s, %s, %s, %s, %s)",
+                [(self._project, op.id, op.device, op.memory, encoded(op)) for op in ops],
+            )
+
+    def _push_open(self, ops: Sequence[Op]) -> dict[str, int]:
         try:
             with self._db.transaction():
                 [head] = self._one("SELECT head FROM graphmem.project WHERE key = %s FOR UPDATE", self._project)
@@ -184,7 +237,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                     if op.forget is not None:
                         self._erase(op)
         except self._error as error:
-            raise self._refusal("the operations were not written", error) from error
+            raise refusal("the operations were not written", error) from error
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
@@ -208,11 +261,39 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
-            raise self._refusal("the shared database did not answer", error) from error
+            raise refusal("the shared database did not answer", error) from error
 
-    def _refusal(self, what: str, error: Exception) -> SharingError:
-        said = " ".join(str(error).split())[:200]
-        return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
+
+def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
+    """Return a connection to a database, and the class of its errors.
+
+    Raises:
+        SharingError: it cannot be reached, or this is not an address.
+    """
+    try:
+        import psycopg
+    except ModuleNotFoundError as error:
+        raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
+    if not url.startswith(_SCHEMES):
+        raise SharingError("this is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+    host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
+    try:
+        if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host
+            raise psycopg.ProgrammingError
+        options = f"-c statement_timeout={STATEMENT_MS}"
+        return psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="graphmem", options=options), psycopg.Error
+    except psycopg.ProgrammingError:  # its text quotes the part, which may be the password
+        raise SharingError(
+            f"{shown(url)} has an invalid part; write special characters of names and passwords as %XX", reason="address"
+        ) from None
+    except psycopg.Error as error:
+        raise refusal(f"{shown(url)} cannot be reached", error) from error
+
+
+def refusal(what: str, error: Exception) -> SharingError:
+    """Return an error of the database in our words."""
+    said = " ".join(str(error).split())[:200]
+    return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
 
 
 def _without_words(body: bytes) -> bytes | None:

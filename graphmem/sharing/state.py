@@ -70,7 +70,8 @@ class Shared:
             gone = [head for head in heads if head.op in write.seen]
             digests = self.old.setdefault(name, [])
             digests += [one for head in gone if (one := digest(name, head.value)) not in digests]
-            new = Head(op.id, op.hlc, op.person, op.at, write.value, write.auto, write.over)
+            said = next((head for head in gone if name == TEXT and head.value is not None and head.value == write.value), op)
+            new = Head(op.id, op.hlc, said.person, said.at, write.value, write.auto, write.over)  # who repeats a text is not its author
             self.heads[name] = [*(head for head in heads if head.op not in (*write.seen, op.id)), new]
         for name, count in op.counts.items():
             known = self.counts.get(name, 0)
@@ -202,6 +203,7 @@ class Shared:
             {"strength": 1},
             tuple(sorted(elements)),
             is_new=True,
+            of=head.op,
         )
 
 

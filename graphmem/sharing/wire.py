@@ -52,6 +52,7 @@ class Op(NamedTuple):
     forget: tuple[str, ...] | None = None  # erased for good; holds the operations that wrote the erased text
     revive: tuple[str, ...] = ()  # `forget` operations that it takes back
     upto: int = 0  # last number of the shared log that the author had read
+    of: str = ""  # the operation that wrote this text first; its author stays the author
 
 
 class UnreadableOpError(ValueError):
@@ -65,6 +66,8 @@ class NewerOpError(Exception):
 def encoded(op: Op) -> bytes:
     """Return the bytes of an operation, without empty parts."""
     parts = {name: value for name, value in op._asdict().items() if value not in ((), {}, False) and value is not None}
+    if not op.of:
+        del parts["of"]
     parts["set"] = {name: list(write) for name, write in op.set.items()}
     if op.forget is not None:
         parts["forget"] = list(op.forget)
@@ -101,6 +104,7 @@ def decoded(data: bytes) -> Op:
             forget=_ids(found["forget"]) if "forget" in found else None,
             revive=_ids(found.get("revive") or ()),
             upto=_whole(found.get("upto") or 0),
+            of=str(uuid.UUID(found["of"])) if found.get("of") else "",
         )
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error

@@ -42,6 +42,26 @@ def test_the_pages_commands_share_between_two_clones(tmp_path, url, graphmem) ->
     assert (findings["sharing"]["level"], findings["sharing"]["data"]["waiting"]) == ("ok", 0)
 
 
+def test_the_pages_commands_make_an_organisation(tmp_path, url, graphmem) -> None:
+    assert graphmem("remember", "Prices are whole cents.", cwd=tmp_path).code == 0
+    [block] = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    person = f"ann_{tmp_path.name[-20:].replace('-', '_')}"
+    said = []
+    for line in block.replace("postgresql://owner@db.example.com/team", f"'{url}'").replace(" ann", f" {person}").splitlines():
+        ran = graphmem(*shlex.split(line)[1:], cwd=tmp_path)
+        assert ran.code == 0, ran.said
+        said.append(ran.out)
+    [address] = re.findall(r"GRAPHMEM_SYNC_URL='(.*)'", said[1])
+    assert address.startswith(f"postgresql://{person}:")
+    assert "1 person, 1 team" in said[3]
+    assert "write in git:0123" in said[3]
+    ran = graphmem("sync", "--key", "git:0123", "--json", cwd=tmp_path, GRAPHMEM_SYNC_URL=address)
+    assert (json.loads(ran.out)["pushed"], json.loads(ran.out)["person"]) == (1, "Ann")
+    assert "1 memory learnt" in graphmem("organisation", "news", cwd=tmp_path).out
+    ran = graphmem("organisation", "erase", person, "--confirm", person, "--url", url, cwd=tmp_path)
+    assert "1 memory erased" in ran.out, ran.said
+
+
 def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, graphmem) -> None:
     before = {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")}
     said = graphmem("organisation", "try", "--once", cwd=tmp_path).out

@@ -25,7 +25,7 @@ def exchanged(output: Output, answer: SharingAnswer) -> None:
         output.line(f"  {plural(answer.waiting, 'operation')} wait for the next exchange")
     for note in answer.notes:
         output.line(f"  {note}")
-    _disagreements(output, answer.disagreements)
+    disagreements(output, answer.disagreements)
 
 
 @renders(SharingStatus)
@@ -40,10 +40,11 @@ def status(output: Output, found: SharingStatus) -> None:
     output.line(f"  {automatic}")
     if found.error:
         output.line(f"  the last exchange failed: {found.error}")
-    _disagreements(output, found.disagreements)
+    disagreements(output, found.disagreements)
 
 
-def _disagreements(output: Output, found: Sequence[Disagreement]) -> None:
+def disagreements(output: Output, found: Sequence[Disagreement]) -> None:
+    """Print disagreements with all sides."""
     if found:
         output.line((f"{plural(len(found), 'disagreement')}:", common.HEADING))
     for one in found:

@@ -1,0 +1,170 @@
+"""Operations on the people, teams and roles that share memories."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from graphmem.answers.marks import MEMORY
+from graphmem.answers.organisation import Audit, Comments, Erased, Exported, Invited, Organisation, TeamNews
+from graphmem.operations.declare import Bounds, Ref, Sight, Words, operation
+
+
+class OrganisationOperations:
+    """People, teams and roles of the team's database.
+
+    PostgreSQL decides what the login role of the address may see and do.
+    """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation found")
+    def found_organisation(self, url: str = "") -> Organisation:
+        """Introduce people and roles in the team's database.
+
+        From then on everybody needs a login of their own. Row-level security decides what they see. Earlier memories belong to nobody.
+
+        Args:
+            url: postgresql://owner@host/name, as the owner of the tables; default: the setting sync_url.
+        """
+
+    @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation people")
+    def organisation_people(self, url: str = "") -> Organisation:
+        """List people, teams and their roles by project.
+
+        Args:
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation invite")
+    def invite_person(
+        self, login: str, name: str = "", team: str = "", key: str = "", level: str = "write", admin: bool = False, url: str = ""
+    ) -> Invited:
+        """Give somebody a login for the team's database.
+
+        The answer has their address with a password, which is not shown again.
+
+        Args:
+            login: name of the login role.
+            name: as others see it; default: the login.
+            team: a team to join, which is made if needed.
+            key: key of a project in which the person, or the named team, gets a role.
+            level: the role in the project: read, write, curate or admin.
+            admin: the person administers the organisation.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation team")
+    def set_team_member(self, team: str, login: str, standing: str = "member", url: str = "") -> Organisation:
+        """Put a person into a team, or out of it.
+
+        Stewards of the team and administrators may do this.
+
+        Args:
+            team: name of the team, which is made if needed.
+            login: of the person.
+            standing: member, steward or none, which removes the person.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation role")
+    def set_project_role(self, key: str, level: str, login: str = "", team: str = "", url: str = "") -> Organisation:
+        """Give a person or a team a role in a project.
+
+        `read` receives memories, `write` also sends them, `curate` may erase and hide those of others, `admin` also gives roles.
+
+        Args:
+            key: of the project, as `graphmem organisation status` shows it.
+            level: `none` takes the role away.
+            login: of the person.
+            team: name of the team.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation enable")
+    def enable_person(self, login: str, off: bool = False, url: str = "") -> Organisation:
+        """Let a person in again, or keep them out.
+
+        Args:
+            login: of the person.
+            off: keep the person out; what they wrote stays.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation audit")
+    def organisation_audit(self, person: str = "", limit: Annotated[int, Bounds(1, 10_000)] = 100, url: str = "") -> Audit:
+        """List what people did in the organisation, the newest first.
+
+        Args:
+            person: name or login; default: everybody.
+            limit: number of entries.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation news")
+    def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
+        """Show what the team learnt in the last days, and open disputes.
+
+        It also shows who knows what. It asks this machine's copy, so it works offline.
+
+        Args:
+            days: length of the time, up to now.
+            limit: number of memories.
+        """
+
+    @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation comments")
+    def memory_comments(self, id: Annotated[str, Ref(MEMORY)], url: str = "") -> Comments:  # noqa: A002
+        """List the team's comments on a memory.
+
+        Args:
+            id: a memory, by id or short id.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation comment")
+    def comment_memory(
+        self,
+        id: Annotated[str, Ref(MEMORY)],  # noqa: A002
+        text: Annotated[str, Words()],
+        reply: str = "",
+        url: str = "",
+    ) -> Comments:
+        """Add a comment to a memory that the team has.
+
+        Args:
+            id: a memory, by id or short id.
+            text: of the comment; secrets are taken out.
+            reply: raw id of a comment that this one answers.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation export")
+    def export_organisation(self, login: str = "", url: str = "") -> Exported:
+        """Export everything of one person, or of the organisation.
+
+        It is kept in the audit. A person may export their own rows, administrators all.
+
+        Args:
+            login: of the person; default: the whole organisation.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation erase")
+    def erase_person(self, login: str, confirm: str = "", url: str = "") -> Erased:
+        """Erase one person from the team's database, for good.
+
+        Memories that the person owns are erased on every machine. The name is removed from what they wrote in memories of others.
+
+        Args:
+            login: of the person.
+            confirm: the login again.
+            url: postgresql://host/name; default: the setting sync_url.
+        """
+
+    @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation dissolve")
+    def erase_organisation(self, confirm: str = "", url: str = "") -> Erased:
+        """Erase the organisation from the database, for good.
+
+        Only the owner of the tables may do this. Copies on people's machines stay.
+
+        Args:
+            confirm: the name of the database.
+            url: postgresql://owner@host/name; default: the setting sync_url.
+        """

@@ -1,0 +1,47 @@
+"""What a team learnt, by this machine's copy of the shared memories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from graphmem.answers.organisation import Knows, Learnt, TeamNews
+from graphmem.memory.types import LIVE_STATUSES
+from graphmem.sharing.rows import is_shared
+from graphmem.sharing.state import TEXT
+
+if TYPE_CHECKING:
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.sharing.exchange import Exchange
+    from graphmem.sharing.sidecar import Sidecar
+
+FILES: Final = 3  # named for each person
+
+
+def news(repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, days: int, limit: int) -> TeamNews:
+    """Return memories that are new or changed, disputes, and who knows what.
+
+    A memory counts as changed when its text is younger than the time asked for. Uses and confirmations do not count.
+    """
+    since = repository.clock.now() - timedelta(days=days)
+    describer, index = repository.describer(), repository.index()
+    learnt: list[Learnt] = []
+    counts: Counter[str] = Counter()
+    files: dict[str, Counter[str]] = {}
+    for one in sidecar.ids():
+        row, state = index.row(one), sidecar.view(one)
+        if row is None or state is None or not is_shared(row) or row.status not in LIVE_STATUSES:
+            continue
+        head = state.head(TEXT)
+        person = head.person if head is not None else ""
+        counts[person] += 1
+        files.setdefault(person, Counter()).update(describer.name(link) for link in index.about(one) if link.label == "File")
+        if row.valid_from >= since:
+            is_new = row.created_at >= since
+            learnt.append(Learnt(one, row.short_id, row.title, row.type, person, row.valid_from.isoformat(), is_new))
+    learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
+    knows = [
+        Knows(person, count, [name for name, _ in files[person].most_common(FILES)]) for person, count in counts.most_common() if person
+    ]
+    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), exchange.disagreements(), knows)

@@ -1,0 +1,274 @@
+"""People, teams and roles of the shared database.
+
+The rules are in the database (`queries/organisation/people.sql`), so they hold for every client. This module calls them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from graphmem.answers.organisation import (
+    AuditEntry,
+    Comment,
+    Erased,
+    Exported,
+    Invited,
+    Organisation,
+    Person,
+    ProjectAccess,
+    Team,
+)
+from graphmem.errors import SharingError
+from graphmem.runtime.resources import data_root
+from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, TABLES, connected, refusal, shown
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+LEVELS: Final = ("none", "read", "write", "curate", "admin")
+STANDINGS: Final = ("none", "member", "steward")
+_LOCK: Final = 0x6772_6170
+
+
+class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
+    """A connection to the shared database, for people and teams.
+
+    Args:
+        url: `postgresql://…`, as libpq reads it.
+        new: the database may have no people yet.
+
+    Raises:
+        SharingError: constructor and methods: the database cannot be reached, has no people, or a rule forbids the call.
+    """
+
+    def __init__(self, url: str, *, new: bool = False) -> None:
+        self._url = url
+        self._db, self._error = connected(url)
+        try:
+            if not new:
+                self._expect_people()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._db.close()
+
+    def found(self) -> Organisation:
+        """Introduce people, roles and row-level security. Idempotent.
+
+        Raises:
+            SharingError: the caller does not own the tables.
+        """
+        statements = (data_root() / "queries" / "organisation" / "people.sql").read_text(encoding="utf-8")
+        try:
+            with self._db.transaction():
+                self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                if self._all("SELECT to_regclass('graphmem.op')")[0][0] is None:
+                    for statement in TABLES:
+                        self._db.execute(statement)
+                found = self._all("SELECT schema FROM graphmem.about")[0][0]
+                if found == OPEN:
+                    self._db.execute("LOCK TABLE graphmem.op, graphmem.project IN ACCESS EXCLUSIVE MODE")
+                    self._db.execute(statements)
+                    self._db.execute("SELECT graphmem.note('found', '', '')")
+        except self._error as error:
+            raise self._refusal("the organisation was not founded", error) from error
+        return self.people()
+
+    def people(self) -> Organisation:
+        """Return persons, teams and projects that the caller may see."""
+        [[login, name, is_admin]] = self._all("SELECT session_user::text, graphmem.my_name(), graphmem.is_admin()")
+        roles: dict[int, dict[str, str]] = {}
+        of_team: dict[int, dict[str, str]] = {}
+        for project, team, person, level in self._all("SELECT project, team, person, level FROM graphmem.access ORDER BY project"):
+            (of_team.setdefault(team, {}) if team is not None else roles.setdefault(person, {}))[project] = LEVELS[level]
+        members = self._all(
+            "SELECT m.team, m.person, p.role::text, t.name, m.is_steward FROM graphmem.member m "
+            "JOIN graphmem.person p ON p.id = m.person JOIN graphmem.team t ON t.id = m.team ORDER BY t.name, p.role"
+        )
+        last = dict(self._all("SELECT person, max(last) FROM graphmem.seen GROUP BY person"))
+        said = dict(self._all("SELECT author, count(*) FROM graphmem.op WHERE author IS NOT NULL GROUP BY author"))
+        persons = [
+            Person(
+                login=role,
+                name=shown_name,
+                is_admin=admin,
+                is_disabled=disabled is not None,
+                teams=[one[3] for one in members if one[1] == number],
+                roles=[ProjectAccess(key, level) for key, level in roles.get(number, {}).items()],
+                last=last[number].isoformat() if number in last else "",
+                operations=said.get(number, 0),
+            )
+            for number, role, shown_name, admin, disabled in self._all(
+                "SELECT id, role::text, name, is_admin, disabled FROM graphmem.person ORDER BY name"
+            )
+        ]
+        teams = [
+            Team(
+                name=name_of,
+                members=[one[2] for one in members if one[0] == number],
+                stewards=[one[2] for one in members if one[0] == number and one[4]],
+                roles=[ProjectAccess(key, level) for key, level in of_team.get(number, {}).items()],
+            )
+            for number, name_of in self._all("SELECT id, name FROM graphmem.team ORDER BY name")
+        ]
+        return Organisation(shown(self._url), login, name, is_admin, persons, teams)
+
+    def invite(self, login: str, name: str, *, team: str, project: str, level: str, admin: bool) -> Invited:
+        """Make somebody a person of the organisation; return their address.
+
+        An existing login role keeps its password. A role of this name that passes row-level security is refused.
+        """
+        secret = secrets.token_urlsafe(18)
+        verifier = self._db.pgconn.encrypt_password(secret.encode(), login.encode(), b"scram-sha-256").decode()
+        with self._transaction():
+            made = self._all("SELECT graphmem.invite(%s, %s, %s, %s)", login, name or login, verifier, admin)[0][0]
+            if team:
+                self._all("SELECT graphmem.set_member(%s, %s, 'member')", team, login)
+            if project:
+                self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, "" if team else login, team, LEVELS.index(level))
+        return Invited(login, _address(self._url, login, secret if made else ""), made)
+
+    def set_member(self, team: str, login: str, standing: str) -> Organisation:
+        """Put somebody into a team, or out of it."""
+        self._all("SELECT graphmem.set_member(%s, %s, %s)", team, login, standing)
+        return self.people()
+
+    def set_role(self, project: str, login: str, team: str, level: str) -> Organisation:
+        """Give a person or a team a role in a project, or take it away."""
+        if bool(login) == bool(team):
+            raise SharingError("name a person or a team, and not both", reason="role")
+        self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
+        return self.people()
+
+    def enable(self, login: str, *, on: bool) -> Organisation:
+        """Let a person in again, or keep them out."""
+        self._all("SELECT graphmem.enable(%s, %s)", login, on)
+        return self.people()
+
+    def audit(self, person: str, limit: int) -> list[AuditEntry]:
+        """Return what people did, the newest first."""
+        rows = self._all(
+            "SELECT at, person, action, target, details FROM graphmem.audit WHERE %s = '' OR person = %s "
+            "OR person = (SELECT name FROM graphmem.person WHERE role = %s) ORDER BY n DESC LIMIT %s",
+            *(person, person, person, limit),
+        )
+        return [AuditEntry(at.isoformat(), *rest) for at, *rest in rows]
+
+    def comments(self, project: str, memories: list[str]) -> list[Comment]:
+        """Return comments on some memories, each answer after what it answers."""
+        rows = self._all(
+            "SELECT c.id::text, coalesce(c.parent::text, ''), c.memory, coalesce(p.name, 'a former member'), c.at, c.text "
+            "FROM graphmem.comment c LEFT JOIN graphmem.person p ON p.id = c.author "
+            "WHERE c.project = %s AND c.memory = ANY(%s) ORDER BY c.at, c.id",
+            *(project, memories),
+        )
+        below: dict[str, list[Comment]] = {}
+        for one, parent, memory, person, at, text in rows:
+            below.setdefault(parent, []).append(Comment(one, parent, memory, person, at.isoformat(), text, 0))
+        found: list[Comment] = []
+        waiting = [(one, 0) for one in reversed(below.get("", []))]
+        while waiting:
+            comment, depth = waiting.pop()
+            found.append(replace(comment, depth=depth))
+            waiting += [(one, depth + 1) for one in reversed(below.get(comment.id, []))]
+        return found
+
+    def comment(self, project: str, memory: str, text: str, reply: str) -> None:
+        """Add a comment to a memory that the team has."""
+        self._all(
+            "INSERT INTO graphmem.comment (project, memory, parent, text) VALUES (%s, %s, %s, %s) RETURNING 1",
+            *(project, memory, reply or None, text),
+        )
+
+    def export(self, login: str) -> Exported:
+        """Return everything of one person, or of the organisation, as JSON lines."""
+        import orjson
+
+        rows = self._all("SELECT graphmem.export_person(%s)", login) if login else self._all("SELECT graphmem.export_organisation()")
+        lines = [orjson.dumps(row[0], option=orjson.OPT_SORT_KEYS).decode() for row in rows]
+        return Exported(login, len(lines), "".join(f"{line}\n" for line in lines))
+
+    def erase(self, login: str) -> Erased:
+        """Erase one person for good; return the receipt, which the audit keeps."""
+        [[receipt]] = self._all("SELECT graphmem.erase_person(%s)", login)
+        return Erased(**receipt)
+
+    def dissolve(self, confirm: str) -> Erased:
+        """Erase the organisation with all its memories.
+
+        Raises:
+            SharingError: the name is not the one of the database.
+        """
+        [[name, is_owner, by]] = self._all("SELECT current_database(), graphmem.is_owner(), graphmem.my_name()")
+        if not is_owner:
+            raise SharingError("only the owner of the tables may erase the organisation", reason="forbidden")
+        if confirm != name:
+            raise SharingError(f"this permanently erases the organisation; repeat it with --confirm {name}", reason="confirm")
+        with self._transaction():
+            [[at, memories, comments]] = self._all(
+                "SELECT now(), (SELECT count(*) FROM graphmem.memory), (SELECT count(*) FROM graphmem.comment)"
+            )
+            [[operations, digest]] = self._all(
+                "SELECT count(*), encode(sha256(coalesce(string_agg(id::text || encode(sha256(body), 'hex'), '' ORDER BY project, seq), '')"
+                "::bytea), 'hex') FROM graphmem.op"
+            )
+            roles = [row[0] for row in self._all("SELECT role::text FROM graphmem.person WHERE made_role")]
+            self._run("DROP SCHEMA graphmem CASCADE")
+        dropped = [role for role in roles if self._drop_role(role)]
+        return Erased(memories, operations, comments, len(dropped) == len(roles), at.isoformat(), by, digest)
+
+    # ---- inside
+
+    def _drop_role(self, role: str) -> bool:
+        from psycopg import sql
+
+        try:
+            self._db.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+        except self._error:  # it is used elsewhere in this PostgreSQL; the receipt says so
+            return False
+        return True
+
+    def _run(self, statement: str) -> None:
+        try:
+            self._db.execute(statement)
+        except self._error as error:
+            raise self._refusal("the shared database did not do it", error) from error
+
+    def _expect_people(self) -> None:
+        if self._all("SELECT to_regclass('graphmem.about')")[0][0] is None or self._all("SELECT schema FROM graphmem.about")[0][0] < PEOPLE:
+            raise SharingError(f"{shown(self._url)} has no people; run `graphmem organisation found` as its owner", reason="open")
+        found = self._all("SELECT schema FROM graphmem.about")[0][0]
+        if found > PEOPLE:
+            raise SharingError(f"the shared database has version {found}, this graphmem reads {PEOPLE}; upgrade it", reason="version")
+        if not self._all("SELECT graphmem.me() IS NOT NULL OR graphmem.is_admin()")[0][0]:
+            raise SharingError("you are not an active person of the organisation; ask its administrator", reason="forbidden")
+
+    def _transaction(self) -> AbstractContextManager[Any]:
+        return self._db.transaction()
+
+    def _all(self, statement: str, *values: Any) -> list[Any]:
+        try:
+            return self._db.execute(statement, values or None).fetchall()
+        except self._error as error:
+            raise self._refusal("the shared database did not do it", error) from error
+
+    def _refusal(self, what: str, error: Any) -> SharingError:
+        if error.sqlstate == REFUSED:
+            return SharingError(error.diag.message_primary or what, reason="forbidden")
+        if error.sqlstate in ("42501", "23505"):  # a right that is missing, or a name that is taken
+            return SharingError(f"{what}: {error.diag.message_primary}", reason="forbidden")
+        return refusal(what, error)
+
+
+def _address(url: str, login: str, secret: str) -> str:
+    """Return the address of the same database for another login."""
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    who = quote(login, safe="") + (f":{secret}" if secret else "")
+    return urlunsplit(parts._replace(netloc=f"{who}@{place}"))

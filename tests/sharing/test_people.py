@@ -1,0 +1,180 @@
+"""People, teams and roles: everybody sees and writes what the rules give, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import psycopg
+import pytest
+
+from graphmem.errors import SharingError
+from graphmem.sharing.organisation import OrganisationDesk
+from machines import KEY, Machine
+from organisations import WALLS, Example
+
+
+@pytest.fixture(scope="module")
+def example(postgres):
+    made = Example(postgres.make("walls"), people=12, teams=3, projects=4, memories=6)
+    yield made
+    made.close()
+
+
+def test_everybody_sees_what_the_rules_give_and_forges_nothing(example) -> None:
+    assert {one.visibility for one in example.memories} == {"personal", "team", "project", "organization"}
+    assert example.leaks() == []
+    assert example.forgeries() == []
+
+
+@pytest.fixture(scope="module")
+def worked(example):
+    """What worked without each wall: leaks, and forbidden acts by name."""
+    return {wall: example.without(wall) for wall in WALLS}
+
+
+@pytest.mark.parametrize("wall", WALLS)
+def test_without_a_wall_the_check_fails(worked, wall) -> None:
+    assert any(worked[wall])
+
+
+def test_every_forbidden_act_works_without_its_wall(example, worked) -> None:
+    assert {name for _, acts in worked.values() for name in acts} == {name for name, _ in example.acts()}
+
+
+# ---- one use of it, from the invitation to the erasure
+
+
+@pytest.fixture
+def team(tmp_path, url):
+    """Ann and Ben of team `core`, Cem of no team, each on a machine; the desk of the database's owner."""
+    mark = uuid.uuid4().hex[:8]
+    with OrganisationDesk(url, new=True) as desk:
+        desk.found()
+        addresses = {}
+        for name, of_team in (("Ann", "core"), ("Ben", "core"), ("Cem", "")):
+            invited = desk.invite(f"{name.lower()}_{mark}", name, team=of_team, project=KEY, level="write", admin=False)
+            addresses[name] = invited.address
+        desk.set_role(KEY, f"ann_{mark}", "", "curate")
+        machines = {name: Machine(tmp_path / name, "an invented name", address) for name, address in addresses.items()}
+        yield desk, machines["Ann"], machines["Ben"], machines["Cem"]
+        for one in machines.values():
+            one.close()
+        for person in desk.people().people:
+            desk.erase(person.login)
+
+
+def login(machine):
+    return machine.url.partition("//")[2].partition(":")[0]
+
+
+def test_a_teams_memory_stays_in_the_team_and_names_are_true(team) -> None:
+    desk, ann, ben, cem = team
+    for_all, for_core = ann.say("Carts expire after a day."), ann.say("The discount is a secret of the team.", visibility="team")
+    ann.sync()
+    assert ben.sync().added == 2
+    assert cem.sync().added == 1
+    assert cem.contents() == ["Carts expire after a day."]
+    ben.gm.update_memory(for_all.id, content="Carts expire after two days.")
+    ann.gm.update_memory(for_all.id, content="Carts expire after an hour.")
+    ben.sync()
+    ann.sync()
+    [one] = ben.sync().disagreements
+    assert {(side.person, side.value) for side in one.sides} == {
+        ("Ann", "Carts expire after an hour."),
+        ("Ben", "Carts expire after two days."),
+    }
+    assert cem.sync().forgotten == 0
+    ann.gm.update_memory(for_all.id, visibility="team")  # from now on Cem may not see it
+    ann.sync()
+    assert cem.sync().forgotten == 1
+    assert cem.contents() == ["Carts expire after an hour."]  # the copy of the other text is a memory of its own
+    desk.set_member("core", login(cem), "member")
+    cem.sync()
+    assert cem.contents() == ann.contents()
+    desk.set_role(KEY, login(ben), "", "write")
+    desk.set_member("core", login(ben), "none")
+    assert ben.sync().forgotten == 2
+    assert for_core.id not in ben.rows()
+
+
+def test_what_a_rule_forbids_waits_and_the_rest_is_sent(team) -> None:
+    desk, ann, ben, _ = team
+    told = ann.say("Carts expire after a day.")
+    ann.sync()
+    ben.sync()
+    ben.gm.forget(told.id, hard=True)
+    ben.say("Totals are rounded once, at the end.")
+    answer = ben.sync()
+    assert answer.waiting == 1
+    assert answer.pushed == 1
+    assert answer.notes == ["the organisation refused an operation, which waits here: only its owner or a curator may erase a memory"]
+    assert ann.sync().added == 1
+    desk.set_role(KEY, login(ben), "", "curate")
+    assert ben.sync().waiting == 0
+    assert ann.sync().forgotten == 1
+    desk.set_role(KEY, login(ben), "", "none")
+    desk.set_role(KEY, "", "core", "none")
+    with pytest.raises(SharingError, match="has no role in the project"):
+        ben.sync()
+    desk.enable(login(ben), on=False)
+    with pytest.raises(SharingError, match="not an active person"):
+        ben.sync()
+
+
+def test_earlier_memories_belong_to_nobody_and_stay(tmp_path, url) -> None:
+    old = Machine(tmp_path / "old", "Ann", url)
+    old.say("Carts expire after a day.")
+    old.sync()
+    with OrganisationDesk(url, new=True) as desk:
+        desk.found()
+        with pytest.raises(SharingError, match="not an active person"):
+            old.sync()
+        person = f"dana_{uuid.uuid4().hex[:8]}"
+        new = Machine(tmp_path / "new", "", desk.invite(person, "Dana", team="", project=KEY, level="read", admin=False).address)
+        assert new.sync().added == 1
+        new.say("A reader's own words.")
+        answer = new.sync()
+        assert answer.waiting == 1
+        assert answer.notes[0].endswith("your role in this project does not allow writing")
+        desk.erase(person)
+        new.close()
+    old.close()
+
+
+def test_one_person_is_exported_and_erased_everywhere(team) -> None:
+    desk, ann, ben, cem = team
+    told, kept = ann.say("Ann says zanzibar."), ben.say("Ben says that carts expire.")
+    ann.sync()
+    ben.sync()
+    ben.gm.update_memory(told.id, content="Ben writes zanzibar too.")
+    ann.sync()
+    ann.gm.update_memory(kept.id, content="Ann says that carts expire after a day.")
+    desk_of_ben = OrganisationDesk(ben.url)
+    with desk_of_ben:
+        desk_of_ben.comment(KEY, told.id, "Why zanzibar?", "")
+    with OrganisationDesk(ann.url) as own:
+        [asked] = own.comments(KEY, [told.id])
+        own.comment(KEY, told.id, "Because.", asked.id)
+        assert [(one.person, one.text, one.depth) for one in own.comments(KEY, [told.id])] == [
+            ("Ben", "Why zanzibar?", 0),
+            ("Ann", "Because.", 1),
+        ]
+        rows = [json.loads(line) for line in own.export(login(ann)).content.splitlines()]
+        with pytest.raises(SharingError, match="only an administrator"):
+            own.export(login(ben))
+    for machine in (ann, ben, cem):
+        machine.sync()
+    assert {row["kind"] for row in rows} >= {"person", "team", "role", "memory", "operation", "comment", "exchange"}
+    assert "zanzibar" in json.dumps(rows)
+    receipt = desk.erase(login(ann))
+    assert (receipt.memories, receipt.comments, receipt.role_dropped) == (2, 0, True)  # also the text that Ben replaced
+    for machine in (ben, cem):
+        machine.sync()
+        assert told.id not in machine.rows()
+    assert "Ann says that carts expire after a day." in ben.contents()
+    with psycopg.connect(desk._url) as db:
+        everything = b"".join(row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+    assert b'"Ann"' not in everything
+    assert b"Ann says zanzibar" not in everything
+    assert [one.action for one in desk.audit("", 1)] == ["erase person"]
