@@ -64,7 +64,7 @@ class Invited:
 
 
 @answer
-class AuditEntry:
+class AuditedAct:
     """Something that a person did in the organisation."""
 
     at: Moment
@@ -75,10 +75,10 @@ class AuditEntry:
 
 
 @answer
-class Audit:
+class OrganisationAudit:
     """What people did in the organisation."""
 
-    entries: Annotated[list[AuditEntry], Doc("the newest first"), Size(100)]
+    entries: Annotated[list[AuditedAct], Doc("the newest first"), Size(100)]
 
 
 @answer

@@ -95,7 +95,7 @@ ORDER: Final = {
     "": " ".join(PANELS.values()),
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto "
     "audit prune retract scan rebuild phases",
-    "organisation": "try status decide",
+    "organisation": "try status decide news comments comment found invite people team role enable audit export erase dissolve",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

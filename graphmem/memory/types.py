@@ -205,7 +205,8 @@ ORIGINS: Final = ("user", "repository", "agent", "tool", "web")
 CONTAMINATING: Final = frozenset({"web"})  # outside text: fenced when shown, never promoted without a person
 
 SCOPES: Final = ("user", "global", "module", "work_unit", "session")
-VISIBILITIES: Final = ("personal", "project", "team", "organization")
+PERSONAL: Final = "personal"  # the visibility of memories that stay with their author
+VISIBILITIES: Final = (PERSONAL, "project", "team", "organization")
 STATUSES: Final = ("candidate", "confirmed", "pinned", "superseded", "deprecated")
 LIVE_STATUSES: Final = frozenset({"candidate", "confirmed", "pinned"})  # those that search shows
 FORGOTTEN: Final = "deprecated"  # out of search by a wish or by age, and kept

@@ -15,7 +15,7 @@ from graphmem.memory.link import link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import opposed
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of, uuid7
-from graphmem.memory.types import LIVE_STATUSES, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
+from graphmem.memory.types import LIVE_STATUSES, PERSONAL, TAUGHT_HALF_LIFE_DAYS, UNTYPED, way_back
 from graphmem.memory.validate import refuse, renamed
 from graphmem.memory.write import Taken
 
@@ -45,8 +45,8 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
     """Change fields of a memory; see `MemoryOperations.update_memory`.
 
     The memory keeps its id with the new content. The old content gets an id of its own, is superseded and linked by `supersedes`. So the
-    content at an earlier time remains known. A contradiction that was found automatically ends if the new text no longer denies the other
-    memory.
+    content at an earlier time remains known. A memory that becomes personal takes its earlier contents along. A contradiction that was
+    found automatically ends if the new text no longer denies the other memory.
     """
     changes = renamed(changes)
     if unknown := sorted(set(changes) - set(FIELDS)):
@@ -114,6 +114,8 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
         events = [Event("update", row.id, row.fingerprint, new.fingerprint, ", ".join(sorted(changes)))]
         if new_words:
             version = row._replace(id=uuid7(now), status="superseded", valid_to=now, updated_at=now)
+            if new.visibility == PERSONAL:
+                version = version._replace(visibility=PERSONAL)
             version = version._replace(short_id=short_id(version.content, version.id, Taken(index)))
             new = new._replace(valid_from=now, last_accessed_at=now, user_verified=False)
             rows = [new, version]
@@ -122,9 +124,22 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
                 removed_relates=_settled(index, new.content, row.id),
             )
             events.append(Event("supersede", version.id, "", version.fingerprint, f"by {row.id}"))
-        repository.commit(delta._replace(memories=rows), events, {row.id: row}, actor, count=len(index) + len(rows) - 1)
+        hidden = _shown_versions(index, row) if new.visibility == PERSONAL else []
+        events += [Event("update", one.id, one.fingerprint, one.fingerprint, "visibility") for one in hidden]
+        delta = delta._replace(memories=[*rows, *(one._replace(visibility=PERSONAL, updated_at=now) for one in hidden)])
+        before = {one.id: one for one in (row, *hidden)}
+        repository.commit(delta, events, before, actor, count=len(index) + len(rows) - 1)
         repository.embed_soon()
         return repository.describer().info(new)
+
+
+def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
+    """Return earlier contents of a memory that others may see.
+
+    A memory of somebody else that it superseded has another time of creation.
+    """
+    found = (index.row(link.dst) for link in index.relates(row.id) if link.src == row.id and link.kind == "supersedes")
+    return [one for one in found if one is not None and one.created_at == row.created_at and one.visibility != PERSONAL]
 
 
 def _settled(index: MemoryIndex, content: str, memory_id: str) -> list[tuple[str, str, str]]:

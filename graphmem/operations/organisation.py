@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from graphmem.answers.marks import MEMORY
-from graphmem.answers.organisation import Audit, Comments, Erased, Exported, Invited, Organisation, TeamNews
+from graphmem.answers.organisation import Comments, Erased, Exported, Invited, Organisation, OrganisationAudit, TeamNews
 from graphmem.operations.declare import Bounds, Ref, Sight, Words, operation
 
 
@@ -89,7 +89,7 @@ class OrganisationOperations:
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation audit")
-    def organisation_audit(self, person: str = "", limit: Annotated[int, Bounds(1, 10_000)] = 100, url: str = "") -> Audit:
+    def organisation_audit(self, person: str = "", limit: Annotated[int, Bounds(1, 10_000)] = 100, url: str = "") -> OrganisationAudit:
         """List what people did in the organisation, the newest first.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from graphmem.answers.organisation import Audit, Comments
+from graphmem.answers.organisation import Comments, OrganisationAudit
 from graphmem.errors import BadInputError, SharingError
 from graphmem.memory.redact import redact
 from graphmem.memory.validate import text as checked_text
@@ -62,9 +62,9 @@ class Organisations:
         with self._desk(url) as desk:
             return desk.enable(login, on=not off)
 
-    def organisation_audit(self, person: str = "", limit: int = 100, url: str = "") -> Audit:
+    def organisation_audit(self, person: str = "", limit: int = 100, url: str = "") -> OrganisationAudit:
         with self._desk(url) as desk:
-            return Audit(desk.audit(person, limit))
+            return OrganisationAudit(desk.audit(person, limit))
 
     def team_news(self, days: int = 7, limit: int = 50) -> TeamNews:
         return self.sharing.news(days, limit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from graphmem.memory.text import uuid7
 from graphmem.sharing.rows import FIELD_OF, Record, is_shared, record_of
 from graphmem.sharing.sidecar import DIRTY, Base, Sidecar
-from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, Shared, digest, ids_of
+from graphmem.sharing.state import FORGOTTEN, STATUS, TEXT, WORDS, Shared, digest, ids_of
 from graphmem.sharing.wire import FIELDS, Op, Write
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Collector:
         if row is None or not is_shared(row):
             if base is not None:
                 if (row is not None or touched.ended_by in _ERASING) and view is not None and not view.is_erased:
-                    upto = 0 if one in self._side.ids(dirty=DIRTY) else int(self._side.get("cursor", "0"))
+                    upto = base.upto if one in self._side.ids(dirty=DIRTY) else int(self._side.get("cursor", "0"))
                     self._side.queue([self.op(one, touched.at, {}, forget=self._erased(one, base), upto=upto)])
                 self._side.put_base(one, None)
             return
@@ -167,7 +167,8 @@ class Collector:
 
         These are the texts that its user saw, and what waits here for the shared log.
         """
-        found = set(base.heads.get(TEXT, ()))
+        found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
+        found.update(each for ids in base.elements.values() for each in ids)
         known = {each for ids in (*base.heads.values(), *base.elements.values()) for each in ids}
         for op in reversed(self._side.outbox(one)):
             if op.id in known or (op.drop and not op.set):
@@ -209,7 +210,9 @@ class Collector:
             op = op._replace(set={**op.set, STATUS: writes[STATUS]._replace(over=over)})
         self._side.queue([op])
         elements = {name: ids for name, ids in base.elements.items() if name not in drop} | {name: [op.id] for name in add}
-        self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements))
+        past = {*base.past, *(each for name in writes if name in WORDS for each in base.heads.get(name, ()))}
+        past.update(each for ids in drop.values() for each in ids)
+        self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
     def _met(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
         """Compare a memory without a base with the shared one of the same id.

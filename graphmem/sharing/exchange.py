@@ -291,7 +291,7 @@ class Exchange:
                 self._write(dirty[start : start + MOST], tally)
 
     def _write(self, ids: Iterable[str], tally: Tally) -> None:
-        index, collector = self._book.index(), self._collector()
+        index, collector, cursor = self._book.index(), self._collector(), int(self._side.get("cursor", "0"))
         used: set[str] = set()
         bases: dict[str, Base] = {}
         results: dict[str, Made] = {}
@@ -342,6 +342,7 @@ class Exchange:
                 record_of(self._book, result.row, lambda link: link.target_id, self._is_shared_id),
                 {name: ids_of(heads) for name, heads in states[key].heads.items()},
                 states[key].elements,
+                upto=cursor,
             )
         token = uuid.uuid4().hex
         self._side.put_pending(token, bases)

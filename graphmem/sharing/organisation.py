@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from graphmem.answers.organisation import (
-    AuditEntry,
+    AuditedAct,
     Comment,
     Erased,
     Exported,
@@ -151,14 +151,14 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         self._all("SELECT graphmem.enable(%s, %s)", login, on)
         return self.people()
 
-    def audit(self, person: str, limit: int) -> list[AuditEntry]:
+    def audit(self, person: str, limit: int) -> list[AuditedAct]:
         """Return what people did, the newest first."""
         rows = self._all(
             "SELECT at, person, action, target, details FROM graphmem.audit WHERE %s = '' OR person = %s "
             "OR person = (SELECT name FROM graphmem.person WHERE role = %s) ORDER BY n DESC LIMIT %s",
             *(person, person, person, limit),
         )
-        return [AuditEntry(at.isoformat(), *rest) for at, *rest in rows]
+        return [AuditedAct(at.isoformat(), *rest) for at, *rest in rows]
 
     def comments(self, project: str, memories: list[str]) -> list[Comment]:
         """Return comments on some memories, each answer after what it answers."""

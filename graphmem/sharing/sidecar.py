@@ -42,6 +42,8 @@ class Base(NamedTuple):
     record: Record
     heads: dict[str, list[str]]
     elements: dict[str, list[str]]
+    past: Sequence[str] = ()  # operations whose words were seen here, and replaced since the last comparison with the state
+    upto: int = 0  # last number of the shared log at that comparison
 
 
 class Sidecar:
@@ -163,7 +165,7 @@ class Sidecar:
 
     def put_base(self, memory: str, base: Base | None) -> None:
         """Store the values of a comparison."""
-        data = None if base is None else orjson.dumps([list(base.record), base.heads, base.elements])
+        data = None if base is None else orjson.dumps([list(base.record), *base[1:]])
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
@@ -204,7 +206,7 @@ class Sidecar:
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
         """Store the bases that hold once the journal has a batch with a token."""
-        value = {one: [list(base.record), base.heads, base.elements] for one, base in bases.items()}
+        value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 
     def pending(self) -> tuple[str, dict[str, Base]]:
@@ -227,5 +229,5 @@ class Sidecar:
 
 
 def _base(data: bytes) -> Base:
-    record, heads, elements = orjson.loads(data)
-    return Base(Record(*record), heads, elements)
+    record, *rest = orjson.loads(data)
+    return Base(Record(*record), *rest)

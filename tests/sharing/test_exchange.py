@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.errors import SharingError
 from graphmem.memory.clock import ManualClock
+from graphmem.sharing.exchange import Exchange
 from machines import KEY, Machine
 from offline_histories import BrokenLineError, FlakyLog, ending
 
@@ -135,6 +136,55 @@ def test_words_that_waited_are_erased_with_the_others(two, url, how) -> None:
     assert ann.sync().waiting == 0
     ben.sync()
     assert ben.contents() == []
+    with psycopg.connect(url) as db:
+        assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+
+
+def test_words_of_exchanges_that_ended_early_are_erased(two, url, monkeypatch) -> None:
+    ann, ben = two
+    told = ann.say("The door code is zanzibar.", tags=["zanzibar"])
+    ann.sync()
+
+    def end(*_):
+        raise BrokenLineError
+
+    for change in (
+        {"content": "The door code was zanzibar."},
+        {"title": "Of zanzibar"},
+        {"title": "Doors"},
+        {"content": "Ask Ben.", "tags": []},
+    ):
+        ann.gm.update_memory(told.id, **change)
+        with monkeypatch.context() as patch:
+            patch.setattr(Exchange, "_materialise", end)
+            with pytest.raises(BrokenLineError):
+                ann.sync()
+    for one in ann.rows():
+        ann.gm.forget(one, hard=True)
+    ann.sync()
+    ben.sync()
+    assert ben.contents() == []
+    with psycopg.connect(url) as db:
+        assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
+
+
+def test_a_memory_that_becomes_personal_takes_its_earlier_texts_along(two, url) -> None:
+    ann, ben = two
+    told = ann.say("The door code is zanzibar.")
+    ann.sync()
+    ben.sync()
+    ben.gm.update_memory(told.id, content="The door code was zanzibar.")
+    ben.sync()
+    ann.sync()
+    ann.gm.update_memory(told.id, content="The door code is not zanzibar.")
+    ann.sync()
+    ben.sync()
+    assert len(ben.rows()) == 3
+    ann.gm.update_memory(told.id, visibility="personal")
+    ann.sync()
+    ben.sync()
+    assert ben.rows() == {}
+    assert len(ann.rows(shared=False)) == 3
     with psycopg.connect(url) as db:
         assert all(b"zanzibar" not in row[0] for row in db.execute("SELECT body FROM graphmem.op"))
 

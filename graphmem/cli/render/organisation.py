@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphmem.answers.organisation import Audit, Comments, Erased, Exported, Invited, Organisation, TeamNews
+from graphmem.answers.organisation import Comments, Erased, Exported, Invited, Organisation, OrganisationAudit, TeamNews
 from graphmem.cli.output import Output, plural
 from graphmem.cli.render import common
 from graphmem.cli.render.sharing import disagreements
@@ -42,8 +42,8 @@ def invited(output: Output, answer: Invited) -> None:
     output.line(("  The password is not shown again." if answer.has_password else "  The role existed and keeps its password.", common.DIM))
 
 
-@renders(Audit)
-def audit(output: Output, found: Audit) -> None:
+@renders(OrganisationAudit)
+def audit(output: Output, found: OrganisationAudit) -> None:
     """Print what people did."""
     for one in found.entries:
         output.line((f"{one.at[:19].replace('T', ' ')}  ", common.DIM), f"{one.person}: {one.action} {one.target}", f"  {one.details}")
