@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -63,13 +64,14 @@ def test_the_pages_commands_make_an_organisation(tmp_path, url, graphmem) -> Non
 
 
 def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, graphmem) -> None:
-    before = {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")}
-    said = graphmem("organisation", "try", "--once", cwd=tmp_path).out
+    with tempfile.TemporaryDirectory(prefix="gm-t-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:  # a short path
+        Path(place).chmod(0o711)
+        said = graphmem("organisation", "try", "--once", cwd=tmp_path, TMPDIR=place).out
+        assert [*Path(place).iterdir()] == []
     assert "Ben knows: Prices are whole cents" in said
     assert "Ann says: Prices are whole cents; taxes are rounded for each line." in said
     assert "Ben says: Prices are whole cents; taxes are rounded once for each order." in said
     assert "Ann knows: Prices are whole cents; taxes are rounded once for each order." in said
-    assert {*Path("/tmp").glob("gm-try-*"), *Path("/dev/shm").glob("gm-try-*")} == before
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGTERM, signal.SIGINT])

@@ -95,6 +95,8 @@ def _place() -> str:
 
     The path of a socket is limited to about a hundred characters.
     """
+    if given := os.environ.get("TMPDIR"):
+        return given
     return "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else "/tmp"  # noqa: S108 - private directories are made in it
 
 
