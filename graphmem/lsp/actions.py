@@ -86,7 +86,9 @@ def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[st
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
     why = "; ".join(report.risk.reasons)
-    editor.tell(f"{name}: {level}, {len(report.hits):,} dependents, {len(report.tests):,} tests; {why}")
+    tests = [hit for hit in report.tests if hit.symbol.is_runnable] or report.tests
+    more = " or more" if report.truncated else ""
+    editor.tell(f"{name}: {level}, {len(report.hits):,}{more} dependents, {len(tests):,}{more} tests; {why}")
 
     def places(hits: list[Any]) -> list[dict[str, Any]]:
         found = ((one, texts.of_symbol(one.symbol)) for one in hits if one.symbol.path)
@@ -101,4 +103,4 @@ def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[st
             for one, place in found
         ]
 
-    return {"risk": report.risk.level, "hits": places(report.hits), "tests": places(report.tests)}
+    return {"name": name, "risk": report.risk.level, "hits": places(report.hits), "tests": places(tests)}

@@ -18,7 +18,7 @@ SOURCE = ROOT / "web" / "vscode"
 
 def test_its_queries_fit_the_schema() -> None:
     schema = build_schema((ROOT / "queries" / "schema.graphql").read_text(encoding="utf-8"))
-    queries = re.findall(r"`(query .*?)`", (SOURCE / "src" / "queries.ts").read_text(encoding="utf-8"), re.DOTALL)
+    queries = re.findall(r"/\* GraphQL \*/ `(.*?)`", (SOURCE / "src" / "queries.ts").read_text(encoding="utf-8"), re.DOTALL)
     assert len(queries) == 3
     for query in queries:
         assert validate(schema, parse(query)) == []
@@ -36,6 +36,8 @@ def test_it_compiles_and_packs(tmp_path: Path) -> None:
     if npm is None:
         pytest.skip("npm is not installed")
     shutil.copy(ROOT / "LICENSE", tmp_path)
+    (tmp_path / "queries").mkdir()
+    shutil.copy(ROOT / "queries" / "schema.graphql", tmp_path / "queries")  # types of the answers are made from it
     project = tmp_path / "web" / "vscode"
     shutil.copytree(SOURCE, project, ignore=shutil.ignore_patterns("dist", "node_modules", "LICENSE"))
     installed = subprocess.run(

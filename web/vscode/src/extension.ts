@@ -3,7 +3,8 @@ import * as vscode from "vscode";
 import { LanguageClient, type LanguageClientOptions, type ServerOptions } from "vscode-languageclient/node";
 import { ImpactTree, isImpact } from "./impact";
 import { MemoryList, type Row } from "./memories";
-import { MEMORIES, QUEUE, STATE, type MemoriesAnswer, type QueueAnswer, type StateAnswer } from "./queries";
+import type { MemoriesQuery, MemoriesQueryVariables, QueueQuery, StateQuery } from "./generated";
+import { MEMORIES, QUEUE, STATE } from "./queries";
 import { Service } from "./service";
 
 const REMEMBER = "graphmem.remember";
@@ -17,15 +18,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const service = new Service(folder.uri.fsPath);
   const impact = new ImpactTree();
 
-  const ofFile = new MemoryList(async (): Promise<readonly Row[]> => {
+  const ofFile = new MemoryList("No memories about this file.", async (): Promise<readonly Row[]> => {
     const document = vscode.window.activeTextEditor?.document;
     if (document === undefined || document.uri.scheme !== "file") return [];
     const file = path.relative(folder.uri.fsPath, document.uri.fsPath).split(path.sep).join("/");
-    const answer = await service.ask<MemoriesAnswer>(MEMORIES, { files: [file] });
+    const answer = await service.ask<MemoriesQuery, MemoriesQueryVariables>(MEMORIES, { files: [file] });
     return (answer.memories?.edges ?? []).map((edge) => ({ memory: edge.node, note: edge.node.type }));
   });
-  const queue = new MemoryList(async (): Promise<readonly Row[]> => {
-    const answer = await service.ask<QueueAnswer>(QUEUE);
+  const queue = new MemoryList("Nothing waits for review.", async (): Promise<readonly Row[]> => {
+    const answer = await service.ask<QueueQuery>(QUEUE);
     return (answer.reviewQueue?.edges ?? []).map((edge) => ({ memory: edge.node.memory, note: edge.node.reasons.join(", ") }));
   });
   const memories = vscode.window.createTreeView("graphmem.memories", { treeDataProvider: ofFile });
@@ -48,7 +49,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       const found: unknown = await next(command, given);
       if (isImpact(found)) {
         impact.show(found);
-        impacts.message = `risk ${found.risk}`;
+        impacts.message = `${found.name}: risk ${found.risk}`;
+        await vscode.commands.executeCommand("graphmem.impact.focus");
       }
       if (command === REMEMBER) await refresh();
       return found;
@@ -98,10 +100,10 @@ async function withText(args: unknown[]): Promise<unknown[] | undefined> {
 
 async function showState(item: vscode.StatusBarItem, service: Service): Promise<void> {
   try {
-    const { state } = await service.ask<StateAnswer>(STATE);
+    const { state } = await service.ask<StateQuery>(STATE);
     const stale = state?.staleFiles ?? 0;
     item.text = stale > 0 ? `$(sync) graphmem: ${stale} stale` : "$(type-hierarchy) graphmem";
-    item.tooltip = state === null ? "no state" : `${state.state.toLowerCase()}, ${state.symbols.toLocaleString()} symbols`;
+    item.tooltip = state == null ? "no state" : `${state.state.toLowerCase()}, ${state.symbols.toLocaleString()} symbols`;
   } catch (error) {
     item.text = "$(warning) graphmem";
     item.tooltip = error instanceof Error ? error.message : String(error);

@@ -9,6 +9,7 @@ export interface Hit {
 }
 
 export interface Impact {
+  readonly name: string;
   readonly risk: string;
   readonly hits: readonly Hit[];
   readonly tests: readonly Hit[];

@@ -1,8 +1,7 @@
 import * as vscode from "vscode";
-import type { Memory } from "./queries";
 
 export interface Row {
-  readonly memory: Memory;
+  readonly memory: { readonly title: string; readonly content: string };
   readonly note: string;
 }
 
@@ -13,8 +12,11 @@ export class MemoryList implements vscode.TreeDataProvider<Row> {
   private rows: readonly Row[] = [];
   private asked = 0;
 
-  /** @param view - the view of this list, whose message tells why it is empty. */
-  constructor(private readonly ask: () => Promise<readonly Row[]>) {}
+  /** @param empty - what the view says when there is nothing to list. */
+  constructor(
+    private readonly empty: string,
+    private readonly ask: () => Promise<readonly Row[]>,
+  ) {}
 
   async refresh(view: vscode.TreeView<Row>): Promise<void> {
     const mine = ++this.asked;
@@ -22,7 +24,7 @@ export class MemoryList implements vscode.TreeDataProvider<Row> {
       const rows = await this.ask();
       if (mine !== this.asked) return;
       this.rows = rows;
-      view.message = rows.length > 0 ? "" : "nothing is known";
+      view.message = rows.length > 0 ? "" : this.empty;
     } catch (error) {
       if (mine !== this.asked) return;
       this.rows = [];

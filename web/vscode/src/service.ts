@@ -17,7 +17,7 @@ const TIMEOUT_MS = 10_000;
 export class Service {
   constructor(readonly root: string) {}
 
-  async ask<T>(query: string, variables: Record<string, unknown> = {}): Promise<T> {
+  async ask<T, V extends object = Record<string, never>>(query: string, variables?: V): Promise<T> {
     const owner = await this.owner();
     const response = await fetch(`${owner.address}/graphql`, {
       method: "POST",
