@@ -150,7 +150,7 @@ def watched(tree: Path, data: Path, edited: Path, runs: int) -> dict[str, Any]:
     """A server that follows the files, started on an unchanged index: its start, edits of one file, and doing nothing.
 
     `cpu` is the server's from the edit until it rests; `wall` the time from the edit until a question gets the new answer,
-    the half second of waiting for quiet included.
+    the wait for quiet included.
     """
     with served(tree, data) as pid:
         start = cpu_of(pid)

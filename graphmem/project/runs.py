@@ -151,7 +151,7 @@ class IndexRuns:
                 self.progress.publish(IndexProgress("failed", 0, 0, said))
 
     def watch(self) -> None:
-        """Follow file changes: mark files stale at once, index them 0.5 s later.
+        """Follow file changes: mark files stale at once, index them soon after.
 
         If the system cannot report changes, the files are polled, and the state's note says so. `close` ends it.
 

@@ -1,11 +1,11 @@
 """Follow the files of a served tree: mark changes stale, then index them.
 
-One thread listens and marks changes. Another waits until nothing has happened for half a second, then indexes all changes since in
-one run. So a branch switch, a rebase or a flood of events is one batch. An editor that writes a new file and renames it makes one
-edit. Only folders that can hold indexable files are watched.
+One thread listens and marks changes. Another waits until nothing has happened for half a second, or less after an edit of one or two
+files, then indexes all changes since in one run. So a branch switch, a rebase or a flood of events is one batch. An editor that writes a
+new file and renames it makes one edit. Only folders that can hold indexable files are watched.
 """
 # os.path on plain strings, as in discovery.
-# ruff: noqa: PTH110, PTH112, PTH114, PTH118
+# ruff: noqa: PTH110, PTH112, PTH114, PTH116, PTH118
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
 
 QUIET_S: Final = 0.5  # seconds without an event before a run
+EDIT_QUIET_S: Final = 0.15  # the same for an edit, which is a change of one or two files
+EDIT_FILES: Final = 2
 REBASE_S: Final = 2.0  # the same during a rebase
 LONGEST_S: Final = 5.0  # seconds of continuous events before a run starts regardless
 GIT_BUSY_S: Final = 30.0  # maximum seconds to wait for git's lock
@@ -245,6 +247,15 @@ class Watcher:
             self._is_whole |= is_whole
             self._news.notify_all()
 
+    def _quiet_s(self) -> float:
+        """Return how long to wait for quiet before the changes are indexed."""
+        if self._in_git("rebase-merge", "rebase-apply"):
+            return REBASE_S
+        if self._is_whole or len(self._pending) > EDIT_FILES:
+            return QUIET_S
+        # A file without content is probably being replaced or written.
+        return EDIT_QUIET_S if all(_has_content(os.path.join(self._root, path)) for path in self._pending) else QUIET_S
+
     # ---- indexing
 
     def _index(self) -> None:
@@ -281,7 +292,7 @@ class Watcher:
                     continue
                 now = time.monotonic()
                 waited = now - self._first
-                is_quiet = now - self._last >= (REBASE_S if self._in_git("rebase-merge", "rebase-apply") else QUIET_S)
+                is_quiet = now - self._last >= self._quiet_s()
                 if (is_quiet or waited >= LONGEST_S) and (waited >= GIT_BUSY_S or not self._in_git("index.lock")):
                     return True
             self._stopping.wait(_STEP_MS / 1000)
@@ -313,6 +324,13 @@ class Following:
         """Stop after the current run."""
         if self.watcher is not None:
             self.watcher.stop()
+
+
+def _has_content(path: str) -> bool:
+    try:
+        return os.stat(path).st_size > 0
+    except OSError:
+        return False
 
 
 def _git_folder(root: Path) -> str:

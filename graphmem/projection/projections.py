@@ -41,6 +41,7 @@ from graphmem.store.base import GraphReads
 GRAPH_FILE: Final = "graph.projection"
 JOURNAL_MARK: Final = "memory_journal"  # store meta, written by `memory.recovery`: the journal position in the store
 
+_CODE, _TEXT, _TEST = range(3)  # the order in which chunks get vectors
 _IDLE_SECONDS: Final = 2.0  # without a change before the graph is saved
 _AGAIN_SECONDS: Final = 0.2  # between two tries to load data that an answer waits for
 _AGAIN_BEHIND_SECONDS: Final = 30.0  # the same for data that answers can do without
@@ -373,7 +374,8 @@ class Projections:
     def fill_order(self) -> list[tuple[str, str]]:
         """Return (chunk id, text hash) of every chunk, in the order of embedding.
 
-        Code with many dependents comes first. Other code comes before tests. Ties are ordered by id.
+        Code comes first, then documents and data, then tests: questions are mostly about code, and most chunks are of tests. Within each
+        part, chunks with many dependents come first. Ties are ordered by id.
         """
         shot = self.snapshot()
         if shot.words is None:
@@ -381,9 +383,9 @@ class Projections:
         view = shot.graph
         degree: I32 = np.diff(view.in_ptr)
 
-        def key(row: tuple[str, str, str]) -> tuple[int, bool, str]:
+        def key(row: tuple[str, str, str]) -> tuple[int, int, str]:
             node = view.index_of.get(row[2])
-            return (0, False, row[0]) if node is None else (-int(degree[node]), bool(view.is_test[node]), row[0])
+            return (_TEXT, 0, row[0]) if node is None else (_TEST if view.is_test[node] else _CODE, -int(degree[node]), row[0])
 
         return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
 

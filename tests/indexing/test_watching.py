@@ -12,7 +12,7 @@ import pytest
 
 from graphmem.errors import GraphMemError
 from graphmem.parsing.ignore import DiscoveryOptions
-from graphmem.project.watching import Watcher, _notifier
+from graphmem.project.watching import EDIT_QUIET_S, QUIET_S, Watcher, _notifier
 
 PATIENCE_S = 60
 
@@ -244,3 +244,20 @@ def test_random_edits_under_watch_end_in_the_graph_of_a_fresh_index(watched, ope
     time.sleep(1)
     assert lines(memory) == lines(fresh)
     assert memory.state().stale_files == 0
+
+
+def test_an_edit_of_one_or_two_files_waits_less_than_a_batch_or_a_file_without_content(tmp_path):
+    for name in ("a.py", "b.py", "c.py"):
+        (tmp_path / name).write_text("x = 1\n", encoding="utf-8")
+    (tmp_path / "empty.py").touch()
+    watcher = Watcher(tmp_path, DiscoveryOptions(), None)
+    for paths, is_whole, expected in (
+        ({"a.py"}, False, EDIT_QUIET_S),
+        ({"a.py", "b.py"}, False, EDIT_QUIET_S),
+        ({"a.py", "b.py", "c.py"}, False, QUIET_S),
+        ({"a.py"}, True, QUIET_S),
+        ({"empty.py"}, False, QUIET_S),
+        ({"gone.py"}, False, QUIET_S),
+    ):
+        watcher._pending, watcher._is_whole = paths, is_whole
+        assert watcher._quiet_s() == expected, paths

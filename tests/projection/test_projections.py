@@ -184,8 +184,11 @@ def test_vectors_are_those_of_the_store_and_cover_what_is_there(world, opened, t
     order = projections.fill_order()
     assert sorted(order) == sorted((row.id, row.text_hash) for row in w.chunks.values())
     view = projections.graph()
-    degrees = [np.diff(view.in_ptr)[view.index_of[s]] if (s := w.chunks[chunk].symbol_id) in view.index_of else 0 for chunk, _ in order]
-    assert degrees == sorted(degrees, reverse=True)
+    nodes = [view.index_of.get(w.chunks[chunk].symbol_id) for chunk, _ in order]
+    degrees = np.diff(view.in_ptr)
+    ranks = [(1, 0) if node is None else (2 if view.is_test[node] else 0, -degrees[node]) for node in nodes]
+    assert ranks == sorted(ranks)
+    assert {part for part, _ in ranks} == {0, 1, 2}
     hashes = sorted({text_hash for _, text_hash in order})
     vectors = np.random.default_rng(1).normal(size=(len(hashes), 8)).astype(np.float32)
     half = len(hashes) // 2
