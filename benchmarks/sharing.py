@@ -1,6 +1,6 @@
 """Random offline histories of three machines that share memories: what is lost, what is overwritten in silence.
 
-    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2]
+    python -m benchmarks sharing [--histories 10000] [--seed 1] [--processes 2] [--organised]
 
 Every machine has a real index, journal and sidecar; they exchange through a real PostgreSQL, which is started for it. Lines break before
 and after the database took operations, and processes end before and after the journal's write. After each history all machines exchange
@@ -31,14 +31,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 SERIES: Final = 20  # histories on the same machines, before new ones are made
 
 
-def series(folder: str, url: str, seed: int, count: int) -> dict[str, Any]:
+def series(folder: str, url: str, seed: int, count: int, *, organised: bool) -> dict[str, Any]:
     """Run some histories on three new machines."""
     from offline_histories import Histories
 
     place = Path(folder) / f"machines-{seed}"
     begun = time.process_time()
     result: dict[str, Any] = {"histories": 0, "steps": 0, "texts": 0, "titles": 0, "disagreements": 0, "wrong": []}
-    histories = Histories(place, url, seed)
+    histories = Histories(place, url, seed, organised=organised)
     try:
         for number in range(count):
             told, wrong = histories.run()
@@ -60,6 +60,7 @@ def main() -> int:
     parser = report.parser(__doc__)
     parser.add_argument("--histories", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1, help="of the first series; the others follow")
+    parser.add_argument("--organised", action="store_true", help="in an organisation, with a login for each machine")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     base = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -73,7 +74,7 @@ def main() -> int:
         counts = [SERIES] * (given.histories // SERIES) + ([given.histories % SERIES] if given.histories % SERIES else [])
         with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
             jobs = [
-                pool.submit(series, str(folder), server.make(f"d{uuid.uuid4().hex}"), given.seed + number, count)
+                pool.submit(series, str(folder), server.make(f"d{uuid.uuid4().hex}"), given.seed + number, count, organised=given.organised)
                 for number, count in enumerate(counts)
             ]
             for job in jobs:
@@ -85,7 +86,7 @@ def main() -> int:
     report.table(["", "count"], [(name, value) for name, value in total.items() if name != "wrong"] + [("wrong", len(total["wrong"]))])
     for one in total["wrong"][:20]:
         print(one)
-    report.publish("sharing", {"first_seed": given.seed, **total}, given.out)
+    report.publish("sharing", {"first_seed": given.seed, "organised": given.organised, **total}, given.out)
     return 1 if total["wrong"] else 0
 
 

@@ -79,6 +79,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         self._project = project
         self.person = ""  # the caller's name in the organisation; empty without people
         self.refused: dict[str, str] = {}  # operation -> the rule that forbids it, of the last push
+        self._team = ""
         self._db, self._error = connected(url)
         try:
             self._prepare(name, team)
@@ -193,7 +194,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                 reason="forbidden",
             )
         self.person = me
-        self._all("SELECT set_config('graphmem.team', %s, false)", team)
+        self._team = team
 
     def _push(self, ops: Sequence[Op]) -> dict[str, int]:
         if not self.person:
@@ -215,6 +216,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
 
     def _insert(self, ops: Sequence[Op]) -> None:
         with self._db.transaction(), self._db.cursor() as cursor:
+            cursor.execute("SELECT set_config('graphmem.team', %s, true)", (self._team,))
             cursor.executemany(
                 "INSERT INTO graphmem.op (project, id, device, memory, body) VALUES (%s, %s, %s, %s, %s)",
                 [(self._project, op.id, op.device, op.memory, encoded(op)) for op in ops],

@@ -13,9 +13,9 @@ from offline_histories import Histories
 COUNT = 6
 
 
-@pytest.fixture
-def histories(tmp_path, url):
-    made = Histories(tmp_path, url, seed=7)
+@pytest.fixture(params=[False, True], ids=["open", "organisation"])
+def histories(request, tmp_path, url):
+    made = Histories(tmp_path, url, seed=7, organised=request.param)
     yield made
     made.close()
 
@@ -27,6 +27,7 @@ def test_random_offline_histories_lose_nothing(histories) -> None:
         assert told.operations
 
 
+@pytest.mark.parametrize("histories", [False], indirect=True)
 def test_the_check_notices_that_the_last_writer_wins(histories, monkeypatch) -> None:
     take = Shared.take
 

@@ -7,12 +7,14 @@ end between journal and sidecar. The checker knows what every person saw when de
 from __future__ import annotations
 
 import random
+import uuid
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from graphmem.errors import SharingError
 from graphmem.memory.types import LIVE_STATUSES
+from graphmem.sharing.organisation import OrganisationDesk
 from graphmem.sharing.postgres import SharedLog
 from machines import KEY, Machine
 
@@ -62,13 +64,22 @@ class Told:
     disagreements: int = 0
 
 
+def logins(url, people):
+    """Found an organisation; return an address of each person. All are curators, so no rule is in their way."""
+    mark = uuid.uuid4().hex[:8]
+    with OrganisationDesk(url, new=True) as desk:
+        desk.found()
+        invited = {one: f"{one.lower()}_{mark}" for one in people}
+        return {one: desk.invite(login, one, team="", project=KEY, level="curate", admin=False).address for one, login in invited.items()}
+
+
 class Histories:
     """Runs histories on the same machines, one after the other."""
 
-    def __init__(self, folder, url, seed, people=("Ann", "Ben", "Cem")):
+    def __init__(self, folder, url, seed, people=("Ann", "Ben", "Cem"), *, organised=False):
         self.random = random.Random(seed)
-        self.url = url
-        self.machines = [Machine(folder / name, name, url) for name in people]
+        addresses = logins(url, people) if organised else dict.fromkeys(people, url)
+        self.machines = [Machine(folder / name, name, addresses[name]) for name in people]
         for machine in self.machines:
             machine.clock.advance(timedelta(minutes=self.random.randint(0, 5_000)))
         self.number = 0
@@ -171,7 +182,7 @@ class Histories:
         how = self.random.choice(("before push", "after push", "in pull", "after journal", "before journal"))
         try:
             with ExitStack() as stack:
-                log = stack.enter_context(FlakyLog(self.url, KEY, "shop"))
+                log = stack.enter_context(FlakyLog(machine.url, KEY, "shop"))
                 log.breaks = how
                 if how.endswith("journal"):
                     stack.enter_context(ending(machine, after=how.startswith("after")))
