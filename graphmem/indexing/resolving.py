@@ -95,7 +95,7 @@ def resolve_everything(
         complaints = ends.enter_context(tempfile.TemporaryFile())
         try:
             return _Run(job, processes, spill, on_progress, cancelled, complaints, ends).result()
-        except (_FailedError, OSError, EOFError, pickle.UnpicklingError) as error:
+        except (_FailedError, OSError) as error:
             complaints.seek(0)
             said = complaints.read().decode("utf-8", "replace").strip()
             _log.warning("resolving in %d processes failed, so one process does it: %s", processes, said.rpartition("\n")[2] or error)
@@ -172,7 +172,7 @@ class _Run:
                             raise _FailedError("a process ended before its work was done")
                         selector.unregister(self._outputs[number])
                         continue
-                    said = pickle.loads(message)  # noqa: S301 - from a process this one started
+                    said = _read(message)
                     if isinstance(said, Start):
                         self._start = said
                     elif isinstance(said, End):
@@ -217,6 +217,14 @@ class _Run:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+
+def _read(message: bytes) -> Start | Batch | End:
+    try:
+        found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
+    except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
+        raise _FailedError(f"a process sent what cannot be read ({error})") from error
+    return found
 
 
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:

@@ -111,7 +111,7 @@ def test_an_index_by_several_processes_equals_that_of_one_and_so_does_the_next_c
     assert lines(memory) == lines(alone)
 
 
-@pytest.mark.parametrize("how", ["killed", "without memory", "not started"])
+@pytest.mark.parametrize("how", ["killed", "without memory", "not started", "of another version"])
 def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, resolved_here, divided, how, monkeypatch, caplog):
     programs = []
     real = subprocess.Popen
@@ -121,6 +121,11 @@ def test_processes_that_fail_cost_only_their_time(starlette_tree, open_memory, r
             raise BlockingIOError("no more processes")
         if how == "without memory":
             command[command.index("-c") + 1] = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({24 << 20},) * 2); {command[3]}"
+        if how == "of another version":
+            command[command.index("-c") + 1] = (
+                "import os, sys; sys.path.append(sys.argv[1]); from graphmem.parsing.worker import send; "
+                "send(os.fdopen(int(sys.argv[2]), 'wb'), b'cno_such_module\\nRow\\n.')"
+            )
         programs.append(real(command, **options))
         return programs[-1]
 
