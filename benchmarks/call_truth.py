@@ -36,7 +36,7 @@ class Tracer:
     """Records what runs below a folder, with `sys.monitoring`."""
 
     def __init__(self, root: str) -> None:
-        self.root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118, PTH100
+        self.root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
         self.codes: dict[int, CodeType] = {}
         self.lines: dict[str, set[int]] = defaultdict(set)
         self.calls: set[tuple[int, int, int, bool, bool]] = set()  # caller, called, instruction, called by C, is a generator resumed
@@ -58,7 +58,7 @@ class Tracer:
     def _is_inside(self, name: str) -> bool:
         found = self._inside.get(name)
         if found is None:
-            path = os.path.realpath(name)  # noqa: PTH100
+            path = os.path.realpath(name)
             found = self._inside[name] = path.startswith(self.root) and "site-packages" not in path and path.endswith(".py")
         return found
 
@@ -102,9 +102,7 @@ class Tracer:
             return False
         if isinstance(called, type):
             return name not in ("__init__", "__new__", "__call__") or called.__module__ == "builtins"
-        if type(called).__name__ in ("builtin_function_or_method", "method_descriptor", "wrapper_descriptor", "method-wrapper"):
-            return True
-        return False
+        return type(called).__name__ in ("builtin_function_or_method", "method_descriptor", "wrapper_descriptor", "method-wrapper")
 
 
 try:
@@ -134,23 +132,27 @@ if pytest is not None and os.environ.get("CALL_TRUTH_OUT"):
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_setup(self, item: Any) -> Any:
+            """Give what a test's fixtures run to its set-up."""
             self._into(item, "setup")
             yield
             self.tracer.bucket = self.tracer.outer
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_call(self, item: Any) -> Any:
+            """Give what runs to the test."""
             self._into(item, "functions")
             yield
             self.tracer.bucket = self.tracer.outer
 
         @pytest.hookimpl(hookwrapper=True, tryfirst=True)
         def pytest_runtest_teardown(self, item: Any) -> Any:
+            """Give what ends a test's fixtures to its set-up."""
             self._into(item, "setup")
             yield
             self.tracer.bucket = self.tracer.outer
 
         def pytest_runtest_logreport(self, report: Any) -> None:
+            """Keep how a test ended."""
             if report.when == "call":
                 self.tests[report.nodeid]["outcome"] = report.outcome
 
@@ -161,12 +163,9 @@ if pytest is not None and os.environ.get("CALL_TRUTH_OUT"):
             root = tracer.root
 
             def path(code: CodeType) -> str:
-                return os.path.realpath(code.co_filename)[len(root) :]  # noqa: PTH100
+                return os.path.realpath(code.co_filename)[len(root) :]
 
-            codes = {
-                key: (path(code), code.co_firstlineno, code.co_qualname)
-                for key, code in tracer.codes.items()
-            }
+            codes = {key: (path(code), code.co_firstlineno, code.co_qualname) for key, code in tracer.codes.items()}
             sites = []
             for by, to, offset, by_c, resumed in tracer.calls:
                 code = tracer.codes[by]
@@ -184,7 +183,7 @@ if pytest is not None and os.environ.get("CALL_TRUTH_OUT"):
                 )
                 for name, one in self.tests.items()
             ]
-            lines = {os.path.realpath(name)[len(root) :]: sorted(found) for name, found in tracer.lines.items()}  # noqa: PTH100
+            lines = {os.path.realpath(name)[len(root) :]: sorted(found) for name, found in tracer.lines.items()}
             Path(os.environ["CALL_TRUTH_OUT"]).write_text(
                 json.dumps({"codes": codes, "sites": sites, "tests": tests, "lines": lines}), encoding="utf-8"
             )
@@ -260,14 +259,14 @@ def build(seen: dict[str, Any], subject: Path, packages: list[str]) -> dict[str,
 
     def kind(path: str, qualname: str) -> str:
         if path not in kinds:
-            test = "/tests/" in f"/{path}" or "/testing/" in f"/{path}" and not any(path.startswith(f"{one}/") for one in packages)
+            test = "/tests/" in f"/{path}" or ("/testing/" in f"/{path}" and not any(path.startswith(f"{one}/") for one in packages))
             kinds[path] = "test" if test or not any(path.startswith(f"{one}/") or path == one for one in packages) else "pkg"
         return "toplevel" if qualname == "<module>" else kinds[path]
 
     def call_at(path: str, place: Any) -> ast.Call | None:
         if path not in trees:
             trees[path] = {}
-            for node in ast.walk(ast.parse((subject / path).read_bytes())):
+            for node in _nodes(subject / path):
                 if isinstance(node, ast.Call):
                     trees[path][node.lineno, node.end_lineno or 0, node.col_offset, node.end_col_offset or 0] = node
         return trees[path].get(tuple(place))
@@ -278,14 +277,11 @@ def build(seen: dict[str, Any], subject: Path, packages: list[str]) -> dict[str,
 
     def add(by: int, to: int, via: str, site: str, named: bool, line: int | None) -> None:
         (source, source_line, source_name), (path, first, qualname) = codes[by], codes[to]
-        row = edges.setdefault(
-            (source, source_name, source_line, path, qualname, first, via, site, named),
-            {
-                "src_path": source, "src_line": source_line, "src_qualname": source_name, "src_kind": kind(source, source_name),
-                "dst_path": path, "dst_line": first, "dst_qualname": qualname, "dst_kind": kind(path, ""),
-                "via": via, "site": site, "named": named, "lines": [],
-            },
-        )  # fmt: skip
+        src_kind = "toplevel" if _is_class_body(codes[by], subject) else kind(source, source_name)
+        row = {"src_path": source, "src_line": source_line, "src_qualname": source_name, "src_kind": src_kind}
+        row |= {"dst_path": path, "dst_line": first, "dst_qualname": qualname, "dst_kind": kind(path, "")}
+        row |= {"via": via, "site": site, "named": named, "lines": []}
+        row = edges.setdefault((source, source_name, source_line, path, qualname, first, via, site, named), row)
         if line and line not in row["lines"]:
             row["lines"].append(line)
 
@@ -333,6 +329,15 @@ def build(seen: dict[str, Any], subject: Path, packages: list[str]) -> dict[str,
     }
 
 
+def _nodes(path: Path) -> list[ast.AST]:
+    """All syntax of a file; none if this Python is too old for it."""
+    try:
+        return list(ast.walk(ast.parse(path.read_bytes())))
+    except SyntaxError as error:
+        print(f"{path}: {error}; its calls have no shape", file=sys.stderr)
+        return []
+
+
 _bodies: dict[str, set[tuple[int, str]]] = {}
 
 
@@ -342,7 +347,7 @@ def _is_class_body(code: Any, subject: Path) -> bool:
     if path not in _bodies:
         _bodies[path] = {
             (min([node.lineno, *(one.lineno for one in node.decorator_list)]), node.name)
-            for node in ast.walk(ast.parse((subject / path).read_bytes()))
+            for node in _nodes(subject / path)
             if isinstance(node, ast.ClassDef)
         }
     return (first, qualname.split(".")[-1]) in _bodies[path]

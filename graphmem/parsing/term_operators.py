@@ -234,11 +234,16 @@ def _string(syntax: Syntax, entry: TermEntry) -> Build:
 
     def build(builder: TermBuilder, node: Node) -> TermIndex:
         text = ""
+        is_path = False
         for child in node.named_children:
             kind = child.kind_id
             if kind in content:
                 text += builder.slice(child.start_byte, child.end_byte)
             elif kind in holes:
+                if text.startswith("/"):  # a path with computed parts, as in f"/users/{user.id}/edit"
+                    is_path = True
+                    text += "{}"
+                    continue
                 if not text.isidentifier():
                     return builder.add((LITERAL, "template"))
                 # Prefix of a name, as in f"visit_{kind}": the computed name is one of those with this prefix.
@@ -253,6 +258,8 @@ def _string(syntax: Syntax, entry: TermEntry) -> Build:
                     return index
                 _, written = part
                 text += written
+        if is_path:
+            return builder.add((OPERATOR, "+", builder.add((STRING, text[:MAX_STRING])), builder.unknown))
         quoted = builder.quoted_type(text) if quotes_types and builder._quiet else None
         return builder.add((STRING, text[:MAX_STRING])) if quoted is None else quoted
 

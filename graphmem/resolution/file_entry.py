@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, Binding, Definition, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, NAME, STRING, Binding, Call, Definition, FileFacts, Reference
 from graphmem.parsing.language import language_spec
 from graphmem.resolution.frameworks import frameworks_of
 from graphmem.resolution.instantiations import class_names
+from graphmem.resolution.routes import ROUTE, key_of_route
 from graphmem.resolution.solver import Memo
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
-from graphmem.resolution.terms import call_at, last_name
+from graphmem.resolution.terms import call_at, last_name, string_of
 
 
 class Slot(NamedTuple):
@@ -164,7 +165,7 @@ class FileEntry:
                 yield position
 
     def _index_calls(self) -> None:
-        terms, connecting = self.terms, self.frameworks.connecting
+        terms, connecting, routing = self.terms, self.frameworks.connecting, self.frameworks.routing
         for position, reference in enumerate(self.facts.references):
             if reference.kind == "call":
                 call = call_at(terms, reference.term)
@@ -175,12 +176,23 @@ class FileEntry:
                 if name in connecting and terms[called][0] == ATTR:
                     for event in self.frameworks.events_of_call(terms, call):
                         self.calls.setdefault(event, []).append(position)
+                if name in routing:
+                    self._index_route(position, call)
             elif reference.kind == "write" and self.rules.attributes_are_set_anywhere and not self.in_tests:
                 self._index_write(position, reference)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
                 for name in self._decorator_names(decorator):
                     self.calls.setdefault(name, []).append(-1 - position)
+
+    def _index_route(self, position: int, call: Call) -> None:
+        """Index a call that registers a handler, by the route's path and name."""
+        _, _, arguments, named = call
+        if arguments and self.terms[arguments[0]][0] == STRING:
+            self.calls.setdefault(key_of_route(string_of(self.terms[arguments[0]])), []).append(position)
+        for keyword, value in named:
+            if keyword == "name" and string_of(self.terms[value]):
+                self.calls.setdefault(f"{ROUTE}:{string_of(self.terms[value])}", []).append(position)
 
     def _index_write(self, position: int, reference: Reference) -> None:
         """Index an assignment to an attribute of any object but the receiver."""
@@ -192,13 +204,18 @@ class FileEntry:
         """Yield the index keys of a decorator.
 
         The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event
-        to which the decorator connects the function, the key begins with "!".
+        to which the decorator connects the function, the key begins with "!". For a route, it begins with "/".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
         if name:
             yield f"@{name}" if term[0] == CALL else name
         yield from self.frameworks.events_of_decorator(self.terms, term)
+        if term[0] == CALL and self.terms[term[1]][0] == ATTR and self.frameworks.requests:
+            _, _, arguments, _ = term
+            path = string_of(self.terms[arguments[0]]) if arguments else ""
+            if path.startswith("/"):
+                yield key_of_route(path)
 
     def call_sites(self, name: str) -> Iterator[CallSite]:
         """Yield calls and decorator applications of a bare name.

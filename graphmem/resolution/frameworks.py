@@ -1,6 +1,6 @@
 """Framework tables: `frameworks.toml` in the folders of `grammars/`.
 
-There are five tables, each a list; `grammars/README.md` explains them. This module reads them and finds the places in
+There are six tables, each a list; `grammars/README.md` explains them. This module reads them and finds the places in
 one file that connect a function with an event. `edges.frameworks` resolves these places by inference.
 """
 
@@ -25,6 +25,7 @@ from graphmem.parsing.facts import (
     Term,
     TermIndex,
 )
+from graphmem.resolution.routes import VERBS
 from graphmem.resolution.rules import RULES
 from graphmem.resolution.terms import last_name, string_of
 from graphmem.runtime.resources import data_root
@@ -87,6 +88,16 @@ class Injection:
 
 
 @dataclass(frozen=True, slots=True)
+class Request:
+    """A test's request that a route's handler answers: `client.get("/x")`."""
+
+    methods: tuple[str, ...]  # methods of the client that send a request
+    on: tuple[str, ...]  # patterns of the client: the last name of what the method is called on
+    by_name: tuple[str, ...] = ()  # functions that make a path of a route's name
+    framework: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """A method that turns a class into a view to register: `Index.as_view()`."""
 
@@ -98,7 +109,7 @@ class Frameworks:
     """The framework tables of one language. Immutable after loading."""
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
-        kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "view": View}
+        kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "request": Request, "view": View}
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
             raise GrammarError(f"{origin} has unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
@@ -107,6 +118,7 @@ class Frameworks:
         self.events: Sequence[Event] = rows["event"]
         self.queues: Sequence[Queue] = rows["queue"]
         self.injections: Sequence[Injection] = rows["injection"]
+        self.requests: Sequence[Request] = rows["request"]
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:
             if row.rule not in RULES:
@@ -122,6 +134,26 @@ class Frameworks:
             for method in row.methods:
                 found.setdefault(method, []).append(row)
         return found
+
+    @cached_property
+    def requesting(self) -> Mapping[str, Sequence[Request]]:
+        """Return requests by the client's methods."""
+        return {method: [row for row in self.requests if method in row.methods] for one in self.requests for method in one.methods}
+
+    @cached_property
+    def routing(self) -> Collection[str]:
+        """Return the last names of calls that register handlers of routes."""
+        rows = [row for row in self.hands_over if row.rule == "route"] if self.requests else []
+        written = {call.rpartition(".")[2].lstrip("*") for row in rows for call in row.calls}
+        return (written | {method for row in rows for method in row.methods}) - VERBS  # a client's methods are named like these
+
+    def route_rows(self, name: str) -> Sequence[HandsOver]:
+        """Return the rows that may hand over handlers in a call of this last name."""
+        return [
+            row
+            for row in self.hands_over
+            if row.rule == "route" and (name in row.methods or any(fnmatchcase(name, call.rpartition(".")[2]) for call in row.calls))
+        ]
 
     @cached_property
     def makers(self) -> Collection[str]:

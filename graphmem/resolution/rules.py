@@ -28,6 +28,7 @@ RULES: Final[dict[str, Rule]] = {
     "implicit": Rule(0.9, "The language calls it here: a property, an operator, iteration, with, or a raised class."),
     "fixture": Rule(0.9, "The test asks for this fixture by the name of a parameter."),
     "signal": Rule(0.8, "It is connected to the signal or event that is sent here."),
+    "request": Rule(0.8, "A test requests a path, which the route of this handler matches."),
     "injected": Rule(0.9, "The framework calls it for the value of a parameter."),
     "task": Rule(0.9, "A queue runs it: it is a task, and one of a task's own methods is called here."),
     "endpoint": Rule(0.9, "The address that the client asks is the route of this handler."),

@@ -104,6 +104,9 @@ class ClassRules:
         """Return the name of the variable that an attribute reads; "" for none."""
         return ""
 
+    siblings_are_inferred: bool = False
+    """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
+
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
         """Return the classes that give a mixin a member, where it is used.
 

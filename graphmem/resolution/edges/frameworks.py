@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
+from graphmem.resolution.edges.requests import Requests, given, handed
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
@@ -21,7 +22,7 @@ from graphmem.resolution.language import rules_of
 from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
 from graphmem.resolution.symbol_rows import dotted
 from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
-from graphmem.resolution.types import BOX, CLASS, EXT, FUNC, INST, MODULE, OBJ, PARTIAL, TUP, Type, ordered
+from graphmem.resolution.types import CLASS, EXT, FUNC, INST, MODULE, Type, ordered
 
 if TYPE_CHECKING:
     from graphmem.resolution.edges.rows import Evidence
@@ -40,6 +41,7 @@ class Handing:
         self.evidence = evidence
         self.tables = entry.frameworks
         self.known: dict[tuple[str, str], Sequence[HandsOver]] = {}  # rows for external names
+        self.requests = Requests(inference, entry)
 
     # registered
 
@@ -63,7 +65,7 @@ class Handing:
         for row in rows:
             name = framework_keys.handed_over(terms, call, row)
             receiver = (callee[1],) if callee[0] == ATTR else ()
-            for term in _given(row, receiver, positional, keywords):
+            for term in given(row, receiver, positional, keywords):
                 for symbol in self._functions(reference, term, row):
                     self._refer(reference.scope, symbol, row.rule, reference.line)
                     if name:
@@ -106,31 +108,10 @@ class Handing:
             if row.texts:
                 yield from self._named(text)
             return
-        yield from self._of_value(self._value(reference, term), row)
+        yield from handed(self.inference, self._value(reference, term), row)
 
     def _value(self, reference: Reference, term: int) -> Type:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
-
-    def _of_value(self, value: Type, row: HandsOver) -> Iterator[Symbol]:
-        for atom in ordered(value):
-            if atom[0] == FUNC:
-                yield atom[1]
-            elif atom[0] == CLASS:
-                yield atom[1]
-                for name in row.members:
-                    owner = self.inference.owner(atom[1], name)
-                    if isinstance(owner, Symbol):
-                        yield from self.inference.functions(owner, name)
-            elif atom[0] == MODULE and row.texts:
-                yield self.project.files[atom[1]].symbols[0]
-            elif atom[0] == PARTIAL:
-                yield from self._of_value(self.inference.expanded(atom[1]), row)
-            else:
-                parts = (
-                    atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else [part for _, part in atom[1]] if atom[0] == OBJ else ()
-                )
-                for part in parts:
-                    yield from self._of_value(self.inference.expanded(part), row)
 
     def _named(self, text: str) -> Iterator[Symbol]:
         """Yield the module, function or class whose dotted name a string holds."""
@@ -171,6 +152,8 @@ class Handing:
             for atom in ordered(self._value(reference, receiver)):
                 if atom[0] == FUNC and any(self._is_decorated(atom[1], row.decorators) for row in rows):
                     found.append(Target(atom[1], None, "task"))
+        if name in self.tables.requesting and self.entry.in_tests:
+            found += self.requests.answering(reference, receiver, name)
         return found
 
     def _is_decorated(self, symbol: Symbol, patterns: Sequence[str]) -> bool:
@@ -331,21 +314,3 @@ class Handing:
                     elif target[0] == INST and rules_of(entry).call_method:
                         owner = inference.owner(target[1], rules_of(entry).call_method)
                         yield from inference.functions(owner, rules_of(entry).call_method) if isinstance(owner, Symbol) else ()
-
-
-def _given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Yield the arguments of a call that a table row marks as functions.
-
-    The row may also mark the receiver.
-    """
-    for which in row.functions:
-        if isinstance(which, int):
-            yield from positional[which : which + 1]
-        elif which == ".":
-            yield from receiver
-        elif which == "**":
-            yield from (term for _, term in named)
-        elif which.endswith(":"):
-            yield from positional[int(which[:-1]) :]
-        else:
-            yield from (term for name, term in named if name == which)

@@ -112,6 +112,9 @@ class ReadSites(VariableSites):
         if not isinstance(owner, Symbol):
             if atom[0] == INST and reference.kind == "read" and inference.answers_for_missing(atom[1], name):
                 self.special(reference, atom, rules_of(self.entry).fallback_method, confidence)
+            elif atom[0] == INST and self.is_read_of_itself(reference):
+                for sibling in rules_of(self.project.entry(atom[1])).sibling_owners(inference, atom[1], name):
+                    self.use_member(reference, (INST, sibling, False), name, confidence)
             return
         if atom[0] == INST:
             self.use_descriptor(reference, atom[1], name)
@@ -135,6 +138,12 @@ class ReadSites(VariableSites):
                     self.add_calls(reference, found)
             elif symbol is not caller and "deleter" not in modifiers:
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
+
+    def is_read_of_itself(self, reference: Reference) -> bool:
+        """Whether a site uses an attribute of the object whose method it is in."""
+        term = self.terms[reference.term]
+        rules = rules_of(self.entry)
+        return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
         """Add calls of the descriptor that a class attribute holds.

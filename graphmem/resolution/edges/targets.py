@@ -145,6 +145,9 @@ class Targets:
             yield from self.of_value(value, "super", caller, name)
         elif atom[0] == MODULE or atom[0] == NAMESPACE:
             yield from self.of_value(value, "import", caller, name)
+        elif atom[0] == INST and (siblings := self._siblings(atom, name)):
+            for sibling in () if how == "receiver_type" else siblings:
+                yield from self.of_attribute((INST, sibling, False), name, "inferred_type", caller)
         elif atom[0] == INST or atom[0] == CLASS:
             rule = "receiver_type" if atom[0] == INST and how in ("scope", "import") else how
             plain = list(self.of_value(value, rule, caller, name))
@@ -157,6 +160,16 @@ class Targets:
                     yield target._replace(confidence=HANDED_BACK)
         else:
             yield from self.of_value(value, how, caller, name)
+
+    def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
+        """Return the classes that give a mixin a member, where it is used.
+
+        Empty if the mixin or its bases define the member.
+        """
+        rules = rules_of(self.project.entry(atom[1]))
+        if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
+            return ()
+        return rules.sibling_owners(self.inference, atom[1], name)
 
     def extension(self, symbol: Symbol, rule: str) -> Target:
         """Return the target of a call of an extension on an object."""

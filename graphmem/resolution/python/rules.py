@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 _PASSIVE: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
 """Packages whose classes never instantiate the classes derived from them."""
 
+MAX_USERS: Final = 40
+"""Classes that use a mixin, beyond which they do not tell where its missing members come from."""
+
 
 class PythonRules(PythonTypes):
     """Resolution rules for Python."""
@@ -62,6 +65,7 @@ class PythonRules(PythonTypes):
     libraries_give_anything = True
     methods_are_inputs = True
     class_calls_are_virtual = False
+    siblings_are_inferred = True
     type_tests = ("isinstance", "issubclass")
     attribute_readers = (("builtins", "getattr"), ("builtins", "hasattr"))
     resuming = frozenset({"__iter__", "__next__", "__aiter__", "__anext__", "__contains__", "__await__"})
@@ -92,6 +96,21 @@ class PythonRules(PythonTypes):
         """Return whether a term is `super()` or `super(Class, self)`."""
         found = entry.terms[term]
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
+
+    def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
+        """Return the classes that give a mixin a member, where it is used.
+
+        Empty if a library's base class may define the member, or if too many classes use the mixin. Classes of tests count for mixins of
+        tests only.
+        """
+        if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
+            return ()
+        in_tests = inference.project.files[symbol.path].in_tests
+        users = [below for below in inference.below(symbol) if in_tests or not inference.project.files[below.path].in_tests]
+        if len(users) > MAX_USERS:
+            return ()
+        owners = {owner for below in users if isinstance(owner := inference.owner(below, name), Symbol)}
+        return sorted(owners, key=lambda owner: owner.place)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
         """Return the result type of an external call from the table in `library`.

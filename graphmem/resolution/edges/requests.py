@@ -1,0 +1,190 @@
+"""Requests of tests, and the handlers of the routes that answer them.
+
+The edge leads from a test that requests a path to the function that is registered for it. The table `request` of `frameworks.toml`
+says what is a client; routes are those of decorators and of the table `hands_over`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference
+from graphmem.resolution import routes
+from graphmem.resolution.edges import framework_keys
+from graphmem.resolution.edges.target import Target
+from graphmem.resolution.file_entry import CallSite, FileEntry
+from graphmem.resolution.frameworks import HandsOver, Request
+from graphmem.resolution.routes import ROUTE
+from graphmem.resolution.rules import AMBIGUOUS_LIMIT, RULES
+from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.terms import arguments_of, call_at, last_name, string_of
+from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, MODULE, OBJ, PARTIAL, TUP, Type, ordered
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+class Requests:
+    """Finds the handlers that answer the requests of one file of tests."""
+
+    def __init__(self, inference: Inference, entry: FileEntry) -> None:
+        self.inference = inference
+        self.project = inference.project
+        self.entry = entry
+        self.tables = entry.frameworks
+
+    def answering(self, reference: Reference, receiver: int, name: str) -> list[Target]:
+        """Return the handlers of the routes that answer a test's request."""
+        terms = self.entry.terms
+        rows = [row for row in self.tables.requesting[name] if self._is_client(reference, receiver, row)]
+        arguments = arguments_of(terms[reference.term])
+        at = 1 if name in ("request", "stream") else 0
+        if not rows or len(arguments) <= at:
+            return []
+        method = string_of(terms[arguments[0]]).lower() if at else name.partition("_")[0]
+        asked = terms[arguments[at]]
+        if asked[0] == OPERATOR and asked[1] == "+":
+            asked = terms[asked[2]]
+        named = asked[0] == CALL and any(last_name(terms[asked[1]]) in row.by_name for row in rows)
+        if named:
+            names = arguments_of(asked)
+            return self._shared(self._named_routes(string_of(terms[names[0]]) if names else "", method))
+        path = string_of(asked)
+        return self._shared(self._routes(path, method, reference.scope)) if "/" in path else []
+
+    def _shared(self, found: Sequence[Symbol]) -> list[Target]:
+        """Return targets of a request, of which one answers."""
+        if len(found) > AMBIGUOUS_LIMIT:
+            return []
+        return [Target(symbol, None, "request", round(RULES["request"].confidence / len(found), 3)) for symbol in found]
+
+    def _is_client(self, reference: Reference, receiver: int, row: Request) -> bool:
+        terms = self.entry.terms
+        held = terms[receiver]
+        while held[0] == CALL:
+            held = terms[held[1]]
+        if any(fnmatchcase(last_name(held), pattern) for pattern in row.on):
+            return True
+        outside = [
+            atom[2]
+            for atom in self.inference.expanded(self.inference.term(self.entry, reference.scope, receiver, reference.line))
+            if atom[0] in (EXT, EXTI)
+        ]
+        return any(fnmatchcase(part.partition("(")[0], pattern) for name in outside for part in name.split(".") for pattern in row.on)
+
+    def _named_routes(self, text: str, method: str) -> list[Symbol]:
+        """Return the handlers of routes of a name.
+
+        A function that is decorated with a route has its own name.
+        """
+        name = text.replace(":", ".").rpartition(".")[2]
+        found = [symbol for site, _ in self._route_sites(f"{ROUTE}:{name}", -1) for symbol in self._handlers(site, method)] if name else []
+        if not found and name:
+            for symbol in self.project.named(name):
+                entry = self.project.files[symbol.path]
+                if symbol.kind in FUNCTION_KINDS and not entry.in_tests:
+                    keys = framework_keys.decorated(self.project.entry(symbol), symbol)
+                    found += [symbol for kind, _, _ in keys if kind == "route"][:1]
+        return list(dict.fromkeys(found))
+
+    def _routes(self, path: str, method: str, scope: int) -> list[Symbol]:
+        """Return the handlers of the routes that match a path best."""
+        found: list[tuple[routes.Match, CallSite]] = []
+        for key in routes.keys_of_request(path):
+            for site, text in self._route_sites(key, scope):
+                module = PurePosixPath(site.path).stem
+                score = routes.match(text, path, module) if self._takes(site, method) else None
+                if score is not None:
+                    found.append((score, site))
+        for best in sorted({score for score, _ in found}, reverse=True):
+            handlers = [symbol for score, site in found if score == best for symbol in self._handlers(site, method)]
+            if handlers:
+                return list(dict.fromkeys(handlers))
+        return []
+
+    def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
+        """Yield the places that register handlers under a key, with their path.
+
+        A place in tests counts in the functions around it only.
+        """
+        sites, are_all = self.project.call_sites(key)
+        for site in sites if are_all else ():
+            other = self.project.files[site.path]
+            if other.in_tests and (other is not self.entry or site.scope not in self._around(scope)):
+                continue
+            self.project.touch("passed", site.path, other.definitions[site.scope].qualname, key)
+            arguments = arguments_of(other.terms[site.term])
+            yield site, string_of(other.terms[arguments[0]]) if arguments else ""
+
+    def _around(self, scope: int) -> Iterator[int]:
+        while scope >= 0:
+            yield scope
+            scope = self.entry.definitions[scope].parent
+
+    def _takes(self, site: CallSite, method: str) -> bool:
+        """Whether a place accepts a method of requests, as `@app.get` does."""
+        terms = self.project.files[site.path].terms
+        call = terms[site.term]
+        written = last_name(terms[call[1]]) if call[0] == CALL and site.decorated >= 0 else ""
+        return written not in routes.VERBS or written == method
+
+    def _handlers(self, site: CallSite, method: str) -> Iterator[Symbol]:
+        """Yield the functions that a place registers for a method of requests."""
+        entry = self.project.files[site.path]
+        if site.decorated >= 0:
+            yield entry.symbols[site.decorated]
+            return
+        terms = entry.terms
+        _, called, positional, keywords = call_at(terms, site.term)
+        for row in self.tables.route_rows(last_name(terms[called])):
+            for index in given(row, (), positional, keywords):
+                found = terms[index]
+                if found[0] == CALL and (callee := terms[found[1]])[0] == ATTR and callee[2] in self.tables.views:
+                    index = callee[1]
+                value = self.inference.expanded(self.inference.term(entry, site.scope, index, site.line))
+                for symbol in handed(self.inference, value, row):
+                    is_member = symbol.kind == "method"
+                    if symbol.kind in FUNCTION_KINDS and (not is_member or routes.answers(method, symbol.name)):
+                        yield symbol
+
+
+def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
+    """Yield the functions of a value that a call hands over."""
+    for atom in ordered(value):
+        if atom[0] == FUNC:
+            yield atom[1]
+        elif atom[0] == CLASS:
+            yield atom[1]
+            for name in row.members:
+                owner = inference.owner(atom[1], name)
+                if isinstance(owner, Symbol):
+                    yield from inference.functions(owner, name)
+        elif atom[0] == MODULE and row.texts:
+            yield inference.project.files[atom[1]].symbols[0]
+        elif atom[0] == PARTIAL:
+            yield from handed(inference, inference.expanded(atom[1]), row)
+        else:
+            parts = atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else [part for _, part in atom[1]] if atom[0] == OBJ else ()
+            for part in parts:
+                yield from handed(inference, inference.expanded(part), row)
+
+
+def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
+    """Yield the arguments of a call that a table row marks as functions.
+
+    The row may also mark the receiver.
+    """
+    for which in row.functions:
+        if isinstance(which, int):
+            yield from positional[which : which + 1]
+        elif which == ".":
+            yield from receiver
+        elif which == "**":
+            yield from (term for _, term in named)
+        elif which.endswith(":"):
+            yield from positional[int(which[:-1]) :]
+        else:
+            yield from (term for name, term in named if name == which)

@@ -1,0 +1,82 @@
+"""Paths of routes and of requests: which route answers a request.
+
+A route is written at its end of the path, and a prefix may be added elsewhere (blueprints, routers, `include`). So a route matches a
+request whose last segments it matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+ROUTE: Final = "/"
+"""Prefix of routes in the index of call sites: a last written segment, or ":" and the name of a route."""
+
+VERBS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "trace", "websocket"})
+_MEMBERS: Final = {
+    "get": ("list", "retrieve"),
+    "post": ("create",),
+    "put": ("update",),
+    "patch": ("partial_update",),
+    "delete": ("destroy",),
+}
+_ALWAYS: Final = frozenset({"dispatch", "dispatch_request", "__call__"})
+_COMPUTED: Final = frozenset("<>{}()[]*+?\\|:")
+_REST: Final = ("<path:", ":path}", ".*", ".+", "*")
+
+Match = tuple[int, int]  # matched segments that are written out, and all that are matched
+
+
+def segments(path: str) -> list[str]:
+    """Return the segments of a path or of the pattern of a route."""
+    path = path.partition("#")[0]
+    if "(" not in path and "<" not in path:
+        path = path.partition("?")[0]
+    _, scheme, after = path.partition("://")
+    if scheme:
+        path = after.partition("/")[2]
+    return [part for part in path.removeprefix("^").removesuffix("$").removesuffix("\\Z").split("/") if part not in ("", "?")]
+
+
+def is_computed(segment: str) -> bool:
+    """Whether a segment stands for any value."""
+    return not _COMPUTED.isdisjoint(segment)
+
+
+def key_of_route(path: str) -> str:
+    """Return the key under which a route is indexed."""
+    return ROUTE + next((part for part in reversed(segments(path)) if not is_computed(part)), "")
+
+
+def keys_of_request(path: str) -> Iterator[str]:
+    """Yield the keys of the routes that may answer a request."""
+    yield from dict.fromkeys(ROUTE + part for part in segments(path) if not is_computed(part))
+    yield ROUTE
+
+
+def match(route: str, path: str, module: str) -> Match | None:
+    """Return how well a route matches a request; None if it does not.
+
+    `module` is the name of the file with the route. A route without segments of its own answers a request of that name.
+    """
+    wanted, asked = segments(route), segments(path)
+    if not wanted:
+        return (int(bool(asked)), 0) if not asked or asked[-1] == module else None
+    if any(mark in wanted[-1] for mark in _REST):
+        begins = [at for at in range(len(asked)) if asked[at : at + len(wanted) - 1] == wanted[:-1]] if len(wanted) > 1 else []
+        return (len(wanted) - 1, len(wanted) - 1) if begins else None
+    if len(wanted) > len(asked):
+        return None
+    written = 0
+    for one, other in zip(wanted, asked[-len(wanted) :], strict=True):
+        if is_computed(one):
+            continue
+        if one != other:
+            return None
+        written += 1
+    return (written, len(wanted)) if written or len(wanted) == len(asked) else None
+
+
+def answers(method: str, name: str) -> bool:
+    """Whether a request by a method runs a member of a class of views."""
+    return name == method or name in _ALWAYS or name in _MEMBERS.get(method, ())
