@@ -95,6 +95,9 @@ class Settings:
     include_vendored: bool = _setting(False, "index vendored, generated and minified files too")
     git_history: bool = _setting(True, "read the commits of the project: files that change together, how often, and by how many people")
     git_lessons: bool = _setting(True, "store explanations from commit messages of fixes as candidate memories, a few at most")
+    seeds: bool = _setting(
+        True, "store first memories from README, instructions for agents, manifests, decision records and CI files; they rank last"
+    )
     embedder: str = _setting(
         "auto",
         "embedder, which converts text to vectors; openai and ollama send the texts to embedder_url",

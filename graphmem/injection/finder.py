@@ -19,7 +19,8 @@ from graphmem.injection.ask import Ask
 from graphmem.injection.floor import WORDS, sentences_of, spoken_of
 from graphmem.knowledge import Anchor, is_held
 from graphmem.memory.lifecycle import confidence_in_use, importance_now, last_use
-from graphmem.memory.types import LIVE_STATUSES, SOURCES, TRAPS
+from graphmem.memory.seeds import ORIENTATION
+from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, TRAPS
 from graphmem.model import file_id
 from graphmem.projection.postings import Elsewhere
 from graphmem.projection.text import query_words
@@ -142,7 +143,7 @@ class Finder:
         hits = self._searcher.search(request, self._state).hits
         found = [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
         meant = self._meant(request.query, [info.id for info, _ in found])
-        return [(info, score) for info, score in found if info.id in meant]
+        return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
         """Ids of the memories that are relevant to a text.
@@ -249,7 +250,7 @@ class Finder:
             if view is not None and path in view.path_number:
                 nodes |= {view.ids[int(node)] for node in view.by_path(path)}
         ids = sorted(index.about_any(nodes))
-        found = sorted(self.infos(ids, shown, session), key=lambda one: (-one[1], one[0].id))
+        found = sorted(self.infos(ids, shown, session), key=lambda one: (one[0].source == SEEDED, -one[1], one[0].id))
         return found[:MAX_STANDING], len(found[MAX_STANDING:])
 
     def kept(self) -> Kept:
@@ -262,9 +263,15 @@ class Finder:
             turn = self._changes
             now = self._book.clock.now()
             live = [row for row in self._projections.memories().all_rows() if row.status in LIVE_STATUSES and not is_held(row)]
-            rows = [row for row in live if row.status == "pinned" or row.scope in STANDING_SCOPES or row.type in STANDING_TYPES]
+            rows = [row for row in live if _stands(row)]
             rows.sort(
-                key=lambda row: (row.status != "pinned", -_worth(row, confidence_in_use(row, now), now), -SOURCES[row.source].trust, row.id)
+                key=lambda row: (
+                    row.status != "pinned",
+                    row.source == SEEDED,
+                    -_worth(row, confidence_in_use(row, now), now),
+                    -SOURCES[row.source].trust,
+                    row.id,
+                )
             )
             typed = {name: [row for row in live if row.type == name] for name in PLANNED_TYPES}
             kept = Kept([row.id for row in rows[:STANDING]], len(rows[STANDING:]), typed)
@@ -370,6 +377,18 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
     The confidence is the confidence in use. Trust keeps fragments of a rules file from displacing lessons taught by people.
     """
     return importance_now(row, now) * confidence * SOURCES[row.source].trust
+
+
+def _stands(row: MemoryRow) -> bool:
+    """Whether a memory applies to every session.
+
+    Of the seeds only the orientation does: agents read their instructions by themselves, and the rest is for those who ask.
+    """
+    if row.status == "pinned":
+        return True
+    if row.source == SEEDED:
+        return ORIENTATION in row.tags
+    return row.scope in STANDING_SCOPES or row.type in STANDING_TYPES
 
 
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:

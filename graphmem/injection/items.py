@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.answers.memory import code_since
+from graphmem.memory.seeds import SEEDED_FROM
+from graphmem.memory.types import SEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,7 +74,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         text=clean(info.content),
         type=info.type,
         title=clean(info.title),
-        citation=clean(info.citation) or clean(info.title),
+        citation=_seeded_from(info) or clean(info.citation) or clean(info.title),
         score=score,
         confidence=info.confidence_in_use,
         pinned=info.status == "pinned",
@@ -83,6 +85,13 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         conflicts=conflicts,
         suspect=plain_path(code_since(info)),
     )
+
+
+def _seeded_from(info: MemoryInfo) -> str:
+    """Name of the file that a seed comes from; "" for other memories."""
+    if info.source != SEEDED:
+        return ""
+    return next((plain_path(one.removeprefix(SEEDED_FROM)) for one in info.tags if one.startswith(SEEDED_FROM)), "")
 
 
 def of_rules(rules: Iterable[Rule]) -> list[Item]:

@@ -21,6 +21,7 @@ from graphmem.memory.markdown import SECTION_TYPES, Item, items, one_line, skele
 from graphmem.memory.markdown_merge import Line, merged, said_by
 from graphmem.memory.redact import redact
 from graphmem.memory.text import clipped, fingerprint
+from graphmem.memory.types import SEEDED
 from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
@@ -157,6 +158,7 @@ def _rows(repository: MemoryRepository, instead: Iterable[MemoryRow] = (), *, pe
         for _, row in sorted(rows.items())
         if row.status in _SHOWN_STATUSES
         and row.scope in _SHOWN_SCOPES
+        and row.source != SEEDED
         and (personal or row.visibility != "personal")
         and not row.contaminated
     ]

@@ -197,8 +197,11 @@ SOURCES: Final[dict[str, Source]] = {
         Source("commit_auto", 1.0, "candidate", False, 0.75, "repository"),
         Source("imported", 1.0, "confirmed", False, 0.8, "repository"),
         Source("observer_inferred", 0.85, "candidate", False, 0.6, "agent"),
+        Source("seeded", 0.5, "confirmed", False, 0.85, "repository"),
     )
 }
+
+SEEDED: Final = "seeded"  # source of memories from files of the project, see `memory.seeds`
 
 # From trusted to tainted: a memory is as tainted as its most tainted ancestor.
 ORIGINS: Final = ("user", "repository", "agent", "tool", "web")

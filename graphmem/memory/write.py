@@ -20,7 +20,7 @@ from graphmem.memory.link import Links, link
 from graphmem.memory.records import Event
 from graphmem.memory.similar import Similarity, Thresholds, near_rows, near_words, overlap, words_of
 from graphmem.memory.text import citation_of, contextual_text, fingerprint, short_id, text_hash, uuid7
-from graphmem.memory.types import LIVE_STATUSES, SOURCES, more_tainted
+from graphmem.memory.types import LIVE_STATUSES, SEEDED, SOURCES, more_tainted
 from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.verdicts import Judge, Met, Verdict, is_of_somebody
 
@@ -216,6 +216,13 @@ class Planner:
                 self._change(row._replace(tags=tags, updated_at=now))
                 self._events.append(Event("update", row.id, row.fingerprint, row.fingerprint, note))
         else:
+            if row.source == SEEDED and draft.source != SEEDED:  # what is learnt takes over a seed
+                row = row._replace(
+                    source=draft.source,
+                    confidence=max(row.confidence, draft.confidence),
+                    importance=max(row.importance, draft.importance),
+                    half_life_days=draft.half_life_days,
+                )
             changed = said_again(row, now, independent=draft.source == "user_taught" or self._is_new_session(row.id, draft))._replace(
                 importance=min(1.0, round(row.importance + BOOST, 6)), tags=tuple(dict.fromkeys([*row.tags, *draft.tags]))
             )

@@ -72,6 +72,7 @@ from graphmem.project.questions import ImpactQuestions
 from graphmem.project.reviewing import Reviews
 from graphmem.project.runs import IndexRuns
 from graphmem.project.searching import SearchQuestions
+from graphmem.project.seeding import Seeding
 from graphmem.project.semantic import SystemQuestions
 from graphmem.project.session_learner import TRAILS, BookClock, SessionLearner, observer_of
 from graphmem.project.session_memories import SessionMemories
@@ -203,7 +204,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     # The code.
     indexers = IndexerSource(store, projections, data_dir, settings, keep_warm)
     semantics = SemanticSource(graph, store, history.known, history.commits, data_dir / KEPT)
-    runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, semantics, stale, following, progress)
+    seeding = Seeding(book, projections, settings)
+    runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, seeding, semantics, stale, following, progress)
     known = KnownCode(graph, projections.memories, book.clock.now)
     co_access = CoAccess(graph, projections, history, known)
     impact = ImpactQuestions(graph, evidence, co_access, known)

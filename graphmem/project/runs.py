@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphmem.project.history_source import HistorySource
     from graphmem.project.indexer_source import IndexerSource
     from graphmem.project.progress import Feed, Hub
+    from graphmem.project.seeding import Seeding
     from graphmem.project.stale import StaleFiles
     from graphmem.project.watching import Following
     from graphmem.projection.projections import Projections
@@ -51,6 +52,7 @@ class IndexRuns:
     vectors: VectorFiller
     book: MemoryRepository
     history: HistorySource
+    seeding: Seeding
     semantics: SemanticSource
     stale: StaleFiles
     following: Following
@@ -121,6 +123,7 @@ class IndexRuns:
                 raise
         self.vectors.resume()
         self.book.follow_index()
+        self.seeding.refresh(root)
         self.history.learn_from_commits(root, history)
         self.history.derive_edges()
         if not self._closing.is_set():

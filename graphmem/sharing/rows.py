@@ -12,6 +12,7 @@ from graphmem.memory.link import link
 from graphmem.memory.records import plain
 from graphmem.memory.redact import redact_all
 from graphmem.memory.text import citation_of, fingerprint, short_id, text_hash, title_of
+from graphmem.memory.types import SEEDED
 from graphmem.memory.user_book import USER
 from graphmem.model import file_id
 from graphmem.sharing.state import Shared
@@ -43,9 +44,9 @@ class Record(NamedTuple):
 def is_shared(row: MemoryRow) -> bool:
     """Return whether a memory may leave this machine.
 
-    Personal memories, and those of the user's own file, stay.
+    Personal memories, those of the user's own file, and seeds stay. Every machine makes its own seeds.
     """
-    return row.visibility != "personal" and row.scope != USER
+    return row.visibility != "personal" and row.scope != USER and row.source != SEEDED
 
 
 def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[AboutRow], str], shared: Callable[[str], bool]) -> Record:

@@ -1,0 +1,83 @@
+"""Keep the seeds of a project equal to the files they come from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from graphmem.memory.changes import forget_many
+from graphmem.memory.seeds import seed_files, seeds_of
+from graphmem.memory.text import fingerprint
+from graphmem.memory.types import LIVE_STATUSES, SEEDED
+from graphmem.parsing.contents import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from graphmem.knowledge import MemoryRow
+    from graphmem.memory.repository import MemoryRepository
+    from graphmem.projection.projections import Projections
+    from graphmem.settings import Settings
+
+ACTOR: Final = "index"
+STATE: Final = "seeds"  # meta of the store: hash of the files at the last run
+RULES: Final = 1  # changes with the rules of `memory.seeds`
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, repr=False)
+class Seeding:
+    """Makes and removes seeds after index runs."""
+
+    book: MemoryRepository
+    projections: Projections
+    settings: Settings
+    notes: Sequence[str] = field(default=(), init=False)  # files of the last run that could not be read
+
+    def refresh(self, root: Path) -> None:
+        """Bring the seeds up to date with the indexed files.
+
+        A seed that a person forgot or changed stays so. A seed that was confirmed, verified or pinned outlives its file.
+        """
+        if not self.settings.seeds:
+            return
+        view = self.projections.graph()
+        hashes = view.arrays.paths.content_hash
+        kinds = seed_files(view.paths)
+        state = [RULES, [[path, str(hashes[view.path_number[path]])] for path in kinds]]
+        mark = hashlib.blake2b(json.dumps(state).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        if self.book.store.meta().get(STATE, "") == mark:
+            return
+        texts: dict[str, str] = {}
+        for path in kinds:
+            data = read_regular(str(root / path), self.settings.max_file_kb << 10)
+            if isinstance(data, bytes):
+                texts[path] = data.decode("utf-8", "replace").removeprefix("\ufeff")
+        wanted, self.notes = seeds_of(texts, kinds)
+        for said in self.notes:
+            _log.warning("%s", said)
+        with self.book.writing():
+            rows = list(self.book.index().all_rows())
+            ids = {row.id for row in rows}
+            live = {row.fingerprint for row in rows if row.status in LIVE_STATUSES}
+            keep = {item["id"] for item in wanted}
+            gone = sorted(row.id for row in rows if row.id not in keep and is_only_seed(row))
+            if gone:
+                forget_many(self.book, gone, hard=True, actor=ACTOR, op="remove", note="its file no longer says it")
+                live -= {row.fingerprint for row in rows if row.id in set(gone)}
+            fresh = [one for one in wanted if one["id"] not in ids and fingerprint(one["content"]) not in live]
+        if fresh:
+            answer = self.book.remember_many(fresh, source=SEEDED, embedding_model=None, skip_invalid=True, actor=ACTOR)
+            for refused in answer.refused:
+                _log.warning("a seed was not stored: %s", refused.message)
+        self.book.store.set_meta({STATE: mark})
+
+
+def is_only_seed(row: MemoryRow) -> bool:
+    """Whether a seed was not confirmed, verified or pinned."""
+    is_taken = row.user_verified or row.status == "pinned" or row.confirmed_count
+    return row.source == SEEDED and row.status in LIVE_STATUSES and not is_taken

@@ -1,0 +1,174 @@
+"""A new project has something to tell: its own files seed its first memories."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from graphmem.memory.seeds import seed_files, seeds_of
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+README = """# Shop
+
+[![build](https://ci/badge.svg)](https://ci)
+
+Shop sells things over HTTP and keeps every order in one append-only ledger file.
+
+## Development
+
+Run `make test` before every commit; the tests need no network.
+
+## Sponsors
+
+Thank you to all sponsors of the code and its tests.
+"""
+RECORD = """# 3. Keep orders in a ledger
+
+## Status
+
+Accepted
+
+## Context
+
+Orders were lost when two workers wrote at once.
+
+## Decision
+
+Every order is appended to `ledger.jsonl` under a file lock.
+"""
+WORKFLOW = """on: push
+jobs:
+  test:
+    steps:
+      - run: pip install -e .
+      - run: pytest -q
+      - name: Lint
+        run: |
+          ruff check .
+          echo done
+"""
+FILES = {
+    "README.md": README,
+    "AGENTS.md": "## Rules\n\n- Never log the card number of a customer.\n",
+    "docs/adr/0003-ledger.md": RECORD,
+    "docs/adr/0002-database.md": "# 2. Use a database\n\nStatus: superseded by 3\n\n## Decision\n\nOrders go to a database.\n",
+    ".github/workflows/ci.yml": WORKFLOW,
+    "pyproject.toml": '[project]\nname = "shop"\nrequires-python = ">=3.11"\ndependencies = ["anyio>=4", "httpx"]\n',
+    "package.json": json.dumps({"name": "shop-web", "scripts": {"test": "vitest run"}}),
+    "ledger.py": "def append(order):\n    return order\n",
+}
+
+
+def contents(files: dict[str, str]) -> list[str]:
+    items, notes = seeds_of(files, seed_files(files))
+    assert not notes
+    return [one["content"] for one in items]
+
+
+def test_each_kind_of_file_says_what_a_newcomer_needs() -> None:
+    assert contents(FILES) == [
+        "About this project: Shop sells things over HTTP and keeps every order in one append-only ledger file.",
+        "Run `make test` before every commit; the tests need no network.",
+        "Python package shop (pyproject.toml). Python: >=3.11; depends on: anyio, httpx.",
+        "JavaScript package shop-web (package.json). scripts: test: `vitest run`.",
+        "CI (.github/workflows/ci.yml) runs `pytest -q`; `ruff check .`",
+        "Never log the card number of a customer.",
+        "Decided: Keep orders in a ledger. Every order is appended to `ledger.jsonl` under a file lock.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("Cargo.toml", '[package]\nname = "b"\nedition = "2021"\n[dependencies]\nserde = "1"\n', "Rust package b (Cargo.toml)"),
+        ("go.mod", "module example.org/x\n\ngo 1.22\n\nrequire example.org/y v1.0.0\n", "depends on: example.org/y"),
+        ("pom.xml", "<project><artifactId>app</artifactId><modules><module>core</module></modules></project>", "modules: core"),
+        ("composer.json", '{"name": "a/b", "require": {"php": ">=8"}}', "PHP package a/b"),
+        ("Gemfile", 'gem "rake"\ngem "rspec"\n', "gems: rake, rspec"),
+        ("Makefile", "CC := gcc\n.PHONY: test\ntest: build\n\tpytest\nbuild:\n\techo\n", "targets: test, build"),
+        ("CMakeLists.txt", "project(tool CXX)\noption(WITH_TLS)\n", "CMake project tool (CMakeLists.txt). options: WITH_TLS"),
+        ("README.rst", "Shop\n====\n\n:Version: 1\n\nShop keeps every order in an append-only ledger file.\n", "Shop keeps every order"),
+        (".gitlab-ci.yml", "test:\n  script:\n    - pip install tox\n    - tox -e py\n", "runs `tox -e py`"),
+    ],
+)
+def test_other_manifests_and_formats(path: str, text: str, said: str) -> None:
+    [one] = contents({path: text})
+    assert said in one
+
+
+def test_a_manifest_that_cannot_be_read_is_named() -> None:
+    files = {"pyproject.toml": "[project\n", "package.json": "[]"}
+    items, notes = seeds_of(files, seed_files(files))
+    assert not items
+    assert notes[0].startswith("no memories were seeded from pyproject.toml: ")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory):
+    root = tmp_path_factory.mktemp("shop")
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text, encoding="utf-8")
+    with GraphMem.open(root / ".graphmem", root, settings=Settings(embedder="none", git_history=False), keep_warm=False) as memory:
+        memory.index(root)
+        yield root, memory
+
+
+def seeds(memory: GraphMem) -> dict[str, str]:
+    return {one.content: one.id for one in memory.memories({"sources": ["seeded"]}, limit=100).memories}
+
+
+def test_an_index_seeds_a_project_and_follows_its_files(shop) -> None:
+    root, memory = shop
+    first = seeds(memory)
+    assert sorted(first) == sorted(contents(FILES))
+    memory.index(root, full=True)
+    assert seeds(memory) == first
+
+    start = json.loads(
+        memory.hook("claude-code", json.dumps({"session_id": "s1", "hook_event_name": "SessionStart", "cwd": str(root)})).output
+    )
+    told = start["hookSpecificOutput"]["additionalContext"]
+    assert "CI (.github/workflows/ci.yml) runs `pytest -q`" in told
+    assert "[^ Memory: README.md #" in told
+    assert "card number" not in told  # agents read their instructions by themselves
+
+    # What is learnt comes before, and a person's word takes a seed over.
+    memory.remember("Deploys wait for the ledger's nightly backup.", "gotcha")
+    kept = memory.parts.injector._finder.kept().standing
+    assert memory.memory(kept[0]).source != "seeded"
+    mine = memory.remember("Never log the card number of a customer.", source="user_taught").memory
+    assert (mine.id, mine.source) == (first["Never log the card number of a customer."], "user_taught")
+    forgotten = first["Run `make test` before every commit; the tests need no network."]
+    memory.forget(forgotten)
+
+    (root / "AGENTS.md").unlink()
+    (root / "docs/adr/0003-ledger.md").unlink()
+    (root / "README.md").write_text(README.replace("things", "books"), encoding="utf-8")
+    memory.index(root)
+    now = seeds(memory)
+    assert not any("ledger.jsonl" in one for one in now)
+    assert any("sells books" in one for one in now)
+    assert not any("sells things" in one for one in now)
+    assert forgotten not in now.values()
+    assert memory.memory(mine.id).status == "confirmed"
+
+
+def test_seeds_stay_out_of_the_file_of_memories_and_of_the_team(shop) -> None:
+    from graphmem.memory.sync import listed
+    from graphmem.sharing.rows import is_shared
+
+    _, memory = shop
+    rows = [row for row in memory.parts.book.index().all_rows() if row.source == "seeded"]
+    assert rows
+    assert not any(is_shared(row) for row in rows)
+    assert not [one for one in listed(memory.parts.book) if one.source == "seeded"]
+
+
+def test_the_setting_turns_seeds_off(tmp_path) -> None:
+    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    with GraphMem.open(tmp_path / ".graphmem", tmp_path, settings=Settings(embedder="none", seeds=False), keep_warm=False) as memory:
+        memory.index(tmp_path)
+        assert memory.memories(limit=1).total == 0
