@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.answers.memory import code_since
 from graphmem.memory.seeds import SEEDED_FROM
+from graphmem.memory.text import clipped
 from graphmem.memory.types import SEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from graphmem.answers import MemoryInfo, Rule
 
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\U000e0000-\U000e007f\ud800-\udfff]"
 )
+
+
+EXTRA_CHARACTERS: Final = 240  # of one extra
+# Typed extras that an agent acts on, with their heading.
+EXTRAS: Final = {
+    "fix": "fix",
+    "rationale": "why",
+    "alternatives": "not chosen",
+    "why_failed": "why it failed",
+    "alternative": "instead",
+    "steps": "steps",
+    "ratio": "actual over planned steps",
+}
 
 
 class Item(NamedTuple):
@@ -71,7 +85,7 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         kind="memory",
         id=info.id,
         short_id=info.short_id,
-        text=clean(info.content),
+        text=with_extras(clean(info.content), info.details),
         type=info.type,
         title=clean(info.title),
         citation=_seeded_from(info) or clean(info.citation) or clean(info.title),
@@ -85,6 +99,27 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
         conflicts=conflicts,
         suspect=plain_path(code_since(info)),
     )
+
+
+def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
+    """Add the typed extras of a memory that its content does not say."""
+    said: list[str] = []
+    for name, words in EXTRAS.items():
+        value = (details or {}).get(name)
+        if isinstance(value, list):
+            told = "; ".join(str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value)
+        else:
+            told = f"{value:g}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value or "")
+        told = clipped(" ".join(clean(told).split()), EXTRA_CHARACTERS)
+        if told and told.casefold().rstrip("…") not in content.casefold() and not _has_all(content, value):
+            said.append(f"{words}: {told}")
+    return f"{content} ({'; '.join(said)})" if said else content
+
+
+def _has_all(content: str, value: Any) -> bool:
+    """Whether a content has every entry of a list."""
+    entries = [str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value] if isinstance(value, list) else []
+    return bool(entries) and all(one.casefold() in content.casefold() for one in entries)
 
 
 def _seeded_from(info: MemoryInfo) -> str:

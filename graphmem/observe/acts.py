@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from graphmem.memory.redact import redact
+from graphmem.observe import browser
 from graphmem.observe.model import Event
 from graphmem.observe.prompts import heard_in
 from graphmem.observe.shell import ALL_FILES
@@ -148,6 +149,7 @@ class Interpreter:
         self.judge = Judge(paths.of, paths.roots)
         self.count = count  # acts made
         self._pending: list[_Pending] = []
+        self._page = ""  # address that the session's browser shows
         self._unanswered: deque[tuple[object, ...]] = deque(maxlen=2 * PENDING)  # subjects of acts without a result
         self._answered = False  # whether results arrive at all
 
@@ -195,6 +197,8 @@ class Interpreter:
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
     def _stranger(self, event: Event, call: Call, listed: Sequence[str]) -> str:
+        if self._page and browser.is_browser(event.tool) and browser.is_local(browser.page_of(event.args, "") or self._page):
+            return ""  # the project's own pages
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
@@ -234,6 +238,9 @@ class Interpreter:
         if ok is False:
             error = clean(error_line(text), MESSAGE_CHARACTERS)
         tokens = (event.tokens or 0) + ((result.tokens or 0) if result is not None and result is not event else 0)
+        info = self._seen(event, call, text, ok)
+        if info.get("ui"):
+            ok = bool(info["ui_ok"])
         named = file_names(text, LISTED) if text and call.action in ("search", "list") and ok is not False else ()
         stranger = self._stranger(event, call, named)
         added = removed = 0
@@ -267,7 +274,20 @@ class Interpreter:
             web=bool(stranger),
             stranger=stranger,
             later_page=call.later_page,
+            info=info,
         )
+
+    def _seen(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
+        """Facts about a use of a browser, or about failed tests in one."""
+        if browser.is_browser(event.tool):
+            self._page = browser.page_of(event.args, text) or self._page
+            seen = browser.seen(event.tool, event.args, text, ok, self._page)
+        elif call.action == "test" and ok is False and browser.is_end_to_end(call.command):
+            seen = browser.test_seen(clean(call.command, COMMAND_CHARACTERS), text)
+        else:
+            return _NOTHING
+        what, page, said = (clean(one, PATH_CHARACTERS) for one in (seen.what, seen.page, seen.said))
+        return {"ui": what, "ui_page": page, "ui_ok": seen.ok, "ui_kind": seen.kind, "ui_said": said}
 
     def _other(self, event: Event) -> Act:
         self.count += 1

@@ -25,8 +25,10 @@ from graphmem.observe.guard import Guard
 from graphmem.observe.ledger import Seen
 from graphmem.observe.model import Finding, SessionRecord
 from graphmem.observe.novelty import Novelty, Text, expected
+from graphmem.observe.outcomes import SIGNALS as OUTCOMES
+from graphmem.observe.outcomes import outcomes
 from graphmem.observe.record_facts import digest_of
-from graphmem.observe.signals import CORRECTED, SIGNALS
+from graphmem.observe.signals import BROWSER, CORRECTED, QA_FAILED, SIGNALS, STATED
 from graphmem.observe.summary import summarised, title_of
 from graphmem.observe.wording import SAID, Worded, dead_ends, says_nothing, worded
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 SOURCE: Final = "observer_inferred"
 ACTOR: Final = "observer"
+SOURCE_OF: Final = {BROWSER.name: "mcp_auto", QA_FAILED.name: "qa_auto"}  # of signals whose author is a tool
+REVIEWED: Final = frozenset({CORRECTED.name, STATED.name, BROWSER.name})  # a person looks at their memories
 WISH_TAGS: Final = ("observed", "remember")  # of requested memories
 MAX_JUDGED: Final = 200  # findings of one session that are compared with known memories, the most urgent first
 _SHOWN: Final = 300  # characters of a text in a receipt
@@ -110,11 +114,12 @@ class _Promotion:
     def run(self, digest: str, before: Sequence[Receipt]) -> Receipt:
         """Run all steps that the module's docstring lists; return the receipt."""
         ledger, record = self.means.ledger, self.record
-        findings = [one for one in [*record.findings, *dead_ends(record)] if not self.part or one.work_unit == self.part]
+        found = [*record.findings, *dead_ends(record), *outcomes(record)]
+        findings = [one for one in found if not self.part or one.work_unit == self.part]
         heard = [one for one in findings if not self._is_echo(one)]
         # The id is the agent's name for the session, not text: some agents' ids look like secrets.
         summary = {**redact_all(summarised(record), []), "session": record.info.id}
-        ledger.take(record, summary, [one for one in [*record.findings, *dead_ends(record)] if one not in findings or one in heard])
+        ledger.take(record, summary, [one for one in found if one not in findings or one in heard])
         seen = ledger.seen({one.key for one in heard})
         cases = [case for one in heard if (case := self._filtered(one, seen[one.key])) is not None]
         cases.sort(key=lambda case: (-self._score(case), case.finding.key))
@@ -200,7 +205,7 @@ class _Promotion:
         row = SIGNALS.get(one.signal)
         rate = share(one, ledger) if row is not None and seen.sessions >= row.min_sessions else None
         if one.signal not in gates.ASKED:
-            if not self.gate.is_open and not (is_dead_end and self.gate.most):
+            if not self.gate.is_open and not ((is_dead_end or one.signal in OUTCOMES) and self.gate.most):
                 return "gate_closed", self.gate.why, ""
             if one.failed_approach and not is_dead_end:
                 return "failed_approach", "it belongs to an abandoned approach; only the dead end itself is kept", ""
@@ -256,7 +261,7 @@ class _Promotion:
 
     def _is_ours(self, row: MemoryRow) -> bool:
         """Whether an observed memory was learnt from this session."""
-        is_observed = row.source == SOURCE or set(WISH_TAGS) <= set(row.tags)
+        is_observed = row.source in (SOURCE, *SOURCE_OF.values()) or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 
     def _too_weak(self, case: _Case, score: float, preset: gates.Preset) -> str:
@@ -326,7 +331,7 @@ class _Promotion:
             delta = plan.delta._replace(
                 sessions=[sessions[one] for one in sorted(sessions)], learnt=[lessons[key] for key in sorted(lessons)]
             )
-            doubtful = {result.id for place, result in zip(places, plan.results, strict=True) if learnt[place][0].signal == CORRECTED.name}
+            doubtful = {result.id for place, result in zip(places, plan.results, strict=True) if learnt[place][0].signal in REVIEWED}
             rows = [row._replace(needs_review=True) if row.id in doubtful else row for row in delta.memories]
             delta = delta._replace(memories=rows)  # a person said it, but did not ask to keep it
             said = Event("finalize", note=f"session {info.id}: {len(plan.results)} learnt of {len(self.verdicts) + len(learnt)} findings")
@@ -410,6 +415,8 @@ class _Promotion:
         }
         if one.signal in gates.ASKED:
             item |= {"source": "agent_explicit"}
+        if one.signal in SOURCE_OF:
+            item |= {"source": SOURCE_OF[one.signal]}
         vector = novelty.vectors[place]
         if vector is not None and not better:  # a text reworded by the model is embedded in the background
             item["vector"] = vector

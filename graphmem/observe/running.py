@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from graphmem.observe.acts import Act, Interpreter, Paths, clean
 from graphmem.observe.detect import Detectors
+from graphmem.observe.detect_events import BrowserSeen, Stated
 from graphmem.observe.detect_files import (
     CoAccessed,
     ConfigTouch,
@@ -71,6 +72,8 @@ DETECTORS: Final = (
     DeadEnds,
     Asked,
     Corrected,
+    BrowserSeen,
+    Stated,
 )
 _IDS: Final = frozenset({"parent", "group", "commit_sha", "cwd", "kind"})  # fields that contain no words
 _TEXTS: Final = ("agent", "parent", "group", "title", "commit_sha", "branch")

@@ -72,14 +72,25 @@ SIGNALS: Final[dict[str, Signal]] = {
 # Not among the seventeen signals: a person's words. A request is certain; a correction waits for review.
 REMEMBER: Final = Signal(0, "remember", 1.0, 1.0, 0.0, ("correction", "fact"), 1, None, "a person asks for something to be remembered")
 CORRECTED: Final = Signal(0, "corrected", 0.95, 0.8, 0.175, ("correction",), 1, 0.9, "a person corrects the agent")
+# Events that are knowledge by themselves.
+BROWSER: Final = Signal(
+    0, "browser", 0.9, 0.8, 0.2, ("e2e_observation",), 1, 0.85, "a browser or a test in it reports how the interface behaves"
+)
+STATED: Final = Signal(
+    0, "stated", 0.9, 0.8, 0.2, ("decision", "pattern", "requirement"), 1, 0.85, "words say what was decided, is usual, or is required"
+)
+UNIT_DONE: Final = Signal(0, "unit_done", 0.9, 0.8, 0.1, ("work_unit_outcome",), 1, 0.85, "a unit of work ends with an outcome")
+QA_FAILED: Final = Signal(0, "qa_failed", 0.9, 0.8, 0.2, ("error_pattern",), 1, 0.85, "a check still fails when a session of checking ends")
+LEFT_OPEN: Final = Signal(0, "left_open", 0.9, 0.7, 0.2, ("work_state",), 1, 0.85, "a session ends with unfinished work")
+EVENTS: Final = (REMEMBER, CORRECTED, BROWSER, STATED, UNIT_DONE, QA_FAILED, LEFT_OPEN)
 # From the least to the most valuable: the order in which evidence is dropped if a session has too much of it.
 BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, name)))
 
 
 def row_of(name: str) -> Signal:
-    """Return the table row of a signal, or of a person's words.
+    """Return the table row of a signal, or of an event.
 
     Raises:
         KeyError: unknown name.
     """
-    return next((one for one in (REMEMBER, CORRECTED) if one.name == name), None) or SIGNALS[name]
+    return next((one for one in EVENTS if one.name == name), None) or SIGNALS[name]

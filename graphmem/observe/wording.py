@@ -32,6 +32,7 @@ SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "self_correction": ("sentence", "right", "wrong"),
         "corrected": ("sentence", "right"),
+        "stated": ("sentence",),
         "dead_end": ("approach", "why"),
         "extracted": ("statement",),
         "remember": ("statement", "text"),
@@ -274,6 +275,58 @@ def _asked(one: Finding, sessions: int) -> Made:
     return str(one.facts.get("statement") or one.facts["text"]), {}
 
 
+def _browser(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    kind, what, page, said = (str(facts[name]) for name in ("kind", "what", "page", "said"))
+    where = f"On {_code(page)}, {_code(what)}" if page else _code(what)
+    content = {
+        "precondition": f"{_code(page)} leads to {_code(said)} first: sign in before you open it in a browser.",
+        "timing": f"{where} can run into its time limit ({_quoted(said)}): wait for the element or the request before it.",
+        "ui_behavior": f"{where} was seen to report {_quoted(said)}.",
+        "test_sequence": f"{where} works after {_code(said)}, and failed before.",
+        "mcp_gotcha": f"The browser tool for {_code(what)} answers {_quoted(said)}: take a new look at the page before you use it again.",
+    }[kind]
+    return content, {"kind": kind}
+
+
+def _stated(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    if one.memory_type != "decision":
+        return _sentence(str(facts["sentence"])), {}
+    instead = str(facts.get("instead") or "")
+    return _sentence(str(facts["sentence"])), {"rationale": str(facts.get("why") or ""), "alternatives": [instead] if instead else []}
+
+
+def _unit_done(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    planned = f" ({facts['planned']} were planned)" if facts.get("planned") else ""
+    where = f" It changed {_codes(one.files)}." if one.files else ""
+    label = _code(clipped(str(facts["label"]), COMMAND))
+    return (
+        f"The unit of work {label} ended {facts['outcome']} after {facts['actual']} steps{planned}.{where}",
+        {},
+    )
+
+
+def _qa_failed(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    where = f" Changed before: {_codes(one.files)}." if one.files else ""
+    check = _code(clipped(str(facts["command"]), COMMAND))
+    content = f"The check {check} still failed with {_quoted(facts['error'])} when its session ended.{where}"
+    return content, {"error_fingerprint": clipped(str(facts["error"]), QUOTED)}
+
+
+def _left_open(one: Finding, sessions: int) -> Made:
+    facts = one.facts
+    title = f" on {_code(clipped(str(facts['title']), COMMAND))}" if facts.get("title") else ""
+    content = f"Unfinished work{title}: a session changed {_codes(one.files)} and ended before it was done."
+    if facts.get("command"):
+        content += f" {_code(clipped(str(facts['command']), COMMAND))} still fails with {_quoted(facts['error'])}."
+    if facts.get("left"):
+        content += f" The agent's last words about it: {_quoted(facts['left'])}."
+    return content, {}
+
+
 _TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyType(
     {
         "file_access": _file_access,
@@ -297,6 +350,11 @@ _TEMPLATES: Final[Mapping[str, Callable[[Finding, int], Made]]] = MappingProxyTy
         "dead_end": _dead_end,
         "remember": _asked,
         "pin": _asked,
+        "browser": _browser,
+        "stated": _stated,
+        "unit_done": _unit_done,
+        "qa_failed": _qa_failed,
+        "left_open": _left_open,
     }
 )
 WORDED: Final = frozenset(_TEMPLATES)  # signals that have a sentence

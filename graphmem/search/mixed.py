@@ -12,6 +12,7 @@ from typing import Final
 
 from graphmem.answers import Factor, SearchHit
 from graphmem.knowledge import MemoryRow
+from graphmem.memory.types import SEEDED
 from graphmem.search.memories import ScoredMemory
 
 NEAREST: Final = 5  # code hits whose files a lesson may be about
@@ -31,10 +32,15 @@ def is_history(row: MemoryRow) -> bool:
     return row.source == _HISTORY and row.status == _DRAFT
 
 
+def _ranks_last(row: MemoryRow, near: Collection[str], paths_of: Callable[[str], Collection[str]]) -> bool:
+    """Whether a memory ranks below code: a seed, whose file is found as well, or a lesson about other files."""
+    return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
+
+
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank lessons of commits below code, unless they are about a hit's file.
+    """Rank seeds below code, and lessons of commits that are not about a hit's file.
 
     Args:
         scored: the memories.
@@ -52,11 +58,11 @@ def without_strangers(
     least = min(hit.score for hit in code) * _BELOW
     kept: list[ScoredMemory] = []
     for one in scored:
-        if not is_history(one.row) or not near.isdisjoint(paths_of(one.row.id)):
+        if not _ranks_last(one.row, near, paths_of):
             kept.append(one)
-        elif not coming:
+        elif not coming or one.row.source == SEEDED:
             lowered = min(one.score, least)
-            factor = Factor("history", lowered / one.score if one.score else 0.0, 0.0)
+            factor = Factor("history" if is_history(one.row) else "seed", lowered / one.score if one.score else 0.0, 0.0)
             kept.append(one._replace(score=lowered, factors=[*one.factors, factor]))
     return kept, len(kept) < len(scored)
 

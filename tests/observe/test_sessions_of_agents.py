@@ -77,9 +77,9 @@ def test_a_session_is_told_ended_and_learnt_from(door, project):
     assert project.memories().total == before  # nothing before the end
     ended = door.end_session("s", "validated")
     assert ended.session.outcome == "validated"
-    assert ended.receipt.counts["learnt"] == 1
+    assert ended.receipt.counts["learnt"] == 2  # and how the unit of work ended
     assert door.end_session("s").receipt == ended.receipt  # twice is once
-    assert project.memories().total == before + 1
+    assert project.memories().total == before + 2
     assert door.sessions("ended").sessions[0].id == "s"
 
 

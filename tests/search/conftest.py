@@ -103,7 +103,7 @@ def indexed(tmp_path_factory):
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
-    with GraphMem.open(tmp_path_factory.mktemp("index"), settings=load_settings(None)) as memory:
+    with GraphMem.open(tmp_path_factory.mktemp("index"), settings=load_settings(None, flags={"seeds": False})) as memory:
         memory.index(root)
         yield memory
 

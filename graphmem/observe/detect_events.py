@@ -1,0 +1,117 @@
+"""Detectors for events that are knowledge by themselves.
+
+They find what a browser showed, decisions and conventions in words, and requirements of a person. One session is enough for each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, ClassVar, Final
+
+from graphmem.memory.text import fingerprint
+from graphmem.observe import browser
+from graphmem.observe.acts import Act
+from graphmem.observe.detect import Detector
+from graphmem.observe.model import Finding
+from graphmem.observe.scratchpad import Scratchpad
+from graphmem.observe.statements import Statement, requirements, statements
+from graphmem.observe.tables import Mark
+
+MOST: Final = 50  # statements, and observations, of one session
+BETWEEN: Final = 4  # uses of a browser between a failure and its success that are named
+ABOUT_ACTS: Final = 6  # acts before a statement: the files they touched are its subject
+
+
+class BrowserSeen(Detector):
+    """What a browser tool, or a test in a browser, showed about the interface."""
+
+    signal: ClassVar = "browser"
+    wants: ClassVar = frozenset({"web", "other", "test", "run", "edit"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.found: dict[str, tuple[dict[str, Any], list[Mark]]] = {}
+        self.failing: dict[tuple[str, str], tuple[str, Mark, list[str]]] = {}  # (what, page) -> finding, its place, uses since
+        self.edited: tuple[str, ...] = ()
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Store an observation, and the uses that turned a failure into success."""
+        if act.action == "edit":
+            self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]
+            return
+        info = act.info
+        if not info.get("ui"):
+            return
+        what, page, kind = str(info["ui"]), str(info["ui_page"]), str(info["ui_kind"])
+        mark = (act.n, act.step)
+        for _, _, since in self.failing.values():
+            if info["ui_ok"] and len(since) <= BETWEEN:
+                since.append(what)
+        if info["ui_ok"] and (before := self.failing.pop((what, page), None)) is not None:
+            key, first, since = before
+            helped = list(
+                dict.fromkeys(one for one in since if one != what and not one.startswith(("snapshot", "take screenshot", "take snapshot")))
+            )
+            if 0 < len(helped) <= BETWEEN:
+                self.found.pop(key, None)
+                self._note(browser.SEQUENCE, {"what": what, "page": page, "said": ", ".join(helped)}, first, mark)
+        if kind:
+            found = self._note(kind, {"what": what, "page": page, "said": str(info["ui_said"])}, mark)
+            if not info["ui_ok"] and found:
+                self.failing[what, page] = (found, mark, [])
+                while len(self.failing) > MOST:
+                    del self.failing[next(iter(self.failing))]
+
+    def _note(self, kind: str, facts: dict[str, Any], *marks: Mark) -> str:
+        said = f"{kind}|{facts['page']}|{facts['what']}" if kind == browser.SEQUENCE else f"{kind}|{facts['page']}|{facts['said']}"
+        key = hashlib.blake2b(fingerprint(said).encode(), digest_size=6).hexdigest()
+        if key in self.found:
+            self.found[key][1].extend(marks)
+        elif len(self.found) < MOST:
+            self.found[key] = ({"kind": kind, **facts}, list(marks))
+        return key if key in self.found else ""
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """Yield one finding for each observation.
+
+        A broken state of an element counts if it was seen twice: while an interface is being built, it is often broken once.
+        """
+        for key, (facts, marks) in self.found.items():
+            if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:
+                continue
+            yield pad.finding(self.signal, key, {**facts, "module": pad.module()}, self.edited, marks, early=True)
+
+
+class Stated(Detector):
+    """Decisions and conventions in the words of a person or the agent."""
+
+    signal: ClassVar = "stated"
+    wants: ClassVar = frozenset({"say", "user", "read", "edit", "test", "run"})
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.recent: deque[tuple[int, tuple[str, ...]]] = deque(maxlen=ABOUT_ACTS)
+        self.found: dict[str, tuple[Statement, tuple[str, ...], list[Mark]]] = {}
+
+    def see(self, act: Act, pad: Scratchpad) -> None:
+        """Collect statements; pasted words and requests to remember are left out."""
+        if act.kind not in ("say", "user"):
+            if act.paths:
+                self.recent.append((act.n, act.paths))
+            return
+        if act.web or act.wish or act.claim or not act.text:
+            return
+        own = act.kind == "user"
+        for one in [*statements(act.text, person=own), *(requirements(act.text) if own else ())]:
+            key = f"{one.type}|{hashlib.blake2b(fingerprint(one.sentence).encode(), digest_size=6).hexdigest()}"
+            if key in self.found:
+                self.found[key][2].append((act.n, act.step))
+            elif len(self.found) < MOST:
+                about = dict.fromkeys(path for n, paths in self.recent if act.n - n <= ABOUT_ACTS for path in paths[:3])
+                self.found[key] = (one, tuple(about), [(act.n, act.step)])
+
+    def findings(self, pad: Scratchpad) -> Iterator[Finding]:
+        """Yield one finding for each statement."""
+        for key, (one, files, marks) in self.found.items():
+            facts = {"sentence": one.sentence, "why": one.why, "instead": one.instead, "module": pad.module()}
+            yield pad.finding(self.signal, key, facts, () if one.type == "requirement" else files, marks, memory_type=one.type, early=True)
