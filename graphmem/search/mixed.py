@@ -32,15 +32,15 @@ def is_history(row: MemoryRow) -> bool:
     return row.source == _HISTORY and row.status == _DRAFT
 
 
-def _ranks_last(row: MemoryRow, near: Collection[str], paths_of: Callable[[str], Collection[str]]) -> bool:
-    """Whether a memory ranks below code: a seed, whose file is found as well, or a lesson about other files."""
+def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
+    """Whether a memory ranks below code: a seed, or a lesson of other files."""
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 
 
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank seeds below code, and lessons of commits that are not about a hit's file.
+    """Rank seeds, and lessons that are not about a hit's file, below code.
 
     Args:
         scored: the memories.
