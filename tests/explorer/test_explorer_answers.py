@@ -130,7 +130,7 @@ def test_health_counts_what_is_known_of_symbols_and_names_memories_by_their_shor
         memory.forget(gone.id, hard=True)
         assert one.files == []
         with serve(memory) as address:
-            visit(address + "/explore/health", f"{READY} && document.querySelectorAll('.card').length === 8")
+            visit(address + "/explore/health", f"{READY} && document.querySelectorAll('.card').length === 9")
             tab.until("!document.querySelector('.loading')")
             seen = tab.value(TEXT)
             (module,) = [found.name for found in memory.modules().modules]

@@ -227,7 +227,8 @@ def test_a_pasted_diff_shows_what_it_breaks(tab, explorer, remembered, visit):
 def test_what_breaks_is_grouped_by_module_with_counts(tab, explorer, visit, networkx_service):
     visit(explorer + VIEWS["impact"][0], VIEWS["impact"][1])
     groups = tab.value(
-        "[...document.querySelectorAll('.zone.after summary')].map((one) => [one.firstChild.textContent, one.lastChild.textContent])"
+        "[...document.querySelectorAll('.zone.after details:not(.way) > summary')]"
+        ".map((one) => [one.firstChild.textContent, one.lastChild.textContent])"
     )
     names = {one.name for one in networkx_service.modules().modules}
     assert len({name for name, _ in groups} & names) > 3
@@ -392,7 +393,7 @@ def test_health_says_how_searches_were_and_whether_what_was_shown_helped(tab, ex
     remembered.search("adjacency")
     remembered.note_use([one.id], "injected")
     remembered.note_use([one.id], "used")
-    visit(explorer + "/explore/health", "document.querySelectorAll('.card').length === 8 && !document.querySelector('.loading')")
+    visit(explorer + "/explore/health", "document.querySelectorAll('.card').length === 9 && !document.querySelector('.loading')")
     seen = tab.value("document.querySelector('main').innerText")
     assert "95% took at most" in seen
     assert "Raised by the graph" in seen
@@ -525,7 +526,7 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
         with serve(memory) as address:
             visit(address + "/explore/sessions", "document.querySelector('tbody a')?.textContent === 'Refunds'")
             tab.value("document.querySelector('tbody a').click()")
-            tab.until("location.search === '?id=s1' && document.querySelector('.card') && !document.querySelector('.loading')")
+            tab.until("location.search === '?id=s1' && document.querySelector('.card + .grid') && !document.querySelector('.loading')")
             seen = tab.value("document.querySelector('main').textContent")
             assert "claude-code" in seen
             assert "|" not in seen
@@ -541,7 +542,7 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
                 tab.until("document.querySelector('.memory [role=status]').textContent === 'Accepted.'")
                 assert any(memory.memory(one).user_verified for one in learnt)
             if len(learnt) > 1:
-                tab.value("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Accept all')).click()")
+                tab.value("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Save all')).click()")
                 tab.until("[...document.querySelectorAll('.memory .actions')].every((one) => one.parentElement.dataset.decided)")
                 assert all(memory.memory(one).user_verified for one in learnt)
 
@@ -628,3 +629,85 @@ def test_an_answer_shows_what_each_sentence_stands_on(tab, tmp_path, serve, visi
                     f"{address}/explore/graph?focus={module.name}",
                     "document.querySelector('.written')?.textContent === 'Makes the price with tax, which vat returns.'",
                 )
+
+
+CHOOSE = "(() => { const one = document.querySelector('%s'); one.value = '%s'; one.dispatchEvent(new Event('change')); })()"
+
+
+def test_the_first_visit_is_shown_round_in_four_steps_and_imports_what_is_written_down(tab, tmp_path, serve, visit):
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "shop.py").write_text("def total():\n    return 1\n", encoding="utf-8")
+    (root / "AGENTS.md").write_text("# Conventions\n\n- Always round prices to two decimals in `total`.\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/", "document.querySelector('.tour')")
+            tab.value("document.querySelector('.tour .primary').click()")
+            tab.value("document.querySelector('.tour .primary').click()")
+            assert tab.value("document.querySelector('.tour [role=status]').textContent") == "Step 3 of 4"
+            assert tab.until("document.querySelector('.tour li code')?.textContent") == "AGENTS.md"
+            tab.value("document.querySelector('.tour li button').click()")
+            tab.until("document.querySelector('.tour li [role=status]').textContent === '1 memory imported.'")
+            assert [one.content for one in memory.memories().memories] == ["Always round prices to two decimals in `total`."]
+            tab.value("document.querySelector('.tour > div > .buttons .primary').click()")
+            assert "graphmem install" in tab.value("document.querySelector('.tour').textContent")
+            tab.value("document.querySelector('.tour > div > .buttons .primary').click()")
+            assert not tab.value("Boolean(document.querySelector('.tour'))")
+            visit(address + "/", f"{PAINTED} && document.querySelectorAll('.grid table').length")
+            assert not tab.value("Boolean(document.querySelector('.tour'))")  # once is enough
+
+
+def test_a_memory_is_edited_where_it_stands_and_corrected_with_a_reason(tab, tmp_path, serve, visit):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory:
+        memory.remember("Prices are rounded to three decimals before they are stored.", "fact")
+        with serve(memory) as address:
+            visit(address + "/explore/memories", "document.querySelector('.memory .pen')")
+            tab.value("document.querySelector('.memory .pen').click()")
+            tab.value("document.activeElement.value = 'Prices are rounded to four decimals before they are stored.'; 1")
+            tab.value("document.querySelector('.in-place .primary').click()")
+            tab.until("document.querySelector('.memory').textContent.includes('four')")
+            (now,) = memory.memories().memories
+            assert "four" in now.content
+            visit(address + f"/explore/memories?id={now.short_id}", "document.querySelector('.actions')")
+            tab.value("[...document.querySelectorAll('.actions button')].find((one) => one.textContent === 'It is not true').click()")
+            tab.until("document.activeElement.name === 'reason'")
+            tab.value("document.querySelector('.reasons button').click()")
+            truth = "Prices are rounded to two decimals before they are stored."
+            tab.value(f"document.querySelector('[name=truth]').value = '{truth}'; 1")
+            tab.value("document.querySelector('.editor').requestSubmit()")
+            tab.until("document.querySelector('blockquote').textContent.includes('two decimals')")
+            (last,) = memory.memories().memories
+            assert "two" in last.content
+            assert last.user_verified
+            assert not last.disputed
+            assert "no longer true" in json.dumps([one.note for one in memory.audit(limit=100).entries])
+
+
+def test_a_person_says_how_sure_a_memory_must_be_and_sees_what_it_costs(tab, tmp_path, serve, visit):
+    with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory, serve(memory) as address:
+        visit(address + "/explore/sessions", "document.querySelector('[name=trust]')")
+        assert "Sessions counted" in tab.until("document.querySelector('dl.facts') && document.querySelector('main').innerText")
+        tab.value(CHOOSE % ("[name=trust]", "CAUTIOUS"))
+        tab.until("document.querySelector('main').innerText.includes('Now: only the surest')")
+        assert memory.trust().chosen == "cautious"
+
+
+def test_every_language_has_every_text_and_is_switched(tab, explorer, remembered, visit):
+    visit(explorer + "/explore/teach", VIEWS["teach"][1])
+    shape = """(async () => {
+      const kind = (one) => Array.isArray(one) || typeof one === 'function' ? `${typeof one} of ${one.length}` : typeof one;
+      const inside = (one) => one && typeof one === 'object' ? Object.entries(one) : [];
+      const all = (one, at) => [`${at}: ${kind(one)}`, ...inside(one).flatMap(([key, value]) => all(value, `${at}.${key}`))];
+      return all((await import('/explore/assets/words.%s.js')).words, 'words').sort();
+    })()"""
+    assert tab.value(shape % "de") == tab.value(shape % "en")
+    tab.value(CHOOSE % ("#language", "de"))
+    try:
+        tab.until("document.documentElement.lang === 'de' && document.querySelector('h1')?.textContent === 'Neue Erinnerung'")
+        visit(explorer + "/explore/impact?of=to_networkx_graph", "document.querySelectorAll('.zone').length === 3")
+        assert "Risiko" in tab.value("document.querySelector('.verdict').textContent")
+        assert tab.value("document.querySelectorAll('.chip.certain').length")
+    finally:
+        tab.value(CHOOSE % ("#language", "en"))
+        tab.until("document.documentElement.lang === 'en' && document.querySelector('h1')")

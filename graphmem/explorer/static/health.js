@@ -4,16 +4,17 @@ import { Refusal, ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { card, day, failure, into, link, listing, table, to } from "./parts.js";
 import { done } from "./memory.js";
+import { tokens, trustControl } from "./trust.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
   const w = words.health;
-  const [score, attention, index, audit, modules, service, searches, shown] = Array.from({ length: 8 }, () => h("div"));
+  const [score, attention, index, audit, modules, service, searches, shown, cost] = Array.from({ length: 9 }, () => h("div"));
   fill(
     page,
     h("h1", null, w.title),
     h("div.grid", null,
-      card(w.score, w.score_hint, score), card(w.attention, null, attention), card(w.searches, w.searches_hint, searches), card(w.shown, w.shown_hint, shown),
+      card(w.score, w.score_hint, score), card(w.attention, null, attention), card(w.searches, w.searches_hint, searches), card(w.shown, w.shown_hint, shown), card(words.trust.tokens.title, words.trust.tokens.hint, cost),
       card(w.index, null, index), card(w.service, null, service), card(w.by_module, w.by_module_hint, modules), card(w.audit, null, audit)),
   );
   const asked = {
@@ -28,7 +29,8 @@ export async function show(page, parameters, signal) {
   into(attention, Promise.all([asked.project, asked.queue, asked.trail, asked.service]), wanting);
   into(service, asked.service, running);
   into(searches, asked.service, searched);
-  into(shown, Promise.all([ask("Memories", { sort: "USED", first: 1000 }, signal), ask("Trust", {}, signal)]), ([{ memories }, { trust }]) => helped(memories, trust));
+  into(cost, asked.service, tokens);
+  into(shown, Promise.all([ask("Memories", { sort: "USED", first: 1000 }, signal), ask("Trust", {}, signal)]), ([{ memories }, { trust }]) => [helped(memories, trust), trustControl(trust)]);
   into(audit, Promise.all([asked.trail, asked.memories]).then(([entries, memories]) => trail(entries, memories, signal)), (shown) => shown);
   into(modules, Promise.all([ask("Atlas", { edges: 0 }, signal), asked.memories]), ([{ atlas }, memories]) => coverage(atlas.columns, memories));
 }

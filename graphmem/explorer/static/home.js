@@ -5,6 +5,8 @@ import { fill, h } from "./dom.js";
 import { card, chip, day, failure, fileLink, into, link, listing, table, to } from "./parts.js";
 import { atlas, mapView } from "./mapview.js";
 import { homeSemantics } from "./semantics.js";
+import { tour } from "./tour.js";
+import { tokens } from "./trust.js";
 import { words } from "./words.js";
 
 export async function show(page, parameters, signal) {
@@ -36,7 +38,8 @@ export async function show(page, parameters, signal) {
     return project;
   });
   const mapAsked = atlas(signal);
-  into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal)]), ([project, { reviewQueue }]) => brief(project.state, reviewQueue));
+  tour();
+  into(health, Promise.all([projectAsked, ask("ReviewQueue", { first: 1 }, signal), ask("Health", {}, signal)]), ([project, { reviewQueue }, answer]) => brief(project.state, reviewQueue, answer.health));
   into(learnt, ask("Memories", { sort: "NEWEST", first: 6 }, signal), ({ memories }) =>
     memories.edges.length ? listing(memories.edges.map(({ node }) => [link(to("memories", { id: node.shortId }), node.title), " ", chip(node.type), " ", day(node.createdAt)])) : h("p.hint", null, words.none));
   try {
@@ -67,13 +70,14 @@ export async function show(page, parameters, signal) {
   }
 }
 
-function brief(state, queue) {
+function brief(state, queue, service) {
   const said = words.state[state.state];
   const text = typeof said === "string" ? said : state.status === "STALE" ? said(state.staleFiles) : said(state.done, state.total);
   return h(
     "div",
     null,
     h("dl.facts", null, h("dt", null, words.health.index), h("dd", null, text), h("dt", null, words.health.memories), h("dd", null, queue.totalCount ? link(to("review"), words.health.review(queue.totalCount)) : words.review.empty)),
+    service.cost.sessions ? [h("h3", null, words.trust.tokens.title), tokens(service)] : null,
     link(to("health"), words.views.health, { class: "button" }),
   );
 }

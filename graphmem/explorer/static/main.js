@@ -4,7 +4,8 @@ import { ask, useToken, whenTokenIsWanted } from "./api.js";
 import { fill, h } from "./dom.js";
 import { failure, go, link, symbolField, to } from "./parts.js";
 import { focusPane, follow, setUp, siteClicked } from "./workspace.js";
-import { words } from "./words.js";
+import { tour } from "./tour.js";
+import { LANGUAGES, language, speak, words } from "./words.js";
 
 const VIEWS = ["home", "code", "graph", "impact", "path", "diff", "coaccess", "memories", "review", "teach", "health", "sessions", "ask", "questions"];
 const OTHERS = ["matrix", "cut", "quarter", "people", "risk", "decisions", "rules"]; // pages of "questions"
@@ -98,6 +99,7 @@ function top() {
     h("span.state", { id: "state", role: "status" }),
     panes.code,
     theme,
+    h("select", { id: "language", "aria-label": words.language, onchange: (event) => speak(event.target.value) }, Object.entries(LANGUAGES).map(([code, name]) => h("option", { value: code, lang: code, selected: code === language }, name))),
   );
 }
 
@@ -150,7 +152,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => disp
 
 /** The keys, in a box that Escape closes. */
 function keys() {
-  const box = h("dialog.keys-dialog", { "aria-label": words.keys.title }, h("h2", null, words.keys.title), h("dl.keys", null, words.keys.list.map(([key, text]) => [h("dt", null, h("kbd", null, key)), h("dd", null, text)])), h("form", { method: "dialog" }, h("button.primary", null, words.panel.close)));
+  const box = h("dialog.keys-dialog", { "aria-label": words.keys.title }, h("h2", null, words.keys.title), h("dl.keys", null, words.keys.list.map(([key, text]) => [h("dt", null, h("kbd", null, key)), h("dd", null, text)])), h("form", { method: "dialog" }, h("button.primary", null, words.panel.close), " ", h("button", { onclick: () => tour(true) }, words.tour.title)));
   box.addEventListener("close", () => box.remove());
   document.body.append(box);
   box.showModal();

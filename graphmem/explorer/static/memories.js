@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { fill, h, later } from "./dom.js";
 import { choice, day, field, go, into, link, note, to } from "./parts.js";
-import { actions, bearings, flags, provenance } from "./memory.js";
+import { actions, bearings, flags, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
 const PAGE = 30;
@@ -60,13 +60,14 @@ export async function show(page, parameters, signal) {
 
 function item(memory) {
   const told = memory.content.replace(/\.$/, ""); // a memory of one short sentence is its title
-  return h(
+  const whole = h(
     "li.memory",
     null,
     h("h3", null, link(to("memories", { id: memory.shortId }), memory.title || memory.shortId)),
-    told === memory.title ? null : h("p", null, told.length > 240 ? `${told.slice(0, 240)}…` : memory.content),
+    inPlace("p", memory, told === memory.title ? "" : told.length > 240 ? `${told.slice(0, 240)}…` : memory.content, (now) => whole.replaceWith(item(now))),
     h("p.meta", null, flags(memory), h("span.where", null, memory.files.slice(0, 3).join(", ")), day(memory.createdAt)),
   );
+  return whole;
 }
 
 async function showOne(page, id, signal) {
@@ -79,7 +80,7 @@ async function showOne(page, id, signal) {
         body,
         h("h1", null, now.title || now.shortId),
         h("p.meta", null, flags(now), h("span.where", null, now.shortId)),
-        h("blockquote.content", null, now.content),
+        inPlace("blockquote.content", now, now.content, draw),
         actions(now, draw),
         h("div.bearings", null, bearings(now)),
         h("section.card", null, h("h2", null, w.provenance), provenance(now, signal)),

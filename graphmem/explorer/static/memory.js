@@ -83,6 +83,11 @@ export const ACTS = {
   unpin: async (memory) => (await ask("Pin", { id: memory.id, on: false })).pin,
   forget: async (memory) => (await ask("Forget", { id: memory.id, hard: false }), null),
   merge: async (memory, loser) => (await ask("ResolveConflict", { winner: memory.id, loser })).resolveConflict,
+  correct: async (memory, reason, content) => {
+    await ask("Dispute", { id: memory.id, reason }); // the audit keeps why
+    const { updateMemory } = await ask("UpdateMemory", { id: memory.id, changes: { content } });
+    return (await ask("Verify", { id: updateMemory.id })).verify;
+  },
   edit: async (memory, changes) => (await ask("UpdateMemory", { id: memory.id, changes })).updateMemory,
 };
 
@@ -112,7 +117,7 @@ export function actions(memory, done) {
   const replace = (loser) => act("merge", loser);
   const buttons = {
     verify: button(w.verify, () => act("verify"), other ? "" : ".primary"),
-    dispute: button(w.dispute, () => asking(w.reason, w.dispute, (reason) => act("dispute", reason), h("input", { name: "reason" }))),
+    dispute: button(w.dispute, () => fill(place, correction(memory, act, () => fill(place)))),
     edit: button(w.edit, () => fill(place, editor(memory, (changes) => act("edit", changes), () => fill(place)))),
     pin: button(memory.status === "pinned" ? w.unpin : w.pin, () => act(memory.status === "pinned" ? "unpin" : "pin")),
     merge: other
@@ -128,6 +133,59 @@ export function actions(memory, done) {
       else announce(words.review.no_conflict);
     } else buttons[name].click();
   };
+  return element;
+}
+
+/** Why a memory is not true, and what is true instead: without the latter it is disputed, with it replaced. */
+function correction(memory, act, cancel) {
+  const w = words.memories.correct;
+  const reason = h("input", { name: "reason", list: "reasons", autocomplete: "off" });
+  const truth = h("textarea", { name: "truth", rows: 3, maxlength: 8000, placeholder: memory.content });
+  const submit = (event) => {
+    event.preventDefault();
+    const [why, text] = [reason.value.trim(), truth.value.trim()];
+    if (text && text !== memory.content) act("correct", why, text);
+    else act("dispute", why);
+  };
+  const form = h("form.editor", { onsubmit: submit }, field(words.memories.reason, reason), h("datalist", { id: "reasons" }, w.reasons.map((one) => h("option", { value: one }))), h("div.reasons", null, w.reasons.map((one) => h("button.plain", { type: "button", onclick: () => ((reason.value = one), truth.focus()) }, one))), field(w.truth, truth, w.truth_hint), h("div.buttons", null, h("button.primary", null, words.memories.dispute), h("button", { type: "button", onclick: cancel }, words.memories.cancel)));
+  setTimeout(() => reason.focus());
+  return form;
+}
+
+/**
+ * The text of a memory that is edited where it stands: click it, or Enter on it; Ctrl Enter saves, Escape leaves it.
+ * @param {function} done  told the memory as it now is.
+ */
+export function inPlace(tag, memory, shown, done) {
+  const w = words.memories;
+  const element = h(`${tag}.in-place`, null, h("span", null, shown));
+  const pen = h("button.pen", { type: "button", "aria-label": w.edit_here(memory.title), title: w.edit_here(memory.title) }, "✎");
+  const leave = () => (element.replaceChildren(h("span", null, shown), pen), pen.focus());
+  const edit = () => {
+    const text = h("textarea", { "aria-label": w.content, rows: Math.min(12, 2 + Math.ceil(memory.content.length / 90)), value: memory.content, maxlength: 8000, required: true });
+    const said = h("div", { role: "status" });
+    const save = async () => {
+      const content = text.value.trim();
+      if (!content || content === memory.content) return leave();
+      try {
+        const now = await ACTS.edit(memory, { content });
+        announce(w.saved);
+        done(now);
+      } catch (error) {
+        fill(said, failure(error));
+      }
+    };
+    text.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Escape") leave();
+      else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+    });
+    element.replaceChildren(text, h("div.buttons", null, h("button.primary", { type: "button", onclick: save }, w.save), h("button", { type: "button", onclick: leave }, w.cancel), h("span.hint", null, w.edit_keys)), said);
+    text.focus();
+  };
+  pen.addEventListener("click", edit);
+  element.addEventListener("dblclick", (event) => event.target.closest("textarea, button") || edit());
+  element.append(pen);
   return element;
 }
 

@@ -61,7 +61,7 @@ export function chip(text, kind = "") {
 
 export function certainty(confidence, rule = "") {
   const word = words.certainty(confidence);
-  return h(`span.chip.${word}`, { title: `${Math.round(100 * confidence)}%${rule ? `, ${words.rule(rule)}` : ""}` }, word);
+  return h(`span.chip.${confidence >= 0.8 ? "certain" : confidence >= 0.5 ? "likely" : "possible"}`, { title: `${Math.round(100 * confidence)}%${rule ? `, ${words.rule(rule)}` : ""}` }, word);
 }
 
 export function day(iso) {

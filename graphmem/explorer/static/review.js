@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { chip, details, failure, go, into, to } from "./parts.js";
-import { actions, bearings, provenance } from "./memory.js";
+import { actions, bearings, inPlace, provenance } from "./memory.js";
 import { words } from "./words.js";
 
 const FIRST = 50;
@@ -79,7 +79,7 @@ export async function show(page, parameters, signal) {
         }
         settle(one);
       });
-      fill(body, h("blockquote.content", null, memory.content), one.acting, bearings(memory), details(words.memories.provenance, null, false, provenance(memory, signal)));
+      fill(body, inPlace("blockquote.content", memory, memory.content, (now) => ((one.memory = now), settle(one))), one.acting, bearings(memory), details(words.memories.provenance, null, false, provenance(memory, signal)));
     };
     one.element = h("li.item", { tabindex: -1, "aria-labelledby": `review-${memory.shortId}`, onclick: () => items[at] !== one && focus(items.indexOf(one)) }, title, h("p.meta", null, reasons.map((reason) => chip(w.reason[reason] ?? reason, "possible")), chip(memory.type)), body);
     return one;

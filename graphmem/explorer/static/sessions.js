@@ -3,7 +3,8 @@
 import { ask } from "./api.js";
 import { announce, fill, h } from "./dom.js";
 import { card, chip, day, failure, into, link, listing, table, to } from "./parts.js";
-import { ACTS } from "./memory.js";
+import { ACTS, inPlace } from "./memory.js";
+import { tokens, trustControl } from "./trust.js";
 import { words } from "./words.js";
 
 const PAGE = 30;
@@ -12,7 +13,10 @@ export async function show(page, parameters, signal) {
   if (parameters.id) return showOne(page, parameters.id, signal);
   const w = words.sessions;
   const list = h("div");
-  fill(page, h("h1", null, w.title), h("p.hint", null, w.hint), list);
+  const [cost, trust] = [h("div"), h("div")];
+  fill(page, h("h1", null, w.title), h("p.hint", null, w.hint), list, h("div.grid", null, card(words.trust.tokens.title, words.trust.tokens.hint, cost), card(words.trust.title, words.trust.hint, trust)));
+  into(cost, ask("Health", {}, signal), ({ health }) => tokens(health));
+  into(trust, ask("Trust", {}, signal), (answer) => trustControl(answer.trust));
   await into(list, ask("Sessions", { limit: PAGE, offset: Number(parameters.offset ?? 0) }, signal), ({ sessions: found }) => {
     if (!found.sessions.length) return h("p.lead", null, w.none);
     const next = Number(parameters.offset ?? 0) + PAGE;
@@ -45,6 +49,7 @@ async function showOne(page, id, signal) {
       h("p", null, link(to("sessions"), `← ${w.title}`)),
       h("h1", null, named(session)),
       h("p.meta", null, chip(session.kind), chip(session.agent), chip(session.state.toLowerCase()), session.outcome ? chip(session.outcome.toLowerCase()) : null, day(session.startedAt), h("span.where", null, w.lasted(session.durationS)), named(session) === session.id ? null : h("span.where", null, session.id)),
+      record.injectedTokens || record.readTokens ? h("p.hint", null, words.trust.tokens.session(record.injectedTokens, record.readTokens)) : null,
       card(w.learnt, w.learnt_hint, lessons),
       h("div.grid", null,
         record.findings.length ? card(w.seen, null, listing(record.findings.map((one) => [chip(words.sessions.signals[one.signal] ?? plain(one.signal)), ` ${subject(one)}`, one.files.length ? h("div.where", null, one.files.join(", ")) : null]), 10)) : null,
@@ -70,10 +75,14 @@ async function showOne(page, id, signal) {
       }
     },
   }, w.undo);
-  // Each open finding by its own button, so that what was refused, or accepted already, stays as it is.
-  const open = () => [...lessons.querySelectorAll(".memory:not([data-decided]) button.primary")];
-  const all = h("button", { type: "button", onclick: () => open().forEach((one) => one.click()) }, w.accept_all(open().length));
-  if (open().length > 1) lessons.prepend(h("p", null, all));
+  // Each finding that is ticked and open by its own button, so that what was refused, or accepted already, stays as it is.
+  const open = (ticked) => [...lessons.querySelectorAll(".memory:not([data-decided])")].filter((one) => one.querySelector("button.primary") && (!ticked || one.querySelector("input")?.checked));
+  const all = h("button.primary", { type: "button", onclick: () => open(true).forEach((one) => one.querySelector("button.primary").click()) });
+  const count = () => ((all.textContent = w.save_confirmed(open(true).length)), (all.disabled = !open(true).length));
+  lessons.addEventListener("change", count);
+  lessons.addEventListener("decided", count);
+  count();
+  if (open(false).length > 1) lessons.prepend(h("p", null, all, " ", h("span.hint", null, w.save_hint)));
   if (lessons.querySelector(".actions")) lessons.append(undo);
 }
 
@@ -101,6 +110,7 @@ function lesson(one) {
       await ACTS[name]({ id: one.shortId });
       fill(said, chip(done, name === "verify" ? "certain" : ""));
       whole.dataset.decided = name;
+      whole.dispatchEvent(new Event("decided", { bubbles: true }));
       announce(done);
     } catch (error) {
       fill(said, failure(error));
@@ -109,10 +119,10 @@ function lesson(one) {
   const whole = h(
     "div.memory",
     null,
-    h("p", null, one.text || subject(one)),
+    one.shortId && one.text ? inPlace("p", { id: one.shortId, title: one.text, content: one.text }, one.text, (now) => whole.querySelector(".in-place").replaceWith(h("p", null, now.content))) : h("p", null, one.text || subject(one)),
     h("p.meta", null, chip(words.sessions.signals[one.signal] ?? plain(one.signal)), chip(words.sessions.outcomes[one.outcome] ?? plain(one.outcome)), h("span.where", null, one.why), said),
     one.shortId
-      ? h("div.actions", null, link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
+      ? h("div.actions", null, h("label.tick", null, h("input", { type: "checkbox", checked: true }), w.confirmed), link(to("memories", { id: one.shortId }), w.look, { class: "button" }), h("button.primary", { type: "button", onclick: act("verify", w.accepted) }, w.accept), h("button", { type: "button", onclick: act("forget", w.refused) }, w.refuse))
       : null,
   );
   return whole;
