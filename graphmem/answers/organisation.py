@@ -154,3 +154,4 @@ class TeamNews:
     total: Annotated[int, Doc("memories learnt, including those beyond the limit")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     knows: Annotated[list[Knows], Size(20)]
+    important: Annotated[list[Learnt], Doc("what a newcomer must know, by trust and use"), Size(10)]

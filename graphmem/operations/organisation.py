@@ -102,7 +102,7 @@ class OrganisationOperations:
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
         """Show what the team learnt in the last days, and open disputes.
 
-        It also shows who knows what. It asks this machine's copy, so it works offline.
+        It also shows who knows what, and the ten memories that a newcomer must know. It asks this machine's copy, so it works offline.
 
         Args:
             days: length of the time, up to now.

@@ -317,7 +317,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             sessions,
             learning,
             sharing,
-            Organisations(book, sharing, settings),
+            Organisations(book, sharing, memories, settings),
             PhaseWeighing(book, phases, ledger),
             SearchWeighing(graph, projections, vectors, history, weights, book.clock.now),
             health,

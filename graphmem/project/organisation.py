@@ -9,6 +9,7 @@ from graphmem.answers.organisation import Comments, OrganisationAudit
 from graphmem.errors import BadInputError, SharingError
 from graphmem.memory.redact import redact
 from graphmem.memory.validate import text as checked_text
+from graphmem.operations.memory import MemoryFilter
 from graphmem.sharing.organisation import LEVELS, STANDINGS, OrganisationDesk
 
 if TYPE_CHECKING:
@@ -16,10 +17,13 @@ if TYPE_CHECKING:
 
     from graphmem.answers.organisation import Erased, Exported, Invited, Organisation, TeamNews
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.memories import Memories
     from graphmem.project.sharing import Sharing
     from graphmem.settings import Settings
 
 COMMENT_CHARACTERS: Final = 4_000
+IMPORTANT: Final = 10  # memories for a newcomer
+TO_KNOW: Final = MemoryFilter(statuses=["pinned", "confirmed"], contaminated=False, disputed=False)
 NAME_CHARACTERS: Final = 63  # of a role in PostgreSQL
 
 
@@ -29,6 +33,7 @@ class Organisations:
 
     book: MemoryRepository
     sharing: Sharing
+    memories: Memories
     settings: Settings
 
     def found_organisation(self, url: str = "") -> Organisation:
@@ -67,7 +72,8 @@ class Organisations:
             return OrganisationAudit(desk.audit(person, limit))
 
     def team_news(self, days: int = 7, limit: int = 50) -> TeamNews:
-        return self.sharing.news(days, limit)
+        page = self.memories.memories(TO_KNOW, sort="worth", limit=IMPORTANT)
+        return self.sharing.news(days, limit, [one.id for one in page.memories])
 
     def memory_comments(self, id: str, url: str = "") -> Comments:  # noqa: A002
         row = self.book.row(id)

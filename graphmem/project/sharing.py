@@ -18,7 +18,7 @@ from graphmem.sharing.postgres import SharedLog, shown
 from graphmem.sharing.sidecar import FILE, Sidecar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from graphmem.answers.organisation import TeamNews
@@ -80,11 +80,11 @@ class Sharing:
             self._exchange.decide(row, field, side)
         return self.sharing_status()
 
-    def news(self, days: int, limit: int) -> TeamNews:
+    def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return what the team learnt; see `OrganisationOperations.team_news`."""
         if not self._side.exists:
             raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
-        return news(self.book, self._side, self._exchange, days, limit)
+        return news(self.book, self._side, self._exchange, days, limit, important)
 
     def known_key(self) -> str:
         """Return the key of this project.

@@ -12,6 +12,8 @@ from graphmem.sharing.rows import is_shared
 from graphmem.sharing.state import TEXT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from graphmem.memory.repository import MemoryRepository
     from graphmem.sharing.exchange import Exchange
     from graphmem.sharing.sidecar import Sidecar
@@ -19,14 +21,25 @@ if TYPE_CHECKING:
 FILES: Final = 3  # named for each person
 
 
-def news(repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, days: int, limit: int) -> TeamNews:
+def news(
+    repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, days: int, limit: int, important: Sequence[str] = ()
+) -> TeamNews:
     """Return memories that are new or changed, disputes, and who knows what.
 
     A memory counts as changed when its text is younger than the time asked for. Uses and confirmations do not count.
+
+    Args:
+        repository: the memories of this machine.
+        sidecar: what is known of the shared log.
+        exchange: knows the disputes.
+        days: length of the time, up to now.
+        limit: number of new or changed memories.
+        important: ids of memories that a newcomer must know; those that the team does not share are left out.
     """
     since = repository.clock.now() - timedelta(days=days)
     describer, index = repository.describer(), repository.index()
     learnt: list[Learnt] = []
+    known: dict[str, Learnt] = {}
     counts: Counter[str] = Counter()
     files: dict[str, Counter[str]] = {}
     for one in sidecar.ids():
@@ -37,11 +50,12 @@ def news(repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, day
         person = head.person if head is not None else ""
         counts[person] += 1
         files.setdefault(person, Counter()).update(describer.name(link) for link in index.about(one) if link.label == "File")
+        known[one] = Learnt(one, row.short_id, row.title, row.type, person, row.valid_from.isoformat(), row.created_at >= since)
         if row.valid_from >= since:
-            is_new = row.created_at >= since
-            learnt.append(Learnt(one, row.short_id, row.title, row.type, person, row.valid_from.isoformat(), is_new))
+            learnt.append(known[one])
     learnt.sort(key=lambda found: (found.at, found.id), reverse=True)
     knows = [
         Knows(person, count, [name for name, _ in files[person].most_common(FILES)]) for person, count in counts.most_common() if person
     ]
-    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), exchange.disagreements(), knows)
+    to_know = [known[one] for one in important if one in known]
+    return TeamNews(since.isoformat(), learnt[:limit], len(learnt), exchange.disagreements(), knows, to_know)

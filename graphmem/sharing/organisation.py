@@ -261,7 +261,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def _refusal(self, what: str, error: Any) -> SharingError:
         if error.sqlstate == REFUSED:
             return SharingError(error.diag.message_primary or what, reason="forbidden")
-        if error.sqlstate in ("42501", "23505"):  # a right that is missing, or a name that is taken
+        if (error.sqlstate or "").startswith(("42", "23")):  # a right that is missing, a reserved or taken name
             return SharingError(f"{what}: {error.diag.message_primary}", reason="forbidden")
         return refusal(what, error)
 

@@ -49,6 +49,29 @@ def test_a_server_exchanges_by_itself_and_leaves_the_engine_at_rest(opened, url)
     assert not ben.rest(0.0), "an exchange of nothing opened the engine"
 
 
+def test_the_news_say_who_taught_what(opened, url) -> None:
+    ann, ben = opened("Ann", url), opened("Ben", url)
+    told = ann.remember("Carts expire after a day.", source="user_taught", files=["shop/cart.py"]).memory
+    ann.remember("I dislike tabs in this project.", source="user_taught", visibility="personal")
+    ann.sync_memories(key="shop")
+    ben.sync_memories(key="shop")
+    ann.update_memory(told.id, content="Carts expire after an hour.")
+    ben.update_memory(told.id, content="Carts expire after a week.")
+    ben.remember("Totals are rounded once, at the end.", source="user_taught")
+    ann.sync_memories()
+    ben.sync_memories()
+    found = ben.team_news(days=1)
+    assert {(one.title, one.person, one.is_new) for one in found.learnt} == {
+        ("Carts expire after an hour", "Ann", True),
+        ("Carts expire after a week", "Ben", True),
+        ("Totals are rounded once, at the end", "Ben", True),
+    }
+    assert [one.field for one in found.disagreements] == ["text"]
+    assert [one.title for one in found.important] == ["Totals are rounded once, at the end"]  # the others are disputed
+    assert {one.person: (one.memories, one.files) for one in found.knows}["Ann"] == (1, ["shop/cart.py"])
+    assert ben.team_news(days=1, limit=1).total == 3
+
+
 def test_offline_nothing_is_lost_and_the_status_says_why(opened, url) -> None:
     ann = opened("Ann", url)
     ann.remember("Carts expire after a day.", source="user_taught")

@@ -91,6 +91,10 @@ def team_news(output: Output, found: TeamNews) -> None:
             (f"  {one.type}, {one.person}, {one.at[:10]}{'' if one.is_new else ', changed'}", common.DIM),
         )
     disagreements(output, found.disagreements)
+    if found.important:
+        output.line(("most trusted and used:", common.HEADING))
+    for one in found.important:
+        output.line(f"  #{one.short_id} {one.title}", (f"  {one.type}, {one.person}", common.DIM))
     if found.knows:
         output.line(("who knows what:", common.HEADING))
     for person in found.knows:
