@@ -71,6 +71,9 @@ def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, 
     assert "Ben knows: Prices are whole cents" in said
     assert "Ann says: Prices are whole cents; taxes are rounded for each line." in said
     assert "Ben says: Prices are whole cents; taxes are rounded once for each order." in said
+    assert "Ann sees: The site moves to another host in May." in said
+    assert "Cem sees: Titles of pages are escaped by the caller." in said
+    assert "Cem sees: The site moves" not in said
     assert "Ann knows: Prices are whole cents; taxes are rounded once for each order." in said
 
 

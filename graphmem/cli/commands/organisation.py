@@ -59,7 +59,8 @@ def try_(
 ) -> None:
     """Show sharing on a PostgreSQL database that is started for it.
 
-    Ann and Ben have a machine each and work on two example projects. Everything is in a temporary directory, which is removed at the end.
+    Ann and Ben have a machine each and work on two example projects. Then a second database gets people and roles.
+    Everything is in a temporary directory, which is removed at the end.
     """
     from graphmem.sharing.local_postgres import LocalPostgres
 
@@ -73,6 +74,7 @@ def try_(
             url = server.make("organisation")
             output.line("A PostgreSQL was started for this example. It listens on a socket alone.")
             _story(output, Path(folder), url)
+            _people(output, Path(folder), server.make("people"))
             if not once:
                 with contextlib.suppress(KeyboardInterrupt):
                     output.line()
@@ -135,6 +137,27 @@ def _story(output: Output, folder: Path, url: str) -> None:
         output.line()
         output.line(("3. The database has both projects", SHOWN))
         output.rows([(one.name, plural(one.operations, "operation")) for one in log.projects()], indent=3)
+
+
+def _people(output: Output, folder: Path, url: str) -> None:
+    """Give a database people, and print what two of them see."""
+    from graphmem.sharing.organisation import OrganisationDesk
+
+    key, addresses = "example:site", {}
+    with OrganisationDesk(url, new=True) as desk:
+        desk.found()
+        for person, team in (("Ann", "core"), ("Cem", "")):
+            addresses[person] = desk.invite(person.lower(), person, team=team, project=key, level="write", admin=False).address
+    output.line()
+    output.line(("4. Another database has people: Ann is in the team core, Cem is not", SHOWN))
+    with _machine(folder / "people", "site", "Ann") as ann, _machine(folder / "people", "site", "Cem") as cem:
+        ann.remember("Titles of pages are escaped by the caller.", "gotcha", source="user_taught")
+        ann.remember("The site moves to another host in May.", "decision", source="user_taught", visibility="team")
+        ann.sync_memories(addresses["Ann"], key)
+        cem.sync_memories(addresses["Cem"], key)
+        for person, machine in (("Ann", ann), ("Cem", cem)):
+            for hit in machine.memories().memories:
+                output.line(f"   {person} sees: {hit.content}")
 
 
 @contextlib.contextmanager
