@@ -11,6 +11,9 @@ from graphmem.resolution.project import Project
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
 from graphmem.runtime.faults import fault
 
+MAX_IMPLEMENTED: Final = 8
+"""Most methods that a call on a type of a library may mean."""
+
 MAX_OVERRIDES: Final = 40
 """Maximum number of overriding methods that become edges of one call. Beyond it, only OVERRIDES edges exist."""
 
@@ -24,6 +27,8 @@ class Hierarchy:
         self._bases: dict[str, dict[Symbol, tuple[Symbol, ...]]] = {}  # path -> class -> direct bases in the project
         self.inputs: dict[str, frozenset[int]] = {}  # path -> the inputs and groups from which these bases were read
         self._below: dict[Symbol, set[Symbol]] = {}  # class -> its direct subclasses
+        self._outside: dict[str, dict[Symbol, frozenset[str]]] = {}  # path -> class -> the types and packages of its bases in libraries
+        self._implementing: dict[str, set[Symbol]] = {}  # such a type or package -> the classes
         inference.below = self.below
 
     def refresh(self, stale: set[int], changed: Iterable[str]) -> set[int]:
@@ -37,6 +42,8 @@ class Hierarchy:
         solver = self.project.solver
         for path in sorted(again):
             before = self._bases.pop(path, {})
+            before_outside = self._outside.pop(path, {})
+            after_outside: dict[Symbol, frozenset[str]] = {}
             self.inputs.pop(path, None)
             after: dict[Symbol, tuple[Symbol, ...]] = {}
             entry = self.project.files.get(path)
@@ -45,12 +52,17 @@ class Hierarchy:
                 try:
                     for symbol in entry.symbols:
                         if symbol.kind in CLASS_KINDS:
-                            bases = tuple(base for base in self.inference.bases(symbol) if isinstance(base, Symbol))
-                            after[symbol] = (*bases, *rules_of(entry).satisfied(self.inference, symbol))
+                            bases = self.inference.bases(symbol)
+                            own = tuple(base for base in bases if isinstance(base, Symbol))
+                            after[symbol] = (*own, *rules_of(entry).satisfied(self.inference, symbol))
+                            if len(own) < len(bases) and rules_of(entry).standard_packages:
+                                outside = [(base[1], base[2]) for base in bases if not isinstance(base, Symbol)]
+                                after_outside[symbol] = frozenset(name for base in outside for name in _outside_names(*base))
                 except Exception as error:  # noqa: BLE001 - resolving the file meets it again, and says so
                     fault(error, "finding the bases of its classes", path)
-                    after = {}
+                    after, after_outside = {}, {}
                 self._bases[path] = after
+                self._outside[path] = after_outside
                 self.inputs[path] = frozenset(reads)
                 self.project.shelf.trim()
             for symbol in before.keys() | after.keys():
@@ -60,7 +72,36 @@ class Hierarchy:
                 for base in new - old:
                     self._below.setdefault(base, set()).add(symbol)
                 different |= {self.project.key("subclasses", base.id) for base in old ^ new}
+            for symbol in before_outside.keys() | after_outside.keys():
+                was, now = before_outside.get(symbol, frozenset()), after_outside.get(symbol, frozenset())
+                for name in was - now:
+                    self._implementing[name].discard(symbol)
+                for name in now - was:
+                    self._implementing.setdefault(name, set()).add(symbol)
+                different |= {self.project.key("subclasses", name) for name in was ^ now}
         return different
+
+    def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:
+        """Return the methods of a name that a type of a library may have.
+
+        They belong to the classes that extend the type. Where none of these has the method, classes that extend other types of the
+        package count: one of those may extend the type in turn. Empty when there are more than `MAX_IMPLEMENTED`.
+        """
+        in_tests = self.project.files[caller.path].in_tests
+        for outside in _outside_names(package, dotted):
+            self.project.touch("subclasses", outside)
+            found: dict[Symbol, None] = {}
+            for symbol in sorted(self._implementing.get(outside, ()), key=lambda one: one.place):
+                for child in (symbol, *self.below(symbol)):
+                    if child.index >= 0 and (in_tests or not self.project.files[child.path].in_tests):
+                        owner = self.inference.owner(child, name)
+                        if isinstance(owner, Symbol):
+                            found.update(dict.fromkeys(self.inference.functions(owner, name)))
+            public = [symbol for symbol in found if "private" not in self.project.definition(symbol).modifiers]
+            chosen = [symbol for symbol in public if not self.project.files[symbol.path].in_tests] or public
+            if chosen:
+                return [symbol for symbol in chosen if symbol is not caller] if len(chosen) <= MAX_IMPLEMENTED else []
+        return []
 
     def below(self, symbol: Symbol) -> Sequence[Symbol]:
         """Return all direct and indirect subclasses, sorted by place."""
@@ -132,3 +173,8 @@ class Hierarchy:
                     return ()
         chosen = running if running or self.is_made(owner) else found
         return tuple(chosen) if len(chosen) <= MAX_OVERRIDES else ()
+
+
+def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
+    """Return the names of a type of a library and of its package."""
+    return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

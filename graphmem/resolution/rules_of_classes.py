@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from graphmem.parsing.facts import NAME, SELF, SUPER
@@ -48,6 +48,12 @@ class ClassRules:
     """Methods of a descriptor that run on use, by `read` and `write`.
 
     The descriptor is a class attribute, used through an object.
+    """
+
+    standard_packages: Collection[str] = ()
+    """First parts of the names of packages whose types the project rarely extends.
+
+    A call on a type of another library leads to the classes that extend the type. It leads nowhere if this is empty.
     """
 
     interfaces_are_structural: bool = False

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _KEYS: Final = frozenset(
     {
         *("group", "shares", "imports", "separator", "dots", "endings", "module_returns"),
-        *("library", "types", "functions", "common", "containers", "transparent", "element", "keep"),
+        *("library", "standard", "types", "functions", "common", "containers", "transparent", "element", "keep"),
         *(
             "conversions",
             "extensions",
@@ -115,6 +115,7 @@ class ScopedRules(PackageRules):
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
         self.builtin_package = Package(table.get("library", spec.name))
+        self.standard_packages = frozenset(table.get("standard", ()))
         self.constructors = tuple(table.get("constructors", ()))
         self.class_scope_is_visible = bool(table.get("implied_this"))
         self.this_is_implied = bool(table.get("implied_this"))
@@ -422,7 +423,7 @@ class ScopedRules(PackageRules):
         return not self.has_overloads or len(first.parameters) == len(second.parameters)
 
     def this(self, inference: Inference, entry: FileEntry, scope: int) -> Type:
-        """Return the type of the receiver; in the body of a class it may be the class."""
+        """Return the type of the receiver, in a class body the class itself."""
         around = entry.enclosing(scope, CLASS_KINDS)
         if around > 0 and self.is_on_class(entry, scope, around):
             return one((CLASS, entry.symbols[around], False))

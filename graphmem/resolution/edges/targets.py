@@ -31,6 +31,7 @@ from graphmem.resolution.types import (
     SUPEROBJ,
     TUP,
     Atom,
+    ExtInstance,
     Receiver,
     SuperObject,
     Type,
@@ -50,6 +51,12 @@ UNLIKELY_OVERRIDE: Final = 0.55
 
 ONE_FAMILY: Final = 0.65
 """Confidence in each of several methods of one name that override one another."""
+
+IMPLEMENTING: Final = 0.65
+"""Confidence in the only method that implements what a library's type declares."""
+
+SHARED_AMONG: Final = 1.5
+"""Confidence that several implementing methods share."""
 
 HANDED_BACK: Final = 0.7
 """Confidence in the method of a class that was passed to a library.
@@ -158,6 +165,10 @@ class Targets:
             if back is not None:
                 for target in self.of_attribute((INST, back, False), name, "inferred_type", caller):
                     yield target._replace(confidence=HANDED_BACK)
+            elif atom[0] == EXTI and self._may_be_implemented(atom):
+                implementing = self.hierarchy.implementing(atom[1], atom[2], name, caller)
+                likely = IMPLEMENTING if len(implementing) < 2 else min(UNLIKELY_OVERRIDE, round(SHARED_AMONG / len(implementing), 3))
+                yield from (Target(symbol, None, "override", likely) for symbol in implementing)
         else:
             yield from self.of_value(value, how, caller, name)
 
@@ -170,6 +181,12 @@ class Targets:
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
             return ()
         return rules.sibling_owners(self.inference, atom[1], name)
+
+    def _may_be_implemented(self, atom: ExtInstance) -> bool:
+        """Whether classes of the project may extend the type of a library."""
+        standard = rules_of(self.entry).standard_packages
+        _, package, dotted, _ = atom
+        return bool(standard and dotted) and package != rules_of(self.entry).builtin_package and package.partition(".")[0] not in standard
 
     def extension(self, symbol: Symbol, rule: str) -> Target:
         """Return the target of a call of an extension on an object."""

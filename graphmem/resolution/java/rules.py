@@ -82,6 +82,7 @@ class JavaRules(PackageRules):
 
     name = Language("java")
     builtin_package = Package("java.lang")
+    standard_packages = frozenset({"java", "javax", "jdk"})
     builtin_types: ClassVar = frozenset([*PRIMITIVES, *_LANG])
     constructors = (CONSTRUCTOR,)
     class_scope_is_visible = True
