@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import uuid
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from graphmem.sharing.local_postgres import LocalPostgres
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 TIMED: Final = 200  # readings of one page
+PUSHED: Final = 1_000  # operations in one transaction
 
 
 def main() -> int:
@@ -50,13 +52,15 @@ def main() -> int:
         result["acts"] = sum(1 for _ in example.acts())
         result["walls"], result["unnoticed"] = len(WALLS), [wall for wall in WALLS if not any(example.without(wall))]
         result["page_ms"] = {name: round(1000 * value, 2) for name, value in _page_times(example).items()}
+        result["push_ms"] = {name: round(value, 2) for name, value in _push_times(server, example).items()}
         example.close()
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
     counted = {name: len(value) if isinstance(value, list) else value for name, value in result.items()}
-    report.table(["", ""], [(name, value) for name, value in counted.items() if name != "page_ms"])
+    report.table(["", ""], [(name, value) for name, value in counted.items() if not name.endswith("_ms")])
     report.table(["page of 100 operations", "p50 ms"], list(result["page_ms"].items()))
+    report.table(["push, for each operation", "ms"], list(result["push_ms"].items()))
     report.publish("organisation", result, given.out)
     return 1 if result["leaks"] or result["forgeries"] or result["unnoticed"] else 0
 
@@ -79,6 +83,25 @@ def _page_times(example: Any) -> dict[str, float]:
                     db.execute(read, (project,)).fetchall()
             times.append(time.perf_counter() - begun)
         found[name] = sorted(times)[TIMED // 2]
+    return found
+
+
+def _push_times(server: LocalPostgres, example: Any) -> dict[str, float]:
+    """Return the time of one pushed memory, without and with people."""
+    from graphmem.sharing.organisation import OrganisationDesk
+    from graphmem.sharing.postgres import SharedLog
+
+    open_url, people_url = server.make("open"), server.make("people")
+    with OrganisationDesk(people_url, new=True) as desk:
+        desk.found()
+        address = desk.invite("pusher", "Pusher", team="", project="git:push", level="write", admin=False).address
+    found = {}
+    for name, url in (("open", open_url), ("people", address)):
+        ops = [example.body(str(uuid.uuid4()), f"Words {number}.") for number in range(PUSHED)]
+        with SharedLog(url, "git:push") as log:
+            begun = time.perf_counter()
+            log.push(ops)
+            found[name] = 1000 * (time.perf_counter() - begun) / PUSHED
     return found
 
 

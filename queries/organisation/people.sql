@@ -393,8 +393,7 @@ BEGIN
     UNION ALL SELECT jsonb_build_object('kind', 'role', 'row', to_jsonb(r)) FROM graphmem.access r WHERE r.person = p
     UNION ALL SELECT jsonb_build_object('kind', 'memory', 'row', to_jsonb(r)) FROM graphmem.memory r WHERE r.owner = p
     UNION ALL SELECT jsonb_build_object('kind', 'operation', 'project', r.project, 'seq', r.seq, 'at', r.at, 'author', r.person,
-        'body', convert_from(r.body, 'UTF8')::jsonb) FROM graphmem.op r
-      WHERE r.author = p OR EXISTS (SELECT FROM graphmem.memory m WHERE m.owner = p AND m.project = r.project AND m.id = r.memory)
+        'body', convert_from(r.body, 'UTF8')::jsonb) FROM graphmem.op r WHERE r.author = p
     UNION ALL SELECT jsonb_build_object('kind', 'comment', 'row', to_jsonb(r)) FROM graphmem.comment r WHERE r.author = p
     UNION ALL SELECT jsonb_build_object('kind', 'exchange', 'row', to_jsonb(r)) FROM graphmem.seen r WHERE r.person = p
     UNION ALL SELECT jsonb_build_object('kind', 'audit', 'row', to_jsonb(r)) FROM graphmem.audit r

@@ -10,6 +10,7 @@ import pytest
 
 from graphmem.errors import SharingError
 from graphmem.sharing.organisation import OrganisationDesk
+from graphmem.sharing.postgres import SharedLog
 from machines import KEY, Machine
 from organisations import WALLS, Example
 
@@ -96,6 +97,30 @@ def test_a_teams_memory_stays_in_the_team_and_names_are_true(team) -> None:
     desk.set_member("core", login(ben), "none")
     assert ben.sync().forgotten == 2
     assert for_core.id not in ben.rows()
+
+
+def test_a_memory_that_is_shown_during_an_exchange_arrives_whole(team) -> None:
+    desk, ann, _, cem = team
+    told = ann.say("The discount is a secret of the team.", visibility="team")
+    ann.sync()
+    ann.say("Carts expire after a day.")  # Cem has read up to this
+    ann.sync()
+    cem.sync()
+
+    class Late(SharedLog):
+        def pull(self, after):
+            if login(cem) not in desk.people().teams[0].members:
+                desk.set_member("core", login(cem), "member")
+                ann.gm.note_use([told.id])
+                ann.sync()
+            return super().pull(after)
+
+    with Late(cem.url, KEY) as log:
+        cem.exchange.run(log)
+    cem.sync()
+    row = cem.rows()[told.id]
+    assert (row.content, row.used_count) == ("The discount is a secret of the team.", 1)
+    assert cem.sync().pulled == 0
 
 
 def test_what_a_rule_forbids_waits_and_the_rest_is_sent(team) -> None:
