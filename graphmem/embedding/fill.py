@@ -7,7 +7,9 @@ equal text share a vector.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -48,6 +50,8 @@ def fill(
     on_vectors: Callable[[Sequence[str], F32], None],
     on_progress: Callable[[int, int], None],
     stopped: Callable[[], bool],
+    threads: Callable[[], int] = lambda: 1,
+    step_back: Callable[[], None] = lambda: None,
 ) -> FillResult:
     """Compute and store missing vectors.
 
@@ -59,6 +63,8 @@ def fill(
         on_vectors: receives text hashes and vectors, float32 (n, dim), after every write.
         on_progress: receives (done, wanted) after every write.
         stopped: called before every batch; True stops after finished vectors are written.
+        threads: called before every window; returns how many threads encode. Used if the embedder `is_parallel`.
+        step_back: called before every text or batch, in the encoding threads; may wait.
 
     Raises:
         EmbedderError: the model failed. Finished vectors are stored.
@@ -81,11 +87,12 @@ def fill(
         parts: list[F32] = []
         halted = False
         try:
-            for at in range(0, len(hashes), BATCH):
-                halted = stopped()
-                if halted:
-                    break
-                parts.append(_checked(embedder, [texts[key] for key in hashes[at : at + BATCH]]))
+            with _encoding(embedder, threads, step_back) as (encode, batch):
+                for at in range(0, len(hashes), batch):
+                    halted = stopped()
+                    if halted:
+                        break
+                    parts.append(encode([texts[key] for key in hashes[at : at + batch]]))
         finally:
             if parts:
                 vectors = np.concatenate(parts)
@@ -103,6 +110,28 @@ def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
     """Table of (text_hash, vector) in the store's format."""
     flat = pa.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
     return pa.table({"text_hash": pa.array(hashes, pa.string()), "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
+
+
+@contextmanager
+def _encoding(
+    embedder: Embedder, threads: Callable[[], int], step_back: Callable[[], None]
+) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
+    """Yield a function that encodes texts, and how many it should get."""
+
+    def together(texts: list[str]) -> F32:
+        step_back()
+        return _checked(embedder, texts)
+
+    if not getattr(embedder, "is_parallel", False):
+        yield together, BATCH
+        return
+    count = threads()
+    with ThreadPoolExecutor(count, "graphmem-encode") as pool:
+
+        def singly(texts: list[str]) -> F32:
+            return np.concatenate(list(pool.map(lambda text: together([text]), texts)))
+
+        yield singly, BATCH * count
 
 
 def _checked(embedder: Embedder, texts: list[str]) -> F32:

@@ -79,6 +79,11 @@ class QuantisedEmbedder:
         return True
 
     @property
+    def is_parallel(self) -> bool:
+        """Always True: several threads may encode, each one text at a time."""
+        return True
+
+    @property
     def max_tokens(self) -> int:
         """Number of tokens of a text that the model reads."""
         return self._max_tokens

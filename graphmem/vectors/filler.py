@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.embedding.choose import Server, choose, for_model
 from graphmem.embedding.fill import FillResult, fill
+from graphmem.embedding.idle import IdleProcessors, processors
 from graphmem.model import IndexProgress
 from graphmem.runtime.faults import unraised
 from graphmem.runtime.heap import give_back
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
     from graphmem.store.base import GraphStore
 
 _NAMED: Final = "vector_model."  # with a model id: store meta that says which folder or cached name the model has
+
+ANSWER_S: Final = 0.1  # after a question began, in which vectors step back
+PATIENCE_S: Final = 0.5  # a text waits no longer than this for questions
+STEP_S: Final = 0.01
 
 _log = logging.getLogger(__name__)
 
@@ -71,6 +77,8 @@ class VectorFiller:
         self._wanted = False  # background filling was started: resume after each index run
         self._failure = ""
         self._may_pass = False  # the failure: the system had too little of something
+        self._asked = -ANSWER_S  # when the last question began
+        self._most_threads = settings.workers or processors()
         self._choosing = threading.RLock()  # of the fields below
         self._opened = False
         self._book: MemoryRepository | None = None
@@ -93,6 +101,7 @@ class VectorFiller:
         Args:
             model_id: id of the model of the caller's vectors; "" for the model that answers now.
         """
+        self._asked = time.monotonic()
         with self._choosing:
             self._open()
             serving = self._switch.old if self._switch is not None else self._embedder
@@ -259,9 +268,17 @@ class VectorFiller:
             on_vectors=self._projections.add_vectors,
             on_progress=tell,
             stopped=self._stopping.is_set,
+            threads=IdleProcessors(self._most_threads).threads,
+            step_back=self._step_back,
         )
         self._forget_unused()
         return result
+
+    def _step_back(self) -> None:
+        """Wait while a question is probably being answered, for a while."""
+        end = time.monotonic() + PATIENCE_S
+        while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
+            time.sleep(min(STEP_S, end - now))
 
     def _finish(self, switch: ModelSwitch) -> None:
         """Switch code and memories to the new model; delete the old vectors."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -69,6 +71,30 @@ def test_batches_are_small_and_of_like_length(store, chunks):
     assert max(map(len, embedder.batches)) == filling.BATCH
     lengths = [len(text) for batch in embedder.batches for text in batch]
     assert lengths == sorted(lengths)
+
+
+def test_threads_encode_single_texts_into_the_same_vectors_and_step_back_before_each(store, chunks, small_windows):
+    class Parallel(Watched):
+        is_parallel = True
+
+    embedder, told, names = Parallel(), {}, []
+    result = fill(
+        store,
+        embedder,
+        [(row.id, row.text_hash) for row in chunks],
+        frozenset(),
+        on_vectors=lambda keys, vectors: told.update(zip(keys, vectors, strict=True)),
+        on_progress=lambda *_: None,
+        stopped=lambda: False,
+        threads=lambda: 3,
+        step_back=lambda: names.append(threading.current_thread().name),
+    )
+    assert result == (29, 29, False)
+    assert {len(batch) for batch in embedder.batches} == {1}
+    assert len(names) == 29
+    assert all(name.startswith("graphmem-encode") for name in names)
+    for row in chunks:
+        assert np.allclose(told[row.text_hash], HashedEmbedder(8).encode([embedded_text(row.prefix, row.text)])[0])
 
 
 def test_the_most_wanted_come_first(store, chunks, small_windows):

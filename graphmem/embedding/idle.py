@@ -1,0 +1,66 @@
+"""Find out how many processors nothing else uses.
+
+Vectors are made in the background, so they should use idle processors and leave busy ones alone. The number follows from what the
+process got since the last look and what the machine had left.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+GOT: Final = 0.8  # with a smaller part of its threads' time, the process competes with others
+NEARLY: Final = 0.25  # part of a processor: so much less than a whole one still counts as idle
+_STAT: Final = Path("/proc/stat")
+
+
+class Moment(NamedTuple):
+    """Seconds on three clocks."""
+
+    wall: float
+    own: float  # processor time of this process
+    idle: float  # of all processors
+
+
+class IdleProcessors:
+    """How many threads have processors, from one look to the next.
+
+    Args:
+        most: upper limit.
+        now: reads the clocks.
+    """
+
+    def __init__(self, most: int, now: Callable[[], Moment] | None = None) -> None:
+        self._most = most
+        self._now = now or _moment
+        self._threads = 1
+        self._last = self._now()
+
+    def threads(self) -> int:
+        """Return how many threads to use until the next call."""
+        last, self._last = self._last, self._now()
+        wall = self._last.wall - last.wall
+        if wall > 0:
+            own, idle = (self._last.own - last.own) / wall, (self._last.idle - last.idle) / wall
+            if own < GOT * self._threads:
+                self._threads = max(1, self._threads - 1)
+            else:
+                self._threads = min(self._most, self._threads + int(idle + NEARLY))
+        return self._threads
+
+
+def processors() -> int:
+    """Return the number of processors this process may use."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def _moment() -> Moment:
+    try:
+        fields = _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()
+        idle = int(fields[4]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        idle = 0.0
+    return Moment(time.monotonic(), time.process_time(), idle)
