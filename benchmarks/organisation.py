@@ -14,7 +14,6 @@ import signal
 import sys
 import tempfile
 import time
-import uuid
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +51,7 @@ def main() -> int:
         result["acts"] = sum(1 for _ in example.acts())
         result["walls"], result["unnoticed"] = len(WALLS), [wall for wall in WALLS if not any(example.without(wall))]
         result["page_ms"] = {name: round(1000 * value, 2) for name, value in _page_times(example).items()}
-        result["push_ms"] = {name: round(value, 2) for name, value in _push_times(server, example).items()}
+        result["push_ms"] = {name: round(value, 2) for name, value in _push_times(server).items()}
         example.close()
     finally:
         server.stop()
@@ -86,10 +85,11 @@ def _page_times(example: Any) -> dict[str, float]:
     return found
 
 
-def _push_times(server: LocalPostgres, example: Any) -> dict[str, float]:
+def _push_times(server: LocalPostgres) -> dict[str, float]:
     """Return the time of one pushed memory, without and with people."""
     from graphmem.sharing.organisation import OrganisationDesk
     from graphmem.sharing.postgres import SharedLog
+    from organisations import memory_op
 
     open_url, people_url = server.make("open"), server.make("people")
     with OrganisationDesk(people_url, new=True) as desk:
@@ -97,7 +97,7 @@ def _push_times(server: LocalPostgres, example: Any) -> dict[str, float]:
         address = desk.invite("pusher", "Pusher", team="", project="git:push", level="write", admin=False).address
     found = {}
     for name, url in (("open", open_url), ("people", address)):
-        ops = [example.body(str(uuid.uuid4()), f"Words {number}.") for number in range(PUSHED)]
+        ops = [memory_op(f"Words {number}.") for number in range(PUSHED)]
         with SharedLog(url, "git:push") as log:
             begun = time.perf_counter()
             log.push(ops)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -12,7 +14,7 @@ from graphmem.errors import SharingError
 from graphmem.sharing.organisation import OrganisationDesk
 from graphmem.sharing.postgres import SharedLog
 from machines import KEY, Machine
-from organisations import WALLS, Example
+from organisations import WALLS, Example, memory_op
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +205,24 @@ def test_one_person_is_exported_and_erased_everywhere(team) -> None:
     assert b'"Ann"' not in everything
     assert b"Ann says zanzibar" not in everything
     assert [one.action for one in desk.audit("", 1)] == ["erase person"]
+
+
+def test_people_who_push_at_once_get_numbers_without_holes(url) -> None:
+    rounds, people = 10, ("ann", "ben", "cem", "dan")
+    mark = uuid.uuid4().hex[:8]
+    with OrganisationDesk(url, new=True) as desk:
+        desk.found()
+        addresses = [desk.invite(f"{one}_{mark}", one, team="", project=KEY, level="write", admin=False).address for one in people]
+        ready = threading.Barrier(len(people))
+
+        def push(address):
+            with SharedLog(address, KEY) as log:
+                ready.wait(30)
+                return [log.push([memory_op(), memory_op()]) for _ in range(rounds)]
+
+        with ThreadPoolExecutor(len(people)) as pool:
+            numbers = [number for pushes in pool.map(push, addresses) for one in pushes for number in one.values()]
+        assert sorted(numbers) == list(range(1, 2 * rounds * len(people) + 1))
+        assert {one.operations for one in desk.people().people} == {2 * rounds}
+        for one in desk.people().people:
+            desk.erase(one.login)

@@ -60,6 +60,12 @@ WALLS = {
 }
 
 
+def memory_op(text="Words of a memory.", memory="", person="somebody else", **parts):
+    """Return an operation that makes a memory, in another's name."""
+    sets = {"text": Write([text, AT]), **parts.pop("set", {})}
+    return Op(str(uuid.uuid4()), "d", 1, person, AT, memory or str(uuid.uuid4()), sets, is_new=True)._replace(**parts)
+
+
 @dataclass
 class Somebody:
     login: str
@@ -149,11 +155,6 @@ class Example:
         finally:
             if self.db.info.transaction_status != psycopg.pq.TransactionStatus.INERROR:
                 self.db.execute("RESET SESSION AUTHORIZATION")
-
-    def body(self, memory, text="Words of a memory.", person="somebody else", **parts):
-        one = str(uuid.uuid4())
-        sets = {"text": Write([text, AT]), **parts.pop("set", {})}
-        return Op(one, "d", 1, person, AT, memory, sets, is_new=True)._replace(**parts)
 
     def insert(self, project, op):
         self.db.execute(
@@ -261,16 +262,15 @@ class Example:
             return act
 
         owner = next(one for one in self.people if one.login == known.owner)
-        fresh = lambda: str(uuid.uuid4())  # noqa: E731
-        yield "write in another's name", named(writer, self.body(fresh(), person=owner.name))
+        yield "write in another's name", named(writer, memory_op(person=owner.name))
         yield (
             "quote words that another did not write",
-            named(writer, self.body(fresh(), person=owner.name, of=known.op, set={"text": Write(["Other words.", AT], auto=True)})),
+            named(writer, memory_op(person=owner.name, of=known.op, set={"text": Write(["Other words.", AT], auto=True)})),
         )
-        yield "quote and decide", named(writer, self.body(fresh(), person=owner.name, of=known.op, set={"type": Write("decision")}))
+        yield "quote and decide", named(writer, memory_op(person=owner.name, of=known.op, set={"type": Write("decision")}))
         columns = "INSERT INTO graphmem.op (project, seq, id, device, person, memory, body, author) "
         columns += "SELECT %s, 99999, gen_random_uuid(), 'd', %s, %s, %s, id"
-        forged = encoded(self.body(known.id))
+        forged = encoded(memory_op(memory=known.id))
         yield (
             "set the author",
             runs(writer, f"{columns} FROM graphmem.person WHERE name = %s", known.project, owner.name, known.id, forged, owner.name),
@@ -279,22 +279,25 @@ class Example:
         yield "delete an operation", runs(writer, "DELETE FROM graphmem.op")
         yield "make oneself an administrator", runs(writer, "UPDATE graphmem.person SET is_admin = true")
         yield "show a memory to all", runs(writer, "UPDATE graphmem.memory SET visibility = 'organization'")
-        yield "write as a reader", inserts(reader, read_only, self.body(fresh()))
-        yield "write into a hidden memory", inserts(blind, hidden.project, self.body(hidden.id))
+        yield "write as a reader", inserts(reader, read_only, memory_op())
+        yield "write into a hidden memory", inserts(blind, hidden.project, memory_op(memory=hidden.id))
         yield (
             "comment on a hidden memory",
             runs(blind, "INSERT INTO graphmem.comment (project, memory, text) VALUES (%s, %s, 'x')", hidden.project, hidden.id),
         )
-        yield "erase a memory of another", inserts(writer, known.project, self.body(known.id, forget=(known.op,), set={}))
+        yield "erase a memory of another", inserts(writer, known.project, memory_op(memory=known.id, forget=(known.op,), set={}))
         other = "organization" if known.visibility != "organization" else "project"
-        yield "show a memory of another to others", inserts(writer, known.project, self.body(known.id, set={"visibility": Write(other)}))
+        yield (
+            "show a memory of another to others",
+            inserts(writer, known.project, memory_op(memory=known.id, set={"visibility": Write(other)})),
+        )
         yield "invite", runs(writer, "SELECT graphmem.invite('evil', 'Evil', 'x', true)")
         yield "give oneself a role", runs(reader, "SELECT graphmem.set_role(%s, %s, '', 3)", read_only, reader.login)
         yield "join a team", runs(writer, "SELECT graphmem.set_member(%s, %s, 'member')", self.teams[0], writer.login)
         yield "export another", runs(writer, "SELECT graphmem.export_person(%s)", owner.login)
         yield "erase another", runs(writer, "SELECT graphmem.erase_person(%s)", owner.login)
         yield "come back", runs(out, "SELECT graphmem.enable(%s, true)", out.login)
-        yield "write when disabled", inserts(out, self.projects[0], self.body(fresh()))
+        yield "write when disabled", inserts(out, self.projects[0], memory_op())
 
     def _write(self, one):
         project = self.random.choice(self.projects)
@@ -306,7 +309,7 @@ class Example:
         if visibility == "team" and not team:
             return
         memory = str(uuid.uuid4())
-        op = self.body(memory, set={"visibility": Write(visibility)})
+        op = memory_op(memory=memory, set={"visibility": Write(visibility)})
         with self.as_(one):
             self.db.execute("SELECT set_config('graphmem.team', %s, false)", (team,))
             self.insert(project, op)
