@@ -6,7 +6,9 @@
 
 import { calm } from "./dom.js";
 
-const MARGIN = 160; // pixels painted around the window, so that a pan has something to show
+const MARGIN = 240; // pixels painted around the window: a pan inside them only moves the picture
+const STRETCH = 1.3; // how far a picture may be scaled while one zooms, before it is painted again
+const BUDGET_MS = 6; // of painting in a frame, while the picture has to be painted anew in the middle of a movement
 const DIRECT = 6_000; // primitives that are painted anew in every frame: cheaper than copying a picture of them
 const SLOW_MS = 34;
 const QUICK_MS = 20;
@@ -134,9 +136,14 @@ export class Stage {
       this.direct();
       return;
     }
+    const moving = this.seen !== undefined && !same(this.seen, this.camera);
+    this.seen = { ...this.camera };
     const there = this.shown && !this.dirty && same(this.shown.camera, this.camera);
-    if (!there && !this.job) this.begin();
-    if (this.job) this.work();
+    // A movement that the last picture covers only moves it; it is painted where it belongs once the movement rests.
+    if (there || !(moving && this.covers())) {
+      if (!there && !this.job) this.begin();
+      if (this.job) this.work(moving);
+    }
     this.blit();
     if (this.job || !this.shown || this.dirty || !same(this.shown.camera, this.camera)) this.wake();
     else this.last = 0;
@@ -170,9 +177,20 @@ export class Stage {
     this.job = { canvas, camera, size: 0, steps: this.scene.paint(context, camera, { width, height }) };
   }
 
-  work() {
+  /** Whether the last picture, moved and scaled to where the camera is, fills the window. */
+  covers() {
+    if (!this.shown || this.dirty) return false;
+    const { camera } = this.shown;
+    const scale = this.camera.k / camera.k;
+    if (scale > STRETCH || scale < 1 / STRETCH) return false;
+    const [dx, dy] = [Math.abs(camera.x - this.camera.x) * this.camera.k, Math.abs(camera.y - this.camera.y) * this.camera.k];
+    return dx + this.width / 2 <= (this.width / 2 + MARGIN) * scale && dy + this.height / 2 <= (this.height / 2 + MARGIN) * scale;
+  }
+
+  work(moving = false) {
     let done = 0;
-    while (done < this.portion) {
+    const until = performance.now() + BUDGET_MS;
+    while (done < this.portion && !(moving && done && performance.now() > until)) {
       const { value, done: over } = this.job.steps.next();
       if (over) {
         if (this.shown) this.spare = this.shown.canvas;
