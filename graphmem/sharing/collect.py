@@ -58,12 +58,14 @@ class Collector:
         repository: the memories of this machine.
         sidecar: their bases, and the outbox.
         person: who is named as the author.
+        organised: the database has people, so memories of others are not sent in this person's name.
     """
 
-    def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str) -> None:
+    def __init__(self, repository: MemoryRepository, sidecar: Sidecar, person: str, *, organised: bool = False) -> None:
         self._book = repository
         self._side = sidecar
         self._person = person
+        self._organised = organised
 
     def anchor(self) -> Anchor | None:
         """Return where the last comparison ended.
@@ -154,7 +156,8 @@ class Collector:
                 now = now._replace(elements=sorted({*links, *(name for name in now.elements if not name.startswith(_ABOUT))}))
             self._changed(one, touched, base, now)
         elif view is None:
-            self._new(one, touched, now, Shared(one))
+            if not (from_start and self._organised and not touched.at):  # only exchanges wrote it: its author sends it
+                self._new(one, touched, now, Shared(one))
         elif not view.is_erased:
             self._met(one, touched, view, now)
         elif not from_start:

@@ -62,6 +62,7 @@ class Exchange:
         self._book = repository
         self._side = sidecar
         self.person = person
+        self._organised = False
 
     def run(self, log: SharedLog, project: str = "", *, unasked: bool = False) -> SharingAnswer:
         """Exchange everything.
@@ -73,6 +74,7 @@ class Exchange:
         """
         tally = Tally()
         self.person = log.person or self.person
+        self._organised = bool(log.person)
         self._expect_clock(log.now())
         self._expect_same_log(log)
         self._settle_pending()
@@ -80,6 +82,7 @@ class Exchange:
             if unasked and self._was_emptied():
                 raise SharingError("all memories were deleted on this machine; `graphmem sync` fetches the team's again", reason="emptied")
             self._side.begin_again()
+            self._expect_same_log(log)
             self._pull(log, tally)
         self._collect()
         sight = self._look_again(log, tally)
@@ -383,7 +386,7 @@ class Exchange:
         return [(link.src, link.dst, link.kind) for link in links if self._is_shared_id(link.dst)]
 
     def _collector(self) -> Collector:
-        return Collector(self._book, self._side, self.person)
+        return Collector(self._book, self._side, self.person, organised=self._organised)
 
     def _is_shared_id(self, memory: str) -> bool:
         row = self._book.index().row(memory)

@@ -149,6 +149,25 @@ def test_what_a_rule_forbids_waits_and_the_rest_is_sent(team) -> None:
         ben.sync()
 
 
+def test_after_a_restore_each_sends_their_own_words(team) -> None:
+    desk, ann, ben, _ = team
+    told = ann.say("Carts expire after a day.")
+    ann.sync()
+    ben.sync()
+    with psycopg.connect(desk._url) as db:  # a backup from before
+        db.execute("DELETE FROM graphmem.op")
+        db.execute("DELETE FROM graphmem.memory")
+        db.execute("UPDATE graphmem.project SET head = 0")
+        db.execute("UPDATE graphmem.about SET epoch = gen_random_uuid()")
+    ben.say("Totals are rounded once, at the end.")
+    assert ben.sync().pushed == 1
+    assert ann.sync().pushed == 1
+    ben.sync()
+    assert ben.contents() == ann.contents() == ["Carts expire after a day.", "Totals are rounded once, at the end."]
+    assert {one.name: one.operations for one in desk.people().people} == {"Ann": 1, "Ben": 1, "Cem": 0}
+    assert ben.side.view(told.id).head("text").person == "Ann"
+
+
 def test_earlier_memories_belong_to_nobody_and_stay(tmp_path, url) -> None:
     old = Machine(tmp_path / "old", "Ann", url)
     old.say("Carts expire after a day.")
