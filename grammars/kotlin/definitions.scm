@@ -197,3 +197,18 @@
   (function_body)
   (control_structure_body)
 ] @block
+
+; get("/path") { … }: a route of Ktor
+((call_expression
+  .
+  (simple_identifier) @verb
+  (call_suffix
+    (value_arguments
+      .
+      (value_argument
+        (string_literal) @name))
+    (annotated_lambda
+      (lambda_literal
+        (statements) @body)))) @definition.function @modifier.route
+  (#any-of? @verb "get" "post" "put" "patch" "delete" "options" "head" "webSocket")
+  (#match? @name "^.[/]"))

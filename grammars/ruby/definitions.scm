@@ -85,6 +85,18 @@
   name: (_) @name
   !body) @definition.function @modifier.static
 
+; get "/path" do … end: a route of Sinatra
+((call
+  !receiver
+  method: (identifier) @verb
+  arguments: (argument_list
+    .
+    (string) @name)
+  block: (_
+    body: (_) @body)) @definition.function @modifier.route
+  (#any-of? @verb "get" "post" "put" "patch" "delete" "options" "head")
+  (#match? @name "^.[/]"))
+
 ; # Documentation.
 ((comment) @doc
   .

@@ -25,6 +25,9 @@ from graphmem.parsing.extract_bindings import Bindings
 from graphmem.parsing.extraction import CLASS_LIKE, FUNCTION_LIKE, Captures, OpenDefinition, digest, one_line
 from graphmem.parsing.languages import comment_text
 
+QUOTES: Final = "\"'"
+"""Signs around the path of a route."""
+
 MAX_DOC_LINES: Final = 200
 """Most line comments above a definition that are read as documentation."""
 
@@ -42,6 +45,8 @@ class Definitions(Bindings):
         name_node = captures["name"][0]
         owner = self.grammar.helper.owner(self.builder.text(captures["owner"][0])) if "owner" in captures else ""
         name = self.grammar.helper.name(self.builder.text(name_node))
+        if "verb" in captures:
+            name = f"{self.builder.text(captures['verb'][0]).upper()} {name.strip(QUOTES)}"
         if "modifier.anonymous" in captures:
             name = f"<{name.partition('<')[0].rpartition('.')[2]}>"  # named after its base, in a form that no source can look up
         found = self.open_definition(kind, name, node, name_node, owner)

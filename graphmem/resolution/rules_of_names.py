@@ -197,6 +197,10 @@ class NameRules:
         """Return whether an undefined name may be a global of another file."""
         return True
 
+    def sees_methods(self, entry: FileEntry) -> bool:
+        """Return whether a name may be a method of a class that is not named."""
+        return False
+
     def is_common_name(self, name: str) -> bool:
         """Return whether built-in types have a method of this name.
 

@@ -66,6 +66,7 @@ _KEYS: Final = frozenset(
             "maps",
             "mixins",
             "class_side",
+            "templates",
             "type_of",
             "fields",
             "class_constant",
@@ -130,6 +131,7 @@ class ScopedRules(PackageRules):
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
         self._mixins = self.sides_are_apart = bool(table.get("mixins"))
+        self._templates: tuple[str, ...] = tuple(table.get("templates", ()))
         self._class_side = str(table.get("class_side", ""))
         self._type_of = str(table.get("type_of", ""))
         self._fields = str(table.get("fields", ""))
@@ -371,6 +373,10 @@ class ScopedRules(PackageRules):
     def field_name(self, name: str) -> str:
         """Return the name of the variable that an attribute reads; "" for none."""
         return f"{self._fields}{name}" if self._fields and not name.startswith(self._fields) else ""
+
+    def sees_methods(self, entry: FileEntry) -> bool:
+        """Return whether a file is a template, which sees the methods of helpers."""
+        return bool(self._templates) and entry.path.endswith(self._templates)
 
     def missing_member(self, receiver: Receiver, name: str) -> Type:
         """Return the class itself for its method that creates objects.

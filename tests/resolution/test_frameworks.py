@@ -358,6 +358,8 @@ class Program
     static string Other() { return ""; }
 }
 """,
+    "app.rb": 'get "/baskets" do\n  load_all\nend\n\nget "/plain"\n',
+    "src/App.kt": 'fun Application.module() {\n  routing {\n    post("/baskets") { save() }\n  }\n}\n',
     "src/Listener.kt": "class Listener {\n  @EventListener fun on() {}\n  fun off() {}\n}\n",
 }
 
@@ -374,4 +376,6 @@ def test_frameworks_of_ruby_php_csharp_and_kotlin_have_ways_in(graph_of):
         "Web/Basket.cs:Basket.Home": "route",
         "Web/Program.cs:Program.Home": "route",
         "src/Listener.kt:Listener.on": "event",
+        "app.rb:GET /baskets": "route",
+        "src/App.kt:Application.module.POST /baskets": "route",
     }

@@ -117,6 +117,7 @@ class _Finding:
         self.prefixes: dict[str, str] = {}  # by variable
         self.enclosing: list[tuple[int, int, str]] = []  # first line, last line, prefix
         self.constants: dict[str, str | None] = {}
+        self.blocks: dict[int, int] | None = None  # routes that are blocks, by first line
 
     def all(self, calls: Sequence[tuple[Reference, str]], *, annotated: bool, speaks: bool) -> Iterator[End]:
         sites = [site for reference, name in calls if (site := self.site(reference, name)) is not None]
@@ -244,8 +245,17 @@ class _Finding:
             return
         path = paths.joined(self.prefix_of(site), paths.route_path(written))
         handler = self.handler(site, row)
+        scope = site.reference.scope if handler else self.block_of(site)
         for one in verb.split(","):
-            yield End(OFFERS, "http", f"{one or '*'} {path}", site.reference.scope, site.reference.line, handler, "", row.framework)
+            yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
+
+    def block_of(self, site: _Site) -> int:
+        """Return the definition of a route's block, or the scope of the call."""
+        blocks = self.blocks
+        if blocks is None:
+            routes = (found for found in enumerate(self.facts.definitions) if "route" in found[1].modifiers)
+            blocks = self.blocks = {definition.start_line: position for position, definition in routes}
+        return blocks.get(site.reference.line, site.reference.scope)
 
     def has_function(self, rest: Sequence[str], how: str) -> bool:
         if not rest:

@@ -13,6 +13,7 @@ from graphmem.parsing.facts import (
     TermIndex,
 )
 from graphmem.parsing.languages import Helper
+from graphmem.parsing.languages.templates import erb_code
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,6 +47,12 @@ class RubyHelper(Helper):
 
     `super` calls the method of the same name. Instance variables are attributes. Other identifiers than local variables are calls.
     """
+
+    def prepared(self, source: bytes) -> bytes:
+        """Return the code of a template; other sources are unchanged."""
+        return erb_code(source)
+
+    mended = prepared
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Return the term of a node that depends on the code around it."""

@@ -162,6 +162,8 @@ class CallSites:
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
         if not found and places is None and rules_of(entry).sees_globals(entry):
             found = self.targets.of_name(reference, name, bound=False)
+        if not found and places is None and rules_of(entry).sees_methods(entry):
+            found = self.targets.of_name(reference, name, bound=True)
         if not found:
             self.nothing_found(reference, value, "unknown_name" if places is None else "dynamic")
         return found

@@ -1,0 +1,36 @@
+"""Reduce a template to the code in its tags.
+
+The code stays in its place. All other bytes except ends of lines become blanks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ERB: Final = re.compile(rb"<%(?P<sign>%|#|=|-)?(?P<code>.*?)-?%>", re.DOTALL)
+_IS_RUBY: Final = re.compile(rb"^\s*(?:require|class|module|def|describe|begin|namespace|task)\b|\A#!", re.MULTILINE)
+
+
+def _blank(source: bytes) -> bytearray:
+    return bytearray(re.sub(rb"[^\r\n]", b" ", source))
+
+
+def erb_code(source: bytes) -> bytes:
+    """Return the Ruby code of an ERB template, as long as the source.
+
+    Source that is not a template is returned unchanged.
+    """
+    first = source.find(b"<%")
+    if first < 0 or b"%>" not in source:
+        return source
+    if not source.lstrip().startswith(b"<") and _IS_RUBY.search(source, 0, first):
+        return source
+    code = _blank(source)
+    for match in _ERB.finditer(source, 0, source.rfind(b"%>") + 2):
+        if match["sign"] in (b"%", b"#") or not match["code"].strip():
+            continue
+        begin, end = match.span("code")
+        code[begin:end] = match["code"]
+        code[end] = 0x3B  # a semicolon
+    return bytes(code)
