@@ -186,7 +186,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
         with _staging(target.parent, ".backup-") as staging:
             content = fill(staging)
             for name, path in kept_files(data_dir):
-                _copy(path, staging / name)
+                copy_file(path, staging / name)
             found = {name: (path.stat().st_size, _hash(path)) for name, path in _walk(staging)}
             made_at = moment.isoformat(timespec="seconds")
             manifest = Manifest(FORMAT, made_at, graphmem.__version__, project, *content, found)
@@ -387,10 +387,11 @@ def _copy_tree(source: Path, target: Path) -> None:
     if source.is_dir():
         for path in sorted(source.rglob("*")):
             if path.is_file() and not path.is_symlink() and path.suffix != ".tmp":
-                _copy(path, target / path.relative_to(source))
+                copy_file(path, target / path.relative_to(source))
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file; a SQLite file consistently, even while it is written."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:
         is_sqlite = file.read(16) == b"SQLite format 3\0"

@@ -29,6 +29,7 @@ from graphmem.language_model import configured
 from graphmem.maintenance.place import close_to_others, prepare_data_dir, refuse_a_strangers, root_of_copy
 from graphmem.maintenance.proving import put_aside_damaged
 from graphmem.maintenance.recovery import open_or_mend
+from graphmem.maintenance.worktrees import adopt
 from graphmem.memory.lifecycle import Policy
 from graphmem.memory.repository import MemoryRepository
 from graphmem.memory.user_book import UserBook
@@ -157,6 +158,8 @@ def open_project(
     if data_dir.exists() and not data_dir.is_dir():
         raise BadInputError(f"{data_dir} is a file; name a directory for the index", argument="db", path=str(data_dir))
     refuse_a_strangers(data_dir)
+    if repo is not None:
+        adopt(Path(repo), data_dir, settings.engine)
     prepare_data_dir(data_dir)
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):

@@ -218,7 +218,7 @@ def test_a_folder_with_odd_signs_is_backed_up_like_any_other(tmp_path):
         db.execute("CREATE TABLE known (word TEXT)")
         db.execute("INSERT INTO known VALUES ('kept')")
         db.commit()
-        backups._copy(folder / "history.sqlite", tmp_path / "copy")  # while it is open: the row is in the log beside it
+        backups.copy_file(folder / "history.sqlite", tmp_path / "copy")  # while it is open: the row is in the log beside it
     with closing(sqlite3.connect(tmp_path / "copy")) as copy:
         assert copy.execute("SELECT word FROM known").fetchall() == [("kept",)]
 

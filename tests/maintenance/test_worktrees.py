@@ -1,0 +1,74 @@
+"""A new worktree answers from the index of the first one, and has its memories."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphmem.maintenance.worktrees import first_worktree
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import Settings
+
+SETTINGS = Settings(embedder="none", seeds=False)
+
+
+def git(root: Path, *arguments: str) -> None:
+    command = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-C", str(root), *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    root = tmp_path / "first"
+    root.mkdir()
+    (root / "cart.py").write_text(
+        "def total(items):\n    return sum(items)\n\n\ndef pay(items):\n    return total(items)\n", encoding="utf-8"
+    )
+    git(root, "init", "-q")
+    git(root, "add", "cart.py")
+    git(root, "commit", "-q", "-m", "Add the cart")
+    with GraphMem.open(root / ".graphmem", root, settings=SETTINGS, keep_warm=False) as memory:
+        memory.index(root)
+        memory.remember("Never round inside total; the tax table does.", "gotcha", symbols=["cart.py:total"])
+    git(root, "worktree", "add", "-q", "-b", "other", str(tmp_path / "second"))
+    return root
+
+
+def test_a_new_worktree_answers_before_its_first_index_run(first: Path) -> None:
+    second = first.parent / "second"
+    assert first_worktree(second) == first
+    assert first_worktree(first) is None
+    (second / "cart.py").write_text((first / "cart.py").read_text() + "\n\ndef gift(items):\n    return pay(items)\n", encoding="utf-8")
+    with GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as memory:
+        assert [hit.symbol.qualname for hit in memory.impact("total").hits] == ["pay"]
+        [known] = memory.memories().memories
+        assert [(one.name, one.anchor) for one in known.about] == [("cart.py:total", "valid")]
+        assert known.content == "Never round inside total; the tax table does."
+        assert memory.parts.graph.root() == second
+        assert memory.index(second).changed == 1
+        assert {hit.symbol.qualname for hit in memory.impact("total").hits} == {"pay", "gift"}
+    with GraphMem.open(first / ".graphmem", first, settings=SETTINGS, keep_warm=False) as memory:  # the first one is as it was
+        assert [hit.symbol.qualname for hit in memory.impact("total").hits] == ["pay"]
+
+
+def test_an_index_that_is_open_elsewhere_gives_its_memories(first: Path) -> None:
+    second = first.parent / "second"
+    with (
+        GraphMem.open(first / ".graphmem", first, settings=SETTINGS, keep_warm=False) as one,
+        GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as other,
+    ):
+        assert [known.content for known in other.memories().memories] == [known.content for known in one.memories().memories]
+        other.index(second)
+        assert [hit.symbol.qualname for hit in other.impact("total").hits] == ["pay"]
+
+
+def test_other_folders_and_forged_links_are_no_worktrees(first: Path, tmp_path: Path) -> None:
+    forged = tmp_path / "forged"
+    forged.mkdir()
+    assert first_worktree(forged) is None
+    (forged / ".git").write_text(f"gitdir: {first / '.git' / 'worktrees' / 'second'}\n", encoding="utf-8")
+    assert first_worktree(forged) is None  # git names another folder for it
+    (forged / ".git").write_text("gitdir: \0\n", encoding="utf-8")
+    assert first_worktree(forged) is None
