@@ -1,6 +1,6 @@
 """Does search answer questions that people ask of code?
 
-    python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check] [--ways REGEX] [--prepare]
+    python -m benchmarks questions WORK --mirrors DIR [--sets own,cosqa] [--half learn|check] [--ways REGEX] [--prepare] [--whole]
 
 WORK keeps trees, indexes and vectors, so that a second run is quick. DIR holds `<owner>+<name>/repo` bare git directories. Two sets:
 
@@ -12,6 +12,8 @@ WORK keeps trees, indexes and vectors, so that a second run is quick. DIR holds 
 The rows "graphmem" and "graphmem, before any vector" ask `GraphMem.search`. The others give the same pipeline other weights, or rank
 the same chunks by one score alone. A file or function counts once, at its best rank. R@5 is the share of questions with a right
 answer among the first five: most questions have several answers, and each of them serves.
+
+With --whole, trees have their documents and data too, and questions ask for all kinds, as a person does. Use a WORK of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import random
 import re
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,13 +62,13 @@ class Case(NamedTuple):
     functions: frozenset[str]  # path::qualname
 
 
-def own(mirrors: Path, work: Path) -> Iterator[Case]:
-    """Read the question set; write the trees to WORK."""
+def own(mirrors: Path, work: Path, *, whole: bool = False) -> Iterator[Case]:
+    """Read the question set; write the trees to WORK, or the whole ones."""
     for path in sorted(HERE.glob("*.json")):
         data = json.loads(path.read_text(encoding="utf-8"))
         tree = work / path.stem / "tree"
         if not tree.exists():
-            export(mirrors / data["repository"].replace("/", "+") / "repo", data["revision"], data["folders"], tree)
+            export(mirrors / data["repository"].replace("/", "+") / "repo", data["revision"], [] if whole else data["folders"], tree)
         for one in data["questions"]:
             files = frozenset(answer.partition("::")[0] for answer in one["answers"])
             functions = frozenset(answer for answer in one["answers"] if "::" in answer)
@@ -169,16 +171,18 @@ def ways() -> dict[str, tuple[Tuning, bool]]:
 
     named = {f"questions, dense {weight:g}": (changed(dense=weight), True) for weight in (0.4, 0.8, 1.2, 1.6, 2.4)}
     named["pipeline, default"] = default, True
+    named["words, documents not lowered"] = default._replace(written=1.0), False
+    named["documents not lowered"] = default._replace(written=1.0), True
     named["words of symbols alone"] = default._replace(weights=dict.fromkeys(default.weights, Weights(1, 0, 0, 0, 0)), exact_alone=0), False
     return named
 
 
-def asked(memory: Any, queries: Sequence[str]) -> list[Hits]:
+def asked(memory: Any, queries: Sequence[str], kinds: Collection[str]) -> list[Hits]:
     """Ask the public API; again if a path was late, because a busy machine says nothing about the order."""
 
     def answer(query: str) -> Any:
         for _ in range(TRIES):
-            found = memory.search(query, limit=DEPTH, kinds=CODE)
+            found = memory.search(query, limit=DEPTH, kinds=kinds or None)
             if "deadline" not in found.missing.values():
                 break
         return found
@@ -187,7 +191,12 @@ def asked(memory: Any, queries: Sequence[str]) -> list[Hits]:
 
 
 def results_of(
-    work: Path, group: str, cases: Sequence[Case], embedder: Kept | None, chosen: dict[str, tuple[Tuning, bool]]
+    work: Path,
+    group: str,
+    cases: Sequence[Case],
+    embedder: Kept | None,
+    chosen: dict[str, tuple[Tuning, bool]],
+    kinds: frozenset[str] = CODE,
 ) -> dict[str, list[Any]]:
     """Answer a group's questions in every way; without an embedder only in those that need no vectors."""
     queries = [case.query for case in cases]
@@ -201,15 +210,15 @@ def results_of(
         for name, (tuning, with_model) in chosen.items():
             if embedder is None and with_model:
                 continue
-            asks = (Request(query, k=DEPTH, kinds=CODE, explain=False, deadline_s=60) for query in queries)
+            asks = (Request(query, k=DEPTH, kinds=kinds, explain=False, deadline_s=60) for query in queries)
             found[name] = [shown(search(shot, embedder if with_model else None, one, state, tuning).hits) for one in asks]
-        found[WORDS] = asked(memory, queries)
+        found[WORDS] = asked(memory, queries, kinds)
     finally:
         memory.close()
     if embedder is not None:
         with GraphMem.open(work / group / "index") as memory:
             memory.wait_until_ready()
-            found[REFERENCE] = asked(memory, queries)
+            found[REFERENCE] = asked(memory, queries, kinds)
     return {name: [score(case, hits) for case, hits in zip(cases, answers, strict=True)] for name, answers in found.items()}
 
 
@@ -264,8 +273,9 @@ def main() -> int:
     options.add_argument("--kinds", action="store_true", help="a table for each kind of question as well")
     options.add_argument("--prepare", action="store_true", help="only make indexes and vectors")
     options.add_argument("--words", action="store_true", help="only the ways that need no vectors; none are made")
+    options.add_argument("--whole", action="store_true", help="whole trees, asked for all kinds")
     arguments = options.parse_args()
-    cases = list(own(arguments.mirrors, arguments.work)) if "own" in arguments.sets else []
+    cases = list(own(arguments.mirrors, arguments.work, whole=arguments.whole)) if "own" in arguments.sets else []
     cases = [case for case in cases if arguments.half in (None, case.set)]
     cases += list(cosqa(arguments.mirrors, arguments.work)) if "cosqa" in arguments.sets else []
     if arguments.only:
@@ -284,7 +294,9 @@ def main() -> int:
     results: dict[str, list[Any]] = {}
     ordered: list[Case] = []
     for group, of_group in groups.items():
-        for name, scores in results_of(arguments.work, group, of_group, None if arguments.words else embedder, chosen).items():
+        for name, scores in results_of(
+            arguments.work, group, of_group, None if arguments.words else embedder, chosen, frozenset() if arguments.whole else CODE
+        ).items():
             results.setdefault(name, []).extend(scores)
         ordered += of_group
     published: dict[str, Any] = {}

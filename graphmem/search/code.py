@@ -16,12 +16,18 @@ from graphmem.search.candidates import Dense
 from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.literal import literal
 from graphmem.search.places import named_files
+from graphmem.search.query_type import QUESTION, classify
 from graphmem.search.request import Request, Tuning, Weights
 from graphmem.search.surroundings import joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
+_OF_DOCUMENTS: Final = re.compile(
+    r"\b(docs?|documentation|documented|readme|change ?logs?|release notes?|guides?|tutorials?|manual|config\w*|settings?|workflows?|"
+    r"ci|dependenc(?:y|ies)|versions?|licen[cs]e|installed|installation)\b|\w\.(?:md|rst|txt|ya?ml|toml|json|ini|cfg)\b",
+    re.IGNORECASE,
+)
 
 
 class Signs(NamedTuple):
@@ -179,7 +185,8 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     voted = _with_votes(shot.graph, fused, found.units, weights.votes, tuning.voters)
     named = next(one.scores for one in found.lists if one.name == "exact")
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
-    factors = tuning._replace(tests=1.0) if asks_for_tests else tuning
+    asks_for_documents = classify(request.query) != QUESTION or _OF_DOCUMENTS.search(request.query) is not None
+    factors = tuning._replace(tests=1.0 if asks_for_tests else tuning.tests, written=1.0 if asks_for_documents else tuning.written)
     return _lowered(shot.graph, voted, found.units, named, factors)[: request.k]
 
 
@@ -195,15 +202,16 @@ def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weigh
 def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mapping[str, float], tuning: Tuning) -> list[Voted]:
     """Lower the scores of units that are rarely the intended target.
 
-    Such units are code inside a function that is a candidate itself; classes, which receive the vectors of all their methods; and code
-    outside definitions. Named units are not lowered, except tests, which repeat the words of the code they test.
+    Such units are code inside a function that is a candidate itself; classes, which receive the vectors of all their methods; code
+    outside definitions; and documents and data, unless the query asks for them. Named units are not lowered, except tests, which repeat
+    the words of the code they test.
     """
 
     def factor(unit: str) -> float:
         node = view.index_of.get(unit)
         if node is None:
             entry = units.entries[unit]
-            return (tuning.tests if view.in_tests(entry.path) else 1.0) * (tuning.around if entry.kind == "code" else 1.0)
+            return (tuning.tests if view.in_tests(entry.path) else 1.0) * (tuning.around if entry.kind == "code" else tuning.written)
         by = tuning.tests if view.is_test[node] else 1.0
         if named.get(unit, 0.0) > SURE:
             return by

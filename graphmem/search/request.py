@@ -128,6 +128,7 @@ class Tuning(NamedTuple):
     around: float = 0.93  # factor for an unnamed class, which receives the vectors of all its methods, and for code outside definitions
     faint: float = 0.2  # cosine; nothing is found if no text has a word of the query and no vector is nearer
     tests: float = 0.8  # factor for test code if the query does not mention tests
+    written: float = 0.7  # factor for documents and data if a question does not mention them: they repeat the words of the code
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: _DESCRIBED,
