@@ -86,7 +86,9 @@ def main() -> int:
     report.table(["", "count"], [(name, value) for name, value in total.items() if name != "wrong"] + [("wrong", len(total["wrong"]))])
     for one in total["wrong"][:20]:
         print(one)
-    report.publish("sharing", {"first_seed": given.seed, "organised": given.organised, **total}, given.out)
+    report.publish(
+        "sharing_organised" if given.organised else "sharing", {"first_seed": given.seed, "organised": given.organised, **total}, given.out
+    )
     return 1 if total["wrong"] else 0
 
 
