@@ -638,7 +638,7 @@ def test_the_first_visit_is_shown_round_in_four_steps_and_imports_what_is_writte
     root = tmp_path / "shop"
     root.mkdir()
     (root / "shop.py").write_text("def total():\n    return 1\n", encoding="utf-8")
-    (root / "AGENTS.md").write_text("# Conventions\n\n- Always round prices to two decimals in `total`.\n", encoding="utf-8")
+    (root / "MEMORY.md").write_text("# Conventions\n\n- Always round prices to two decimals in `total`.\n", encoding="utf-8")
     with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
         memory.index(root)
         with serve(memory) as address:
@@ -646,7 +646,7 @@ def test_the_first_visit_is_shown_round_in_four_steps_and_imports_what_is_writte
             tab.value("document.querySelector('.tour .primary').click()")
             tab.value("document.querySelector('.tour .primary').click()")
             assert tab.value("document.querySelector('.tour [role=status]').textContent") == "Step 3 of 4"
-            assert tab.until("document.querySelector('.tour li code')?.textContent") == "AGENTS.md"
+            assert tab.until("document.querySelector('.tour li code')?.textContent") == "MEMORY.md"
             tab.value("document.querySelector('.tour li button').click()")
             tab.until("document.querySelector('.tour li [role=status]').textContent === '1 memory imported.'")
             assert [one.content for one in memory.memories().memories] == ["Always round prices to two decimals in `total`."]
@@ -711,3 +711,21 @@ def test_every_language_has_every_text_and_is_switched(tab, explorer, remembered
     finally:
         tab.value(CHOOSE % ("#language", "en"))
         tab.until("document.documentElement.lang === 'en' && document.querySelector('h1')")
+
+
+def test_the_box_offers_the_code_of_a_name_before_its_tests_and_home_names_the_most_tangled(tab, explorer, tmp_path, serve, visit):
+    root = tmp_path / "shop"
+    (root / "tests").mkdir(parents=True)
+    (root / "tests" / "helpers.py").write_text("def made():\n    def total():\n        return 1\n\n    return total\n", encoding="utf-8")
+    (root / "zoo.py").write_text("def total():\n    return 1\n", encoding="utf-8")
+    with GraphMem.open(tmp_path / "index", repo=root, settings=Settings(embedder="none")) as memory:
+        memory.index(root)
+        with serve(memory) as address:
+            visit(address + "/explore/teach", VIEWS["teach"][1])
+            tab.value("document.getElementById('find').focus()")
+            tab.type("total")
+            tab.until("document.querySelectorAll('#find-list [role=option]').length > 2")
+            assert "zoo.py" in tab.value("document.querySelector('#find-list [role=option]').textContent")
+    visit(explorer + "/", VIEWS["home"][1])
+    tangled = "[...document.querySelectorAll('h3')].find((one) => one.textContent === 'Most tangled modules')?.nextElementSibling"
+    assert "uses " in tab.until(f"{tangled}?.innerText")

@@ -20,14 +20,14 @@ export async function show(page, parameters, signal) {
   const learnt = h("div");
   const health = h("div");
   const central = h("div");
-  const [hot, cycles, flows, dead] = [h("div"), h("div"), h("div"), h("div")];
+  const [hot, cycles, flows, dead, tangle] = [h("div"), h("div"), h("div"), h("div"), h("div")];
   for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.loading", null, words.loading));
   fill(
     page,
     h("div.heading", null, heading, summary),
     h("section.card.wide", null, h("div.card-head", null, h("div", null, h("h2", null, w.map), h("p.hint", null, w.map_hint)), link(to("graph"), w.open_map, { class: "button primary" })), place, tables),
     h("div.grid", null,
-      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, cycles), card(w.flows, w.flows_hint, flows),
+      card(w.hot, w.hot_hint, hot), card(w.entries, w.entries_hint, entries), card(w.cycles, w.cycles_hint, tangle, cycles), card(w.flows, w.flows_hint, flows),
       card(w.recent, w.recent_hint, recent), card(w.learnt, w.learnt_hint, learnt), card(w.central, w.central_hint, central), card(w.dead, w.dead_hint, dead), card(w.health, null, health)),
   );
   fill(place, h("p.loading", null, words.loading));
@@ -60,6 +60,7 @@ export async function show(page, parameters, signal) {
     map.start();
     fill(tables, map.tables());
     homeSemantics({ hot, cycles, entries, flows, dead, recent }, signal); // after the picture, so that it is there first
+    fill(tangle, tangled(answer));
     const { files } = map.scene;
     const order = files.path.map((_, i) => i).sort((a, b) => files.dependents[b] - files.dependents[a] || a - b);
     fill(central, table(w.central, [words.map.columns.file, words.map.columns.dependents], order.slice(0, 8).map((i) => [fileLink(files.path[i]), words.number(files.dependents[i])]), { numeric: [1] }));
@@ -68,6 +69,25 @@ export async function show(page, parameters, signal) {
     for (const one of [hot, cycles, flows, dead, entries, central]) fill(one, h("p.hint", null, words.none));
     fill(place, error.code === "NOT_FOUND" || error.facts?.reason === "not_indexed" ? h("p.hint", null, words.empty_index) : failure(error));
   }
+}
+
+/** The modules that depend on most others in both directions, and else have most neighbours. */
+function tangled(answer) {
+  const w = words.home;
+  const { modules, moduleEdges, kinds } = answer.atlas?.columns ?? answer.columns ?? answer;
+  const uses = modules.name.map(() => new Set());
+  const usedBy = modules.name.map(() => new Set());
+  moduleEdges.src.forEach((src, e) => {
+    const dst = moduleEdges.dst[e];
+    if (kinds[moduleEdges.kind[e]] === "TESTS" || !modules.name[src] || !modules.name[dst]) return;
+    uses[src].add(dst);
+    usedBy[dst].add(src);
+  });
+  const both = uses.map((one, i) => [...one].filter((other) => usedBy[i].has(other)).length);
+  const size = (i) => uses[i].size + usedBy[i].size;
+  const order = modules.name.map((_, i) => i).filter(size).sort((a, b) => both[b] - both[a] || size(b) - size(a) || a - b);
+  if (!order.length) return null;
+  return [h("h3", null, w.tangled), listing(order.slice(0, 3).map((i) => [link(to("graph", { focus: modules.name[i] }), modules.name[i]), h("div.where", null, w.tangle(uses[i].size, usedBy[i].size, both[i]), " · ", link(to("cut", { of: modules.name[i] }), words.ask_of.cut))]), 3, "ol")];
 }
 
 function brief(state, queue, service) {

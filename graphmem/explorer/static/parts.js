@@ -222,8 +222,11 @@ async function proposals(query, kinds, everything, signal) {
   const views = everything ? Object.entries(words.views).filter(([name, text]) => name !== "query" && text.toLowerCase().startsWith(query.toLowerCase())) : [];
   const made = everything && query.length > 2 ? (commits ?? []).filter((one) => has(one.subject) || one.sha.startsWith(query)).slice(0, 3) : [];
   const named = everything && modules ? modules.filter((name) => parts.every((part) => name.toLowerCase().includes(part))) : [];
+  // Of several with exactly this name the one outside tests and at the top comes first: it is the one that people mean.
+  const exact = (node) => node.name.toLowerCase() === query.toLowerCase() || node.qualname.toLowerCase() === query.toLowerCase();
+  const rank = ({ node }) => (exact(node) ? (node.isTest || /(^|\/)tests?\//.test(node.path) ? 1 : 0) + (node.qualname.includes(".") ? 0.5 : 0) : 2);
   const found = [
-    ...symbols.edges.map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
+    ...[...symbols.edges].sort((a, b) => rank(a) - rank(b)).map(({ node }) => ({ kind: node.kind.toLowerCase(), text: nameOf(node), where: node.path, ref: refOf(node) })),
     ...files.edges.map(({ node }) => ({ kind: words.search.file, text: node.path.split("/").at(-1), where: node.path, ref: node.path })),
     ...named.slice(0, 3).map((name) => ({ kind: words.search.module, text: name, where: "", address: to("graph", { focus: name }) })),
     ...memories.edges.map(({ node }) => ({ kind: words.search.memory, text: node.title, where: node.type, address: to("memories", { id: node.shortId }) })),

@@ -127,6 +127,8 @@ export const words = {
     no_dead: "Alles wird von etwas verwendet.",
     entries: "Einstiegspunkte",
     entries_hint: "Funktionen, die Code außerhalb des Projekts aufruft.",
+    tangled: "Am meisten verstrickt",
+    tangle: (uses, used, both) => `verwendet ${modules(uses)}, verwendet von ${many(used, "Modul", "Modulen")}${both ? `; ${number(both)} davon in beiden Richtungen` : ""}`,
     cycles: "Kreise",
     cycles_hint: "Module, die im Kreis voneinander abhängen, mit der billigsten Kante zum Entfernen.",
     no_cycles: "Kein Modul hängt über andere von sich selbst ab.",

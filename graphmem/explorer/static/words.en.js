@@ -137,6 +137,8 @@ export const words = {
     no_dead: "Everything is used by something.",
     entries: "Entry points",
     entries_hint: "Functions that code outside the project calls.",
+    tangled: "Most tangled modules",
+    tangle: (uses, used, both) => `uses ${many(uses, "module")}, used by ${many(used, "module")}${both ? `; ${both.toLocaleString("en")} of them both ways` : ""}`,
     cycles: "Cycles",
     cycles_hint: "Modules that depend on each other in a cycle, with the edge that is cheapest to remove.",
     no_cycles: "No module depends on itself through others.",
