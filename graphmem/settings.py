@@ -435,7 +435,7 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
     if root is None:
         raise SettingsError("neither a project nor a database was named; give one", setting="db", value="", origin=DEFAULT_ORIGIN)
     root = root.resolve()
-    beside, home = root / ".graphmem", _user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
+    beside, home = root / ".graphmem", user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
     if settings.home or (home.is_dir() and not beside.is_dir()):
         return Location(home, root)
     return Location(beside, root)
@@ -443,10 +443,11 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
 
 def models_dir(environ: Mapping[str, str]) -> Path:
     """The directory of prepared models, shared by all of a user's projects."""
-    return _user_data_dir(environ) / "graphmem" / "models"
+    return user_data_dir(environ) / "graphmem" / "models"
 
 
-def _user_data_dir(environ: Mapping[str, str]) -> Path:
+def user_data_dir(environ: Mapping[str, str]) -> Path:
+    """The directory for a user's data, from `XDG_DATA_HOME`."""
     given = environ.get("XDG_DATA_HOME", "")
     return Path(given) if given.startswith("/") else Path("~/.local/share").expanduser()
 

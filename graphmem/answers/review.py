@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from graphmem.answers.code import IndexState, SymbolInfo
+from graphmem.answers.contracts import Contract
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.impact import Cause, ChangedSymbol, ImpactHit, Risk
 from graphmem.answers.marks import Doc, Size
@@ -73,6 +74,7 @@ class Review:
     untested: Annotated[list[ChangedSymbol], Doc("changed functions that no known test reaches"), Size(5)]
     known: Annotated[list[KnownHere], Doc("traps and decisions first, then other memories"), Size(3)]
     known_count: Annotated[int, Doc("number of memories about the change, of which `known` may list fewer")]
+    contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or changes, with their users"), Size(3)]
     forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, and did not"), Size(5)]
     forgotten_count: Annotated[int, Doc("number of such files, of which `forgotten` may list fewer")]
     risk: Risk

@@ -44,6 +44,7 @@ COMMANDS: Final = {
     "observe": "session:observe",
     "sync": "organisation:sync",
     "organisation try": "organisation:try_",
+    "organisation add": "contracts:add",
     "import": "people:import_",
     "context": "context:context",
     "trust": "context:trust",
@@ -86,7 +87,7 @@ FAMILIES: Final = {
 # The panels of `--help`, in its order. A command that is not listed here is in the last panel.
 PANELS: Final = {
     "Find": "search ask symbol symbol-at occurrences usages path modules flows entry-points central describe report export cypher",
-    "Change": "impact review coaccess reviewers people commits cycles boundary hotspots dead-code duplicates drift check",
+    "Change": "impact review contracts coaccess reviewers people commits cycles boundary hotspots dead-code duplicates drift check",
     "Memory": "remember recall forget pin memory rules sync organisation sync-file import delete-all",
     "Agents": "install uninstall mcp lsp hook context plan trust session observe",
     "Maintenance": "serve index doctor verify backup restore rebuild compact eval config token version self-check",
@@ -95,7 +96,7 @@ ORDER: Final = {
     "": " ".join(PANELS.values()),
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto "
     "audit prune retract scan rebuild phases",
-    "organisation": "try status decide news comments comment found invite people team role enable audit export erase dissolve",
+    "organisation": "try add status decide news comments comment found invite people team role enable audit export erase dissolve",
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""

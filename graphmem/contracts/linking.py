@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from graphmem.contracts.rows import ContractRow
-from graphmem.contracts.services import service_of, tokens, words_of
+from graphmem.contracts.services import service_of, shared_words, tokens, words_of
 
 MOST: Final = 3
 HOLE: Final = "{}"
@@ -178,10 +178,11 @@ def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
 
 def _endpoints(offers: Sequence[ContractRow], asks: Sequence[ContractRow]) -> list[Link]:
     routes = _Routes(one for one in offers if one.kind == "http")
+    common = shared_words({one.path for one in (*offers, *asks)})
     found: list[Link] = []
     for row in asks:
         if row.kind == "http":
-            found += _endpoint(row, routes)
+            found += _endpoint(row, routes, common)
     return found
 
 
@@ -189,7 +190,7 @@ def _fits(asked: str, offered: str) -> bool:
     return asked == offered or "*" in (asked, offered) or (asked == "HEAD" and offered == "GET")
 
 
-def _endpoint(row: ContractRow, routes: _Routes) -> list[Link]:
+def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list[Link]:
     verb, parts = _split(row.name)
     for stripped in range(min(4, len(parts))):
         rest = parts[stripped:]
@@ -207,16 +208,16 @@ def _endpoint(row: ContractRow, routes: _Routes) -> list[Link]:
         most = max(same for same, _ in graded)
         candidates = [one for same, one in graded if same == most]
         exact = [one for one in candidates if one.verb == verb]
-        chosen = _chosen(row, exact or candidates, " ".join(before), most)
+        chosen = _chosen(row, exact or candidates, " ".join(before), most, common)
         if chosen:
             return chosen
     return []
 
 
-def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int) -> list[Link]:
+def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
     """Return links to the candidates that host and prefix allow."""
     hints = row.said.split() + before.split()
-    scores = [_score(hints, one.row) for one in candidates]
+    scores = [_score(hints, one.row, common) for one in candidates]
     best = max(scores)
     host = hints[0] if row.said and _NAMED_HOST.match(hints[0]) and (":" in hints[0] or "-" in hints[0] or "." in hints[0]) else ""
     if _EXTERNAL.search(row.said) and best <= 0:
@@ -249,14 +250,14 @@ def _is_service(host: str) -> bool:
     return "." not in host.partition(":")[0]
 
 
-def _score(hints: Sequence[str], offer: ContractRow) -> int:
+def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> int:
     """Return how well hints name the service of an offer; 0 for not at all."""
-    wanted = words_of(offer.path)
+    wanted = words_of(offer.path) - common
     if not wanted:
         return 0
     best = 0
     for hint in hints:
-        words = tokens(hint)
+        words = tokens(hint) - common
         if words == wanted:
             best = max(best, 100)
         elif wanted < words:
@@ -367,6 +368,7 @@ def _procedures(rows: Sequence[ContractRow]) -> list[Link]:
         if len(here) > 1:
             named = [one for one in here if tokens(row.said) & tokens(one)]
             here = named or here
+        here = [one for one in here if _is_spelled(row, services[one][method].name.rpartition("/")[2])]
         for service in here if len(here) <= MOST else ():
             targets = {one.symbol or one.path: one for one in offered.get((service, method), ()) if row.test or not one.test}
             if row.symbol in targets and row.symbol in served:
@@ -380,6 +382,15 @@ def _procedures(rows: Sequence[ContractRow]) -> list[Link]:
             asked = row._replace(name=declared.name, kind="grpc")
             found.extend(Link(asked, one._replace(name=declared.name), "rpc", round(confidence, 3)) for one in targets.values())
     return found
+
+
+def _is_spelled(row: ContractRow, method: str) -> bool:
+    """Whether a stub of the caller's language spells a procedure in this way."""
+    if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
+        return row.name in (method, f"{method}Async")
+    if row.path.endswith((".java", ".kt", ".scala", ".js", ".ts", ".tsx", ".mjs", ".cjs", ".swift", ".dart")):
+        return row.name in (method, method[:1].lower() + method[1:])
+    return True
 
 
 def _implementations(

@@ -62,11 +62,20 @@ def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[Cont
     """
     plain = {path: [[*one[:3], *one[4:]] for one in rows[path]] for path in sorted(rows) if rows[path]}
     data = json.dumps({"format": FORMAT, "run": run, "project": project, "rows": plain}, separators=(",", ":"))
-    descriptor, name = tempfile.mkstemp(prefix=".contracts-", dir=folder)
+    replace(folder / FILE, data)
+
+
+def replace(file: Path, data: str) -> None:
+    """Replace a file atomically.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=".contracts-", dir=file.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(data)
-        Path(name).replace(folder / FILE)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as opened:
+            opened.write(data)
+        Path(name).replace(file)
     except OSError:
         with suppress(OSError):
             Path(name).unlink()

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
+
+BETWEEN: Final = "\x1f"
+"""Between the name of a project and a path, while projects are joined."""
 
 _ROOTS: Final = frozenset(
     [
@@ -110,13 +115,16 @@ def tokens(text: str) -> frozenset[str]:
     """Return the words of a name that tell services apart, in lower case."""
     found = (token.lower() for token in _TOKEN.findall(text))
     return frozenset(
-        one.removesuffix("s") if len(one) > 4 else one for one in found if one not in _GENERIC and not one.isdigit() and len(one) > 1
+        one.removesuffix("s") if len(one) > 3 else one for one in found if one not in _GENERIC and not one.isdigit() and len(one) > 1
     )
 
 
 @cache
 def service_of(path: str) -> str:
     """Return the folder of the service that a file belongs to; "" at the root."""
+    project, mark, inner = path.partition(BETWEEN + "/")
+    if mark:
+        return f"{project}/{service_of(inner)}".rstrip("/")
     parts = path.split("/")[:-1]
     for number, part in enumerate(parts):
         if part.lower() not in _ROOTS:
@@ -128,3 +136,10 @@ def service_of(path: str) -> str:
 def words_of(path: str) -> frozenset[str]:
     """Return the words of the name of a file's service."""
     return tokens(service_of(path).rpartition("/")[2])
+
+
+def shared_words(paths: Iterable[str]) -> frozenset[str]:
+    """Return the words that half of the names of services share."""
+    names = {service_of(path): words_of(path) for path in paths}
+    counted = Counter(word for words in names.values() for word in words)
+    return frozenset(word for word, count in counted.items() if len(names) > 2 and count * 2 >= len(names))

@@ -95,7 +95,7 @@ class Contracts:
 
 
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
-    """Return the rows of the ends of a file; only schema files need no resolver."""
+    """Return the rows of a file; only schema files need no resolver."""
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
         for role, kind, name, scope, line, handler, said, framework in ends

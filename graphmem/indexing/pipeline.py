@@ -338,7 +338,8 @@ class Indexer:
         """Move facts to the cache; if it refuses, they stay in memory."""
         if self._cache.put_many(one for one in fresh if one.head.language in languages()):
             for one in fresh:
-                one.forget_facts()
+                if one.head.language in languages() or not is_schema(one.head.path):
+                    one.forget_facts()
         fresh.clear()
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:

@@ -33,7 +33,7 @@ COMMANDS_IN: Final = {
     "context": "plan",
     "history": "coaccess reviewers",
     "upkeep": "verify compact",
-    "semantic": "ask cycles entry-points flows hotspots central dead-code duplicates commits boundary people",
+    "semantic": "ask contracts cycles entry-points flows hotspots central dead-code duplicates commits boundary people",
 }
 FAMILIES_IN: Final = {"memory": "memory", "session": "sessions", "organisation": "organisation"}
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from graphmem.answers import Picture
 from graphmem.answers.boundaries import ArchitectureCheck
+from graphmem.answers.contracts import ContractsAnswer
 from graphmem.answers.history import Knowledge
 from graphmem.answers.maps import MapEntries
 from graphmem.answers.marks import Doc
@@ -137,6 +138,17 @@ class SemanticOperations:
         Entry points are mains, commands, routes, events, tasks and what a library exports.
 
         Tests and fixtures are listed only when their kinds are requested.
+        """
+
+    @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("contracts",)}, command="contracts")
+    def contracts(self, name: Annotated[str, Argument()] = "", *, base: str = "", limit: Limit = 50) -> ContractsAnswer:
+        """Find who uses a route, a remote procedure, a topic or a field.
+
+        The projects of `graphmem organisation add` are asked, too. The most used contracts come first.
+
+        Args:
+            name: a part of its name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all.
+            base: only what changed incompatibly since this revision of Git.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("flows",)}, command="flows")

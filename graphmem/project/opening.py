@@ -41,6 +41,7 @@ from graphmem.project.backing_up import Backups
 from graphmem.project.boundaries import Boundaries
 from graphmem.project.changes import ChangeQuestions
 from graphmem.project.context import AgentContext
+from graphmem.project.contracts import ContractQuestions
 from graphmem.project.cypher import CypherQueries
 from graphmem.project.derived import SemanticSource
 from graphmem.project.documents import Documents
@@ -273,6 +274,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     backups = Backups(store, book, projections, vectors, data_dir, settings, runs, (history.renew, partial(ledger.renew, Ledger.close)))
 
     positions = Positions(graph)
+    contracts = ContractQuestions(graph, data_dir)
     parts = Parts(
         data_dir=data_dir,
         store=store,
@@ -302,7 +304,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
             Hovers(graph, positions, known, co_access),
             UsageQuestions(graph, positions),
             impact,
-            Reviews(graph, impact, co_access, book),
+            Reviews(graph, impact, co_access, book, contracts),
+            contracts,
             Outlines(graph, book),
             search,
             runs,

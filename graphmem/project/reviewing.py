@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from graphmem.answers import ChangedSymbol, CoAccessHit, DiffImpact
     from graphmem.memory.repository import MemoryRepository
+    from graphmem.project.contracts import ContractQuestions
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.questions import ImpactQuestions
@@ -50,6 +51,7 @@ class Reviews:
     questions: ImpactQuestions
     co_access: CoAccess
     book: MemoryRepository
+    contracts: ContractQuestions
 
     def review(
         self,
@@ -89,6 +91,7 @@ class Reviews:
             untested=_untested(view, found, min_confidence),
             known=known[:MOST_KNOWN],
             known_count=len(known),
+            contracts=self.contracts.broken(base, found.files) if base is not None and head is None else [],
             forgotten=forgotten[:MOST_FORGOTTEN],
             forgotten_count=len(forgotten),
             risk=found.impact.risk,

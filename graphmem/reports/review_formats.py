@@ -74,6 +74,13 @@ def _parts(review: Review) -> Iterable[tuple[str, list[str]]]:
         [f"- {hit.confidence:.0%} {_code(hit.symbol.ref)}: {_text(why(hit))}" for hit in _surest(review)],
     )
     yield (
+        f"Broken contracts · {len(review.contracts):,}",
+        [
+            f"- {one.change} {_code(one.name)}" + "".join(f", used at {_code(f'{place.path}:{place.line}')}" for place in one.asked[:3])
+            for one in review.contracts
+        ],
+    )
+    yield (
         f"Changed without a test · {len(review.untested):,}",
         [f"- {_code(f'{one.symbol.path}:{one.symbol.start_line}')} {_text(one.symbol.qualname)}" for one in review.untested],
     )

@@ -154,6 +154,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "usages": [["helper_0"], ["none\x1b[31m"]],
     "symbol-at": [[ESCAPE, "1", "5"], [FORGED, "1", "5"], ["none\x1b[31m", "1"]],
     "coaccess": [[ESCAPE], [FORGED, TURNED], ["none\x1b[31m"]],
+    "contracts": [PLAIN, ["none\x1b[31m"]],
+    "organisation add": [["@root"]],
     "reviewers": [[ESCAPE], [FORGED], ["none\x1b[31m"]],
     "search": [["cache"], ["helper_0"], ["cache", "--explain"], ["cache \x1b[31m\u202e"]],
     "ask": [["what clears the cache"]],

@@ -91,6 +91,7 @@ CASES: dict[str, Case] = {
     "drift": Case({"base": "HEAD~1"}, {"base": "no-such-branch"}, ("drift", "HEAD~1")),
     "report": Case(),
     "export_view": Case({"view": "impact", "format": "mermaid", "targets": ["rounded"]}, {"view": "impact", "targets": ["nothing"]}),
+    "contracts": Case({"limit": 3}, {"base": "no-such-branch"}),
     "commits": Case({"limit": 1}, {"limit": 0}),
     "heat_history": Case({"steps": 2}, {"steps": 0}),
     "paragraphs": Case(),

@@ -60,6 +60,17 @@ def review(output: Output, found: Review, top: int) -> None:
         for one in found.known
     ]
     _group(output, "Known about this code", "", known, top, found.known_count)
+    contracts = [
+        (
+            (one.change, common.BAD),
+            (one.name, common.NAME),
+            f"used in {plural(len(one.asked), 'place')}",
+            common.place(place.path, place.line),
+        )
+        for one in found.contracts
+        for place in one.asked[:3] or one.offered[:1]
+    ]
+    _group(output, "Broken contracts", "other programs may use them", contracts, top)
     forgotten = [((one.path, common.PATH), f"{one.support}×", f"{one.confidence:.0%} of their changes") for one in found.forgotten]
     _group(output, "Usually changes along", "but is not in this change", forgotten, top, found.forgotten_count)
     causes = [(joined([f"{one.count:,} " if one.count else "", one.message]),) for one in found.causes]

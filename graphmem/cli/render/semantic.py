@@ -22,7 +22,11 @@ from graphmem.answers.semantic import (
     Reply,
 )
 from graphmem.cli.output import Output, plural
-from graphmem.cli.render import common, found
+from graphmem.cli.render import (
+    common,
+    contracts,  # noqa: F401 - it renders an answer of this family
+    found,
+)
 from graphmem.cli.render.common import BAD, DIM, HEADING, NAME, PATH, UNSURE
 from graphmem.cli.rendering import renders
 from graphmem.model import TEST_KINDS

@@ -36,6 +36,7 @@ _GENERATED: Final = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|cc|h)|_grpc\.pb\.go|_pb\.(?:js|d\.ts|rb)|_grpc_pb\.js|_pb_service\.\w+)$"
 )
 _RPC: Final = re.compile(rb"[gG][rR][pP][cC]|_pb2\b|genproto|\bpb\.[A-Z]")
+_PLACE: Final = re.compile(r"/pages/api/(?P<api>.*)\.[jt]sx?$|/(?:app|routes)(?P<app>(?:/[^/]+)*)/(?:route|\+server)\.[jt]sx?$")
 _CHAINING: Final = ("javascript", "typescript", "tsx", "php")
 _PATHS: Final = "value path rule url pattern uri topics queues topic destination"
 _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::)[A-Za-z]\w*)*|\badd_\w+_to_server\b")
@@ -61,7 +62,7 @@ class End(NamedTuple):
 
 
 def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
-    """Return the ends in a file as plain tuples, in the order of lines."""
+    """Return the ends in a file as plain tuples, by line."""
     if facts.language == "text":
         return tuple(tuple(End(*one)) for one in schema_ends(facts.path, source))
     if _GENERATED.search(facts.path):
@@ -77,10 +78,34 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
                 sites.append((reference, name))
     annotated = any(definition.decorators for definition in facts.definitions) and bool(table.annotated)
     speaks = _RPC.search(source) is not None
-    if not sites and not annotated and not speaks:
+    by_path = list(_by_path(facts))
+    if not sites and not annotated and not speaks and not by_path:
         return ()
     found = _Finding(facts, source.decode("utf-8", "replace"), table)
-    return tuple(sorted({tuple(end) for end in found.all(sites, annotated=annotated, speaks=speaks)}, key=_place))
+    ends = {tuple(end) for end in (*by_path, *found.all(sites, annotated=annotated, speaks=speaks))}
+    return tuple(sorted(ends, key=_place))
+
+
+def _by_path(facts: FileFacts) -> Iterator[End]:
+    """Yield the routes that a file offers by its place, as in Next.js."""
+    match = _PLACE.search("/" + facts.path)
+    if match is None or facts.language not in ("javascript", "typescript", "tsx"):
+        return
+    path = paths.route_path("/" + re.sub(r"/?\([^)]*\)", "", match["api"] or match["app"] or ""))
+    if match["api"] is not None:
+        path = paths.joined("api", path.removesuffix("/index"))
+        named = [
+            position
+            for position, one in enumerate(facts.definitions)
+            if one.kind in ("function", "variable") and "default" in one.modifiers
+        ]
+        handlers = [one for one in facts.definitions if one.name == "handler"]
+        scope = named[0] if named else facts.definitions.index(handlers[0]) if handlers else 0
+        yield End(OFFERS, "http", f"* {path}", scope, facts.definitions[scope].name_line, "", "", "next")
+        return
+    for position, definition in enumerate(facts.definitions):
+        if definition.name in _VERBS and definition.parent == 0:
+            yield End(OFFERS, "http", f"{definition.name} {path}", position, definition.name_line, "", "", "next, sveltekit")
 
 
 def _callee(terms: Sequence[Term], index: int) -> Term:

@@ -1,0 +1,38 @@
+"""`graphmem organisation add`: which projects are asked together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphmem.cli.command import command
+from graphmem.cli.door import Door
+from graphmem.cli.output import plural
+from graphmem.contracts import projects
+from graphmem.errors import BadInputError
+
+
+@command(without=("path", "project", "db", "home", "as_json"))
+def add(
+    here: Door,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other.")],
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the projects off the list.")] = False,
+) -> None:
+    """Ask projects together: who of them uses what the others offer.
+
+    The list is yours, for all your projects. `graphmem contracts` and `graphmem review` follow it.
+    """
+    roots = [path.expanduser().resolve() for path in paths]
+    missing = [path for path in roots if not path.is_dir() and not remove]
+    if missing:
+        raise BadInputError(f"{missing[0]} is not a directory; name the root of a project", argument="paths")
+    listed = projects.listed()
+    kept = [one for one in listed if one not in roots] if remove else [*listed, *(one for one in roots if one not in listed)]
+    projects.keep(kept)
+    here.output.line(f"{plural(len(kept), 'project')} in the organisation:" if kept else "No projects in the organisation.")
+    for one in kept:
+        note = "" if projects.is_indexed(one) else "  (no index yet; run `graphmem index` there)"
+        here.output.line(f"  {one}{note}")

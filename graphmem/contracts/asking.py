@@ -1,0 +1,113 @@
+"""Questions about contracts: who offers, who uses, what breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from graphmem.contracts.linking import Link, link
+from graphmem.contracts.rows import ContractRow
+from graphmem.contracts.services import BETWEEN
+
+Text = Callable[[str], str]
+"""Returns the text of a file by its joined path; "" if it cannot be read."""
+
+
+class Found(NamedTuple):
+    """A contract with its ends."""
+
+    kind: str
+    name: str
+    change: str
+    offered: list[ContractRow]
+    asked: list[tuple[ContractRow, float]]
+
+
+def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
+    """Return rows with the name of their project before each path."""
+    return [row._replace(path=f"{project}{BETWEEN}/{row.path}", symbol=row.symbol and f"{project}{BETWEEN}{row.symbol}") for row in rows]
+
+
+def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
+    """Return all contracts with their uses, the most used first."""
+    offered: dict[tuple[str, str], list[ContractRow]] = {}
+    asked: dict[tuple[str, str], dict[tuple[str, int, str], tuple[ContractRow, float]]] = {}
+    for row in rows:
+        if row.role in ("offers", "declares") and not row.test:
+            offered.setdefault((row.kind, row.name), []).append(row)
+    links = link(rows)
+    for one in links:
+        key = (one.offers.kind, one.offers.name) if one.rule != "rpc" else ("grpc", one.offers.name)
+        offered.setdefault(key, [])
+        if one.offers not in offered[key]:
+            offered[key].append(one.offers)
+        asked.setdefault(key, {})[one.asks.path, one.asks.line, one.asks.qualname] = (one.asks, one.confidence)
+    for key, places in offered.items():
+        if key[0] == "field":
+            for row, confidence in _field_uses(places[0], rows, links, read):
+                asked.setdefault(key, {})[row.path, row.line, row.qualname] = (row, confidence)
+    found = [Found(kind, name, "", places, [*asked.get((kind, name), {}).values()]) for (kind, name), places in offered.items()]
+    return sorted(found, key=lambda one: (-len(one.asked), one.kind, one.name))
+
+
+def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
+    """Return the places of calls and implementations that name a field."""
+    message, _, name = field.name.rpartition(".")
+    short = message.rpartition(".")[2]
+    holding = {short}
+    fields = [row for row in rows if row.role == "declares" and row.kind == "field"]
+    for _ in range(len(fields)):
+        more = {
+            row.name.rpartition(".")[0].rpartition(".")[2]
+            for row in fields
+            if holding & set(re.findall(r"\w+", row.said.rpartition(" ")[0]))
+        }
+        if more <= holding:
+            break
+        holding |= more
+    procedures = {row.name for row in rows if row.role == "declares" and row.kind == "grpc" and holding & set(row.said.split())}
+    camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    written = re.compile(
+        rf"\b(?:{re.escape(name)}|{camel[:1].lower()}{camel[1:]}|(?:[gs]et_?)?{camel})\b|\b[gs]et{camel}|\b(?:set_)?{re.escape(name)}\b"
+    )
+    found: dict[tuple[str, str], tuple[ContractRow, float]] = {}
+    for one in links:
+        if one.rule == "rpc" and one.offers.name in procedures:
+            for row in (one.asks, one.offers):
+                if row.path not in {path for path, _ in found} and written.search(read(row.path)):
+                    found[row.path, row.qualname] = (row, round(one.confidence * 0.8, 3))
+    return list(found.values())
+
+
+def broken(now: Sequence[ContractRow], before: Sequence[ContractRow], changed: Collection[str], read: Text) -> list[Found]:
+    """Return contracts that are gone or changed, with their uses.
+
+    A declaration that is gone from one of several copies of a schema counts, too.
+
+    Args:
+        now: the rows of all projects.
+        before: the rows of the changed files in their former state.
+        changed: the paths of the changed files.
+        read: reads a current file.
+    """
+    present = {(row.kind, row.name) for row in now if row.role == "offers" or (row.role == "declares" and row.path in changed)}
+    declared = {(row.path, row.kind, row.name): row.said for row in now if row.role == "declares"}
+    found: list[Found] = []
+    for row in before:
+        if row.role not in ("offers", "declares") or row.test:
+            continue
+        key = (row.kind, row.name)
+        change = (
+            "removed"
+            if key not in present
+            else "changed"
+            if row.role == "declares" and declared.get((row.path, *key), row.said) != row.said
+            else ""
+        )
+        if change and key not in {(one.kind, one.name) for one in found}:
+            kept = [one for one in now if (one.kind, one.name) != key or one.role not in ("offers", "declares")]
+            lost = [one for one in before if (one.kind, one.name) == key]
+            servers = [one for one in before if one.role in ("speaks", "serves", "defines") and row.kind == "grpc"]
+            found += [one._replace(change=change) for one in contracts([*kept, *lost, *servers], read) if (one.kind, one.name) == key]
+    return found

@@ -1,0 +1,142 @@
+"""Operations on contracts between programs of one or several projects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphmem.answers.contracts import Contract, ContractPlace, ContractsAnswer
+from graphmem.contracts import asking, projects, rows
+from graphmem.contracts.rows import ContractRow
+from graphmem.contracts.services import BETWEEN
+from graphmem.errors import GitError
+from graphmem.indexing.contracts import is_schema, rows_of
+from graphmem.parsing.contracts.ends import ends_of
+from graphmem.parsing.extract import extract
+from graphmem.parsing.facts import FileFacts
+from graphmem.parsing.language import language_of_path, languages
+from graphmem.runtime import git
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graphmem.contracts.asking import Found
+    from graphmem.project.graph_source import GraphSource
+
+
+@dataclass(eq=False, repr=False)
+class ContractQuestions:
+    """Who offers what to whom, and which contracts a change breaks."""
+
+    graph: GraphSource
+    data_dir: Path
+
+    def contracts(self, name: str = "", base: str = "", limit: int = 50) -> ContractsAnswer:
+        """See `SemanticOperations.contracts`.
+
+        Raises:
+            NotIndexedError: nothing was indexed yet.
+            GitError: git is missing, or does not know the revision.
+        """
+        self.graph.view()
+        joined = self._joined()
+        if base:
+            changed = git.run(joined.root, "diff", "--name-only", "--no-renames", "--relative", "-z", base, "--")
+            paths = [path for path in changed.decode("utf-8", "surrogateescape").split("\0") if path]
+            found = joined.broken(base, paths)
+        else:
+            found = asking.contracts(joined.rows, joined.read)
+        wanted = name.lower()
+        found = [one for one in found if not wanted or wanted in one.name.lower() or fnmatchcase(one.name.lower(), wanted)]
+        shown = [joined.contract(one) for one in found[:limit]]
+        return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
+
+    def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
+        """Return the contracts that changes of files since a revision break."""
+        joined = self._joined()
+        return [joined.contract(one) for one in joined.broken(base, paths)]
+
+    def _joined(self) -> _Joined:
+        root = self.graph.root()
+        published = rows.read(self.data_dir)
+        notes = [] if published is not None else ["the contracts of this project are not known; `graphmem index` collects them"]
+        mine = [row for some in published.rows.values() for row in some] if published is not None else []
+        near = projects.neighbours(root)
+        every = asking.named(root.name, mine) if near else mine
+        for one in near:
+            if one.published is None:
+                notes.append(f"{one.root} has no contracts; run `graphmem index` there")
+            else:
+                every += asking.named(one.root.name, (row for some in one.published.rows.values() for row in some))
+        return _Joined(root, every, [one.root for one in near], notes)
+
+
+class _Joined:
+    """The rows of this project and of the others of its organisation."""
+
+    def __init__(self, root: Path, every: list[ContractRow], others: list[Path], notes: list[str]) -> None:
+        self.root = root
+        self.rows = every
+        self.others = others
+        self.notes = notes
+        self._roots = {one.name: one for one in (*others, root)}
+        self._texts: dict[str, str] = {}
+
+    def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
+        """Return the contracts that changes of files since a revision break."""
+        before = [row for path in paths for row in _rows_at(self.root, base, path)]
+        if not before:
+            return []
+        changed = set(paths)
+        if self.others:
+            before = asking.named(self.root.name, before)
+            changed = {f"{self.root.name}{BETWEEN}/{path}" for path in paths}
+        return asking.broken(self.rows, before, changed, self.read)
+
+    def read(self, path: str) -> str:
+        """Return the text of a file; "" if it is gone."""
+        if path not in self._texts:
+            project, mark, inner = path.partition(BETWEEN + "/")
+            place = self._roots[project] / inner if mark else self.root / path
+            try:
+                self._texts[path] = place.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                self._texts[path] = ""  # gone since it was indexed: it names nothing any more
+        return self._texts[path]
+
+    def contract(self, found: Found) -> Contract:
+        """Return the answer about a contract."""
+        asked = sorted((self._place(row, confidence) for row, confidence in found.asked), key=_order)
+        offered = sorted((self._place(row, 1.0) for row in found.offered), key=_order)
+        return Contract(found.kind, found.name, found.change, offered, asked)
+
+    def _place(self, row: ContractRow, confidence: float) -> ContractPlace:
+        project, mark, inner = row.path.partition(BETWEEN + "/")
+        qualname = "" if row.qualname == "<module>" else row.qualname
+        return ContractPlace(
+            project if mark and project != self.root.name else "", inner if mark else row.path, row.line, qualname, confidence
+        )
+
+
+def _order(place: ContractPlace) -> tuple[str, str, int]:
+    return place.project, place.path, place.line
+
+
+def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
+    """Return the rows of a file in a revision; none if it did not exist."""
+    language = language_of_path(path)
+    if language not in languages() and not is_schema(path):
+        return []
+    try:
+        source = git.run(root, "show", f"{revision}:./{path}")
+    except GitError:
+        return []  # the change adds the file
+    if language not in languages():
+        facts = FileFacts(path, "text", "", 0, 0, "", [], [], [], [], [], None, 0, (), "")
+    else:
+        facts = extract(path, source, language, "")
+    names = [one.qualname for one in facts.definitions]
+    found = rows_of(path, ends_of(facts, source), None)
+    return [row._replace(qualname=names[row.scope] if row.scope < len(names) else "", symbol=f"before:{path}:{row.scope}") for row in found]
