@@ -21,6 +21,10 @@ _EXTERNAL: Final = re.compile(r"(?:^|\s)(?:[\w-]+\.)+(?:com|org|net|io|dev|co|ai
 _NAMED_HOST: Final = re.compile(r"^[\w.-]+(?::\d+)?$")
 
 
+EXACT: Final = 100
+"""Score of a hint that has exactly the words of a service."""
+
+
 class Link(NamedTuple):
     """A contract between two places."""
 
@@ -155,11 +159,11 @@ class _Routes:
 
 
 def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
-    """Return how many literal segments agree, from 1; 0 if the paths differ."""
+    """Return how many literal segments agree; -1 if the paths differ."""
     if offered and offered[-1] == REST:
         asked, offered = asked[: len(offered) - 1], offered[:-1]
     if len(asked) != len(offered):
-        return 0
+        return -1
     same = 0
     for one, other in zip(asked, offered, strict=True):
         if one == other:
@@ -168,11 +172,11 @@ def _equal(asked: Sequence[str], offered: Sequence[str]) -> int:
             continue
         elif HOLE in other and HOLE not in one:
             if re.fullmatch(re.escape(other).replace(re.escape(HOLE), ".+"), one) is None:
-                return 0
+                return -1
         elif HOLE in one and HOLE in other:
             continue
         else:
-            return 0
+            return -1
     return same
 
 
@@ -201,7 +205,17 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
         graded = [
             (same, one)
             for same, one in graded
-            if same and _fits(verb, one.verb) and (row.test or not one.row.test) and (one.parts[-1] != REST or not stripped)
+            if _fits(verb, one.verb)
+            and (row.test or not one.row.test)
+            and (one.parts[-1] != REST or not stripped)
+            and (
+                same > 0
+                or (
+                    same == 0
+                    and stripped
+                    and _score([*before, *row.said.split()], one.row, common) == EXACT == _score(before, one.row, common)
+                )
+            )
         ]
         if not graded:
             continue
@@ -259,7 +273,7 @@ def _score(hints: Sequence[str], offer: ContractRow, common: frozenset[str]) -> 
     for hint in hints:
         words = tokens(hint) - common
         if words == wanted:
-            best = max(best, 100)
+            best = max(best, EXACT)
         elif wanted < words:
             best = max(best, 10 + len(wanted))
         elif words and words < wanted and len(words) * 2 >= len(wanted):

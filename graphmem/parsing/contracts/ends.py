@@ -76,7 +76,9 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
             name = callee[2] if callee[0] == ATTR else callee[1] if callee[0] == NAME else ""
             if name in table.by_call:
                 sites.append((reference, name))
-    annotated = any(definition.decorators for definition in facts.definitions) and bool(table.annotated)
+    annotated = bool(table.annotated) and (
+        any(one.decorators for one in facts.definitions) or (facts.language == "php" and b"@Route" in source)
+    )
     speaks = _RPC.search(source) is not None
     by_path = list(_by_path(facts))
     if not sites and not annotated and not speaks and not by_path:
@@ -449,8 +451,8 @@ class _Finding:
         for position, definition in enumerate(self.facts.definitions):
             if definition.kind not in ("function", "method"):
                 continue
-            for decorator in definition.decorators:
-                name = self.annotation(decorator)
+            names = [self.annotation(decorator) for decorator in definition.decorators]
+            for name in names or (self.table.annotations if self.facts.language == "php" else ()):  # also in comments
                 if name.rpartition(".")[2] not in self.table.annotations:
                     continue
                 for row in self.table.annotated:
@@ -561,8 +563,9 @@ class _Finding:
             if reference.kind != "call":
                 continue
             callee = _callee(self.terms, reference.term)
-            if callee[0] != ATTR:
-                continue
+            term = self.terms[reference.term]
+            if callee[0] != ATTR or not (term[0] == CALL and (term[2] or term[3])):
+                continue  # a procedure takes a request
             base = self.terms[callee[1]]
             if base[0] in (CALL, NEW):
                 inner = self.terms[base[1]]
