@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -259,6 +260,35 @@ def load_settings(
     limits = Limits(**{key.removeprefix("limits."): value for key, value in values.items() if key.startswith("limits.")})
     top = {key: value for key, value in values.items() if "." not in key}
     return Settings(**top, limits=limits, origins=MappingProxyType(origins), ignored=tuple(ignored))
+
+
+def with_setting(path: Path, key: str, value: str) -> None:
+    """Write a setting of text into a file of settings; keep the rest.
+
+    Args:
+        path: the file, which is created if missing.
+        key: key of the setting, at the top of the file.
+        value: one of the setting's choices.
+
+    Raises:
+        SettingsError: the file is not TOML, or cannot be written.
+    """
+    import tomllib
+
+    line = f'{key} = "{value}"'
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        tomllib.loads(before)
+        table = re.search(r"^[ \t]*\[", before, re.MULTILINE)
+        top = before[: table.start()] if table is not None else before
+        changed, found = re.subn(rf"^[ \t]*{re.escape(key)}[ \t]*=[^\n]*$", line, top, count=1, flags=re.MULTILINE)
+        after = (changed if found else f"{line}\n{top}") + before[len(top) :]
+        tomllib.loads(after)
+        path.write_text(after, encoding="utf-8")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as reason:
+        raise SettingsError(
+            f"{path} cannot be changed: {reason}; write `{line}` into it by hand", setting=key, value=value, origin=path.name
+        ) from reason
 
 
 def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:

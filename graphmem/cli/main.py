@@ -70,6 +70,7 @@ COMMANDS: Final = {
     "memory edit": "memory:edit",
     "memory onboard": "memory:onboard",
     "memory auto": "memory:auto",
+    "memory config": "memory:config",
     "memory prune": "memory:prune",
     "memory scan": "memory:scan",
     "memory phases": "memory:phases",
@@ -94,7 +95,7 @@ PANELS: Final = {
 }
 ORDER: Final = {
     "": " ".join(PANELS.values()),
-    "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto "
+    "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto config "
     "audit prune retract scan rebuild phases",
     "organisation": "try add status decide news comments comment found invite people team role enable audit export erase dissolve",
     "session": "list show summary running look start end undo groups",

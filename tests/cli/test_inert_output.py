@@ -210,6 +210,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "self-check": [PLAIN],
     "memory list": [PLAIN],
     "memory auto": [PLAIN, ["none\x1b[31m"]],
+    "memory config": [PLAIN, ["none\x1b[31m"]],
     "memory edit": [["@memory", "The \u202e cache is cleared \x1b[31m twice."], ["none\x1b[31m", "text"]],
     "memory onboard": [PLAIN],
     "memory search": [["cache"]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -238,6 +239,40 @@ def auto(
     until = f" until {found.until}" if found.until else ""
     why = ", by the setting `learning`" if found.by_setting else ""
     here.output.show(found, lambda: here.output.line(f"learning from sessions is {found.state}{until}{why}"), found.state)
+
+
+@command()
+def config(
+    here: Door,
+    preset: Annotated[str, typer.Argument(metavar="[PRESET]", help="conservative, balanced or aggressive; default: show all.")] = "",
+) -> None:
+    """Show or set how easily findings of sessions become memories.
+
+    The choice is the setting `promotion` in the project's graphmem.toml. A running server uses it after a restart.
+    """
+    from graphmem.observe.gates import PRESETS
+    from graphmem.settings import PROJECT_FILE, find_project, with_setting
+
+    now = here.settings.promotion
+    if preset:
+        if preset not in PRESETS:
+            raise BadInputError(f"unknown preset {preset[:40]!r}; use {', '.join(PRESETS)}", argument="PRESET", value=preset)
+        file = (here.location.root or find_project(Path.cwd())) / PROJECT_FILE
+        with_setting(file, "promotion", preset)
+        now = preset
+    rows = [
+        {"preset": name, "points": one.points, "importance": one.importance, "characters": one.length, "chosen": name == now}
+        for name, one in PRESETS.items()
+    ]
+
+    def told() -> None:
+        for row in rows:
+            needs = f"{row['points']} points, importance {row['importance']}, {row['characters']} characters"
+            here.output.line(("* " if row["chosen"] else "  ", "green"), (f"{row['preset']:<13}", "bold"), needs)
+        if preset:
+            here.output.line((f"written to {file}; a running server uses it after `graphmem serve` starts again", "dim"))
+
+    here.output.show(rows, told, now)
 
 
 @command()
