@@ -16,7 +16,7 @@ from graphmem.resolution.resolver import Resolver
 from graphmem.resolution.rules import RULES
 from graphmem.runtime.resources import data_root
 
-FIXTURES = ["handed_over", "signals", "wrappers"]
+FIXTURES = ["handed_over", "requests", "signals", "wrappers"]
 
 
 def rows_of(resolver, paths):
