@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
 from graphmem.projection.graph import GraphView
@@ -23,6 +24,7 @@ from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
+_COPY: Final = 0.5  # factor for a section of a document that repeats a better one
 _OF_DOCUMENTS: Final = re.compile(
     r"\b(docs?|documentation|documented|readme|change ?logs?|release notes?|guides?|tutorials?|manual|config\w*|settings?|workflows?|"
     r"ci|dependenc(?:y|ies)|versions?|licen[cs]e|installed|installation)\b|\w\.(?:md|rst|txt|ya?ml|toml|json|ini|cfg)\b",
@@ -187,7 +189,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     asks_for_tests = tuning.tests == 1 or _OF_TESTS.search(request.query) is not None
     asks_for_documents = classify(request.query) != QUESTION or _OF_DOCUMENTS.search(request.query) is not None
     factors = tuning._replace(tests=1.0 if asks_for_tests else tuning.tests, written=1.0 if asks_for_documents else tuning.written)
-    return _lowered(shot.graph, voted, found.units, named, factors)[: request.k]
+    return _without_copies(_lowered(shot.graph, voted, found.units, named, factors), found.units)[: request.k]
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
@@ -224,6 +226,27 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
         for one in voted
     ]
     return sorted(lowered, key=lambda one: (-one.score, one.hit.id))
+
+
+def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
+    """Lower repeated sections of documents: one page for each version.
+
+    A section repeats another if it has its heading, in a file of the same name. The one in the outermost folder takes the best place.
+    """
+    copies: dict[tuple[str, str], list[int]] = {}
+    for place, one in enumerate(voted):
+        entry = units.entries.get(one.hit.id)
+        if entry is not None and entry.kind == "prose" and one.score > 0:
+            copies.setdefault((PurePosixPath(entry.path).stem, entry.title), []).append(place)
+    kept = list(voted)
+    for places in copies.values():
+        first = min(places, key=lambda place: (units.entries[voted[place].hit.id].path.count("/"), place))
+        best = voted[places[0]].score
+        for place in places[1:] if first == places[0] else places:
+            one = voted[place]
+            score = best if place == first else one.score * _COPY
+            kept[place] = one._replace(score=score, boost=one.boost + score - one.score)
+    return sorted(kept, key=lambda one: (-one.score, one.hit.id))
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:

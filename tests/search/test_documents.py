@@ -37,3 +37,9 @@ def test_a_question_finds_code_before_the_pages_that_repeat_its_words(answered):
 @pytest.mark.parametrize("query", ["where do the docs say what an application gets when the terminal is resized", "size.md"])
 def test_documents_come_first_where_the_query_mentions_them(answered, query):
     assert answered(query)[0].startswith("docs/")
+
+
+def test_the_copies_of_a_page_do_not_fill_the_answer(answered):
+    found = answered("where do the docs say what an application gets when the terminal is resized")
+    assert found[0].startswith("docs/")
+    assert found[1] == "sizes.py"
