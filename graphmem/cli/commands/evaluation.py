@@ -19,7 +19,7 @@ def evaluate(
     reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights.")] = False,
     commits: Annotated[int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits.")] = 200,
 ) -> None:
-    """Measure search on the project's own commits, and propose weights.
+    """Measure search on the project's own commits; propose weights.
 
     Messages of recent commits are the queries, and changed files the right answers. It takes up to two minutes.
     Proposed weights apply only after --accept.
