@@ -24,7 +24,7 @@ from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
 _OF_TESTS: Final = re.compile(r"\b(tests?|testing|tested|fixtures?|mocks?|pytest|unittest|assert\w*)\b|test_|Test[A-Z]", re.IGNORECASE)
-_COPY: Final = 0.5  # factor for a section of a document that repeats a better one
+_COPY: Final = 0.35  # factor for a section of a document that repeats a better one
 _OF_DOCUMENTS: Final = re.compile(
     r"\b(docs?|documentation|documented|readme|change ?logs?|release notes?|guides?|tutorials?|manual|config\w*|settings?|workflows?|"
     r"ci|dependenc(?:y|ies)|versions?|licen[cs]e|installed|installation)\b|\w\.(?:md|rst|txt|ya?ml|toml|json|ini|cfg)\b",
