@@ -118,6 +118,8 @@ class _Run:
         self.aids = aids
         self.deadline = time.monotonic() + request.deadline_s
         self.kind = classify(request.query)
+        if self.kind == QUESTION:
+            self.tuning = self.tuning._replace(tests=self.tuning.tests_of_questions)
         weights = tuning.weights[self.kind]
         self.weights = weights._replace(exact=tuning.exact_alone) if len(request.query.split()) == 1 else weights
         self.text, self.notes = expand(request.query, aids.aliases)

@@ -129,10 +129,11 @@ class Tuning(NamedTuple):
     faint: float = 0.2  # cosine; nothing is found if no text has a word of the query and no vector is nearer
     tests: float = 0.8  # factor for test code if the query does not mention tests
     written: float = 0.7  # factor for documents and data if a question does not mention them: they repeat the words of the code
+    tests_of_questions: float = 0.5  # the same for questions: the code answers them, and names of tests are sentences like them
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: _DESCRIBED,
-            QUESTION: _DESCRIBED._replace(dense=0.8, names=0.1),
+            QUESTION: _DESCRIBED._replace(dense=0.8, names=0.1, joined=0.3),
             ERROR: _DESCRIBED,
             SEMANTIC: _DESCRIBED,
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
