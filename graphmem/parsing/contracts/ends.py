@@ -35,17 +35,14 @@ _ASSIGNED: Final = re.compile(
 _GENERATED: Final = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|cc|h)|_grpc\.pb\.go|_pb\.(?:js|d\.ts|rb)|_grpc_pb\.js|_pb_service\.\w+)$"
 )
-_RPC: Final = re.compile(rb"[gG][rR][pP][cC]|_pb2\b|genproto|\bpb\.[A-Z]")
+_RPC: Final = (b"grpc", b"Grpc", b"gRPC", b"GRPC", b"_pb2", b"genproto")
 _PLACE: Final = re.compile(r"/pages/api/(?P<api>.*)\.[jt]sx?$|/(?:app|routes)(?P<app>(?:/[^/]+)*)/(?:route|\+server)\.[jt]sx?$")
+_GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
+"""What stands before a value that a name gets."""
+
 _CHAINING: Final = ("javascript", "typescript", "tsx", "php")
 _PATHS: Final = "value path rule url pattern uri topics queues topic destination"
 _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::)[A-Za-z]\w*)*|\badd_\w+_to_server\b")
-
-
-def _assigning(name: str) -> re.Pattern[str]:
-    """Return the pattern of what stands before a value that a name gets."""
-    name = re.escape(name)
-    return re.compile(rf"(?<![\w.$]){name}\b\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*|(?:this|self)\.{name}\s*=(?![=>])\s*")
 
 
 class End(NamedTuple):
@@ -69,17 +66,19 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
         return ()
     table = table_of(facts.language)
     terms = facts.terms
-    sites = []
+    sites: list[tuple[Reference, str]] = []
+    named = table.by_call
     for reference in facts.references:
-        if reference.kind == "call":
-            callee = _callee(terms, reference.term)
-            name = callee[2] if callee[0] == ATTR else callee[1] if callee[0] == NAME else ""
-            if name in table.by_call:
-                sites.append((reference, name))
+        if reference[0] == "call":
+            callee = _callee(terms, reference[2])
+            if callee[0] == ATTR or callee[0] == NAME:
+                name = callee[-1]
+                if name in named:
+                    sites.append((reference, str(name)))
     annotated = bool(table.annotated) and (
         any(one.decorators for one in facts.definitions) or (facts.language == "php" and b"@Route" in source)
     )
-    speaks = _RPC.search(source) is not None
+    speaks = any(word in source for word in _RPC) or (facts.language == "go" and b"pb.New" in source)
     by_path = list(_by_path(facts))
     if not sites and not annotated and not speaks and not by_path:
         return ()
@@ -144,6 +143,7 @@ class _Finding:
         self.prefixes: dict[str, str] = {}  # by variable
         self.enclosing: list[tuple[int, int, str]] = []  # first line, last line, prefix
         self.constants: dict[str, str | None] = {}
+        self.given: dict[str, list[int]] | None = None
         self.blocks: dict[int, int] | None = None  # routes that are blocks, by first line
 
     def all(self, calls: Sequence[tuple[Reference, str]], *, annotated: bool, speaks: bool) -> Iterator[End]:
@@ -378,7 +378,7 @@ class _Finding:
             return [text] if text else []
         owner = self.facts.definitions[site.reference.scope]
         first = self.starts[owner.start_line - 1] if owner.parent >= 0 else 0
-        found = [match.end() for match in _assigning(text).finditer(self.text, first, site.start)]
+        found = [at for at in self.values(text) if first < at <= site.start]
         return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
 
     def asked(self, site: _Site, row: Row, text: str) -> Iterator[End]:
@@ -432,7 +432,7 @@ class _Finding:
         """Take the prefix of routers that the file itself makes."""
         for end in self.mount(site, row):
             _, _, prefix, _, _, name, module, _ = end
-            if name and not module and prefix != "/" and self.look_up(name, 0) is None and _assigning(name).search(self.text):
+            if name and not module and prefix != "/" and self.look_up(name, 0) is None and self.values(name):
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
 
     def module_of(self, name: str) -> str:
@@ -633,12 +633,20 @@ class _Finding:
             found = self.constants[last] = self.assigned(last)
         return found
 
+    def values(self, name: str) -> list[int]:
+        """Return the positions of the values that a name gets in the file."""
+        if self.given is None:
+            self.given = {}
+            for match in _GIVEN.finditer(self.text):
+                self.given.setdefault(match[1], []).append(match.end())
+        return self.given.get(name, [])
+
     def assigned(self, name: str) -> str | None:
         if name.endswith("()"):
             return self.returned(name[:-2])
         if not re.fullmatch(r"[\w$]+", name):
             return None
-        found = [match.end() for match in _assigning(name).finditer(self.text)]
+        found = self.values(name)
         if not found or len(found) > 4:
             return None
         texts = {self.expression(at) for at in found}
