@@ -1,12 +1,13 @@
 """How many of the calls does the text tell? Each language against a compiler, or against what ran.
 
-    python benchmarks/languages.py --data DIR --trees DIR [--only NAME …]
+    python benchmarks/languages.py --data DIR --trees DIR [--only NAME …] [--keep]
 
 DIR of --data holds `score.py` and `truth/LANGUAGE-NAME.jsonl.gz`; --trees holds a clone of each at the revision of its truth, as
 `LANGUAGE-NAME`. Both take several directories; the scorer of the first is used. A language with several trees has the mean of their
 shares. Every tree is indexed by the command line without evidence from outside, and its edges of the confidence that
 `graphmem impact` shows are scored. The shares go to `graphmem/analysis/recall.toml`, from where answers tell them; languages
-that were not measured stay as they are. Python's come from the results of `benchmarks/callgraph.py`, without --only
+that were not measured stay as they are. Other trees are tried with --keep,
+which writes nothing. Python's come from the results of `benchmarks/callgraph.py`, without --only
 or with `--only python`.
 """
 
@@ -37,6 +38,7 @@ def main() -> int:
     options.add_argument("--data", type=Path, nargs="+", required=True)
     options.add_argument("--trees", type=Path, nargs="+", required=True)
     options.add_argument("--only", nargs="*", default=[])
+    options.add_argument("--keep", action="store_true", help="print the shares only; leave recall.toml and the results alone")
     arguments = options.parse_args()
     shares: dict[str, dict[str, dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as scratch:
@@ -49,6 +51,12 @@ def main() -> int:
                 said = shares.setdefault(language, {})[tree] = _scored(arguments.data[0] / "score.py", truth, clone, Path(scratch) / name)
                 print(name, said, flush=True)
     found = {language: _mean(trees) for language, trees in shares.items()}
+    if arguments.keep:
+        report.table(
+            ["language", "trees", "recall", "precision"],
+            [[one, row["tree"], row["recall"], row["precision"]] for one, row in found.items()],
+        )
+        return 0
     if not arguments.only or "python" in arguments.only:
         ran = json.loads((report.RESULTS / "callgraph.json").read_text("utf-8"))
         executed = ran["means"]["graphmem_cli"]

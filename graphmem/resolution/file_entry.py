@@ -34,6 +34,7 @@ class FileRules(Protocol):
     classes_are_made_by_name: bool
     interfaces_are_structural: bool
     attributes_are_set_anywhere: bool
+    types_are_declared: bool
     type_tests: Collection[str]
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
@@ -133,11 +134,35 @@ class FileEntry:
         for position, binding in enumerate(self.facts.bindings):
             self._index_binding(position, binding)
         self._index_fills()
+        self._leave_to_outer()
         for names in self.slots.values():
             for slots in names.values():
                 if len(slots) > 1:
                     slots.sort(key=_slot_line)
         self._index_calls()
+
+    def _leave_to_outer(self) -> None:
+        """Remove names that a function assigns and a class around it declares.
+
+        Their type is the declared one, in languages that have such types.
+        """
+        if not self.rules.types_are_declared:
+            return
+        bindings = self.facts.bindings
+        for binding in bindings:
+            target = self.terms[binding.target]
+            if binding.op != "set" or target[0] != NAME:
+                continue
+            _, name = target
+            slots = self.slots.get(binding.scope, {}).get(name)
+            if not slots or any(slot.kind != "binding" or bindings[slot.index].op != "set" for slot in slots):
+                continue
+            scope = self.around[binding.scope]
+            while scope and not self.names(scope).get(name):
+                scope = self.around[scope]
+            outer = self.names(scope).get(name, ()) if self.definitions[scope].kind in CLASS_KINDS else ()
+            if any(slot.kind == "binding" and bindings[slot.index].annotation >= 0 for slot in outer):
+                del self.slots[binding.scope][name]
 
     def _index_fills(self) -> None:
         """Index statements that put values into a container, by the container."""
