@@ -33,7 +33,7 @@ class ContractQuestions:
     graph: GraphSource
     data_dir: Path
 
-    def contracts(self, name: str = "", base: str = "", limit: int = 50) -> ContractsAnswer:
+    def contracts(self, name: str = "", *, base: str = "", limit: int = 50) -> ContractsAnswer:
         """See `SemanticOperations.contracts`.
 
         Raises:
