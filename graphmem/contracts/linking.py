@@ -194,6 +194,16 @@ def _fits(asked: str, offered: str) -> bool:
     return asked == offered or "*" in (asked, offered) or (asked == "HEAD" and offered == "GET")
 
 
+def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
+    """Whether a client can reach a route; those of a test are its own."""
+    if not offer.test:
+        return True
+    if not row.test or row.path != offer.path:
+        return False
+    here = offer.qualname
+    return here.startswith(f"{row.qualname}.") or here in (row.qualname, "<module>") or ("." not in here and not here.startswith("test"))
+
+
 def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list[Link]:
     verb, parts = _split(row.name)
     for stripped in range(min(4, len(parts))):
@@ -206,7 +216,7 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
             (same, one)
             for same, one in graded
             if _fits(verb, one.verb)
-            and (row.test or not one.row.test)
+            and _is_in_reach(row, one.row)
             and (one.parts[-1] != REST or not stripped)
             and (
                 same > 0
