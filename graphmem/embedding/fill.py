@@ -126,12 +126,11 @@ def _encoding(
         yield together, BATCH
         return
     count = threads()
+    if count == 1:  # needs no further thread, which the system may refuse
+        yield lambda texts: np.concatenate([together([text]) for text in texts]), BATCH
+        return
     with ThreadPoolExecutor(count, "graphmem-encode") as pool:
-
-        def singly(texts: list[str]) -> F32:
-            return np.concatenate(list(pool.map(lambda text: together([text]), texts)))
-
-        yield singly, BATCH * count
+        yield lambda texts: np.concatenate(list(pool.map(lambda text: together([text]), texts))), BATCH * count
 
 
 def _checked(embedder: Embedder, texts: list[str]) -> F32:

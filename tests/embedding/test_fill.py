@@ -73,7 +73,8 @@ def test_batches_are_small_and_of_like_length(store, chunks):
     assert lengths == sorted(lengths)
 
 
-def test_threads_encode_single_texts_into_the_same_vectors_and_step_back_before_each(store, chunks, small_windows):
+@pytest.mark.parametrize(("count", "thread"), [(1, threading.current_thread().name), (3, "graphmem-encode")])
+def test_threads_encode_single_texts_into_the_same_vectors_and_step_back_before_each(store, chunks, small_windows, count, thread):
     class Parallel(Watched):
         is_parallel = True
 
@@ -86,13 +87,13 @@ def test_threads_encode_single_texts_into_the_same_vectors_and_step_back_before_
         on_vectors=lambda keys, vectors: told.update(zip(keys, vectors, strict=True)),
         on_progress=lambda *_: None,
         stopped=lambda: False,
-        threads=lambda: 3,
+        threads=lambda: count,
         step_back=lambda: names.append(threading.current_thread().name),
     )
     assert result == (29, 29, False)
     assert {len(batch) for batch in embedder.batches} == {1}
     assert len(names) == 29
-    assert all(name.startswith("graphmem-encode") for name in names)
+    assert all(name.startswith(thread) for name in names)
     for row in chunks:
         assert np.allclose(told[row.text_hash], HashedEmbedder(8).encode([embedded_text(row.prefix, row.text)])[0])
 
