@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, LITERAL
@@ -204,7 +205,10 @@ class Classes:
             field = rules.field_name(name)
             if field and isinstance(self.owner(symbol, field, after), Symbol):
                 return self._member(receiver, symbol, field, after)
-            siblings = rules.sibling_owners(self.inference, symbol, name) if receiver[0] == INST and after is None else ()
+            siblings: Sequence[Symbol] = ()
+            # With several users the guesses depend on each other, which takes minutes in a large project.
+            if receiver[0] == INST and after is None and (not rules.siblings_are_inferred or len(self.inference.below(symbol)) == 1):
+                siblings = rules.sibling_owners(self.inference, symbol, name)
             if siblings:
                 return join_all(self._member(receiver, sibling, name, None) for sibling in siblings)
             return rules.missing_member(receiver, name) if owner is None else rules.member_outside(self.inference, receiver, owner, name)
