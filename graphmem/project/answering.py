@@ -59,7 +59,7 @@ def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls
         model: the language model; None when none is configured.
         question: the question as the person asked it.
         found: the evidence; its hits are numbered from 1 in their order.
-        calls: whether the symbol of one graph id calls that of another.
+        calls: returns whether the symbol with the first id calls the symbol with the second id.
     """
     if model is None:
         return Reply(question, [], in_order(found, calls), "", [NO_MODEL])
@@ -90,7 +90,7 @@ def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls
 
 
 def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAnswer:
-    """Order evidence for a reader who has no other answer.
+    """Order the hits of a search for a reader who gets no written answer.
 
     The part of the project with the best hit comes first; configuration and tests come last. Within the code, a hit is followed by the hits
     that it calls.
@@ -139,7 +139,7 @@ def _shown(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
 
 
 def _checked(text: str, cites: list[int], question: str, shown: dict[int, dict[str, str]]) -> Sentence | None:
-    """Return the sentence if it is supported by the evidence.
+    """Return a sentence of the model's answer if the evidence supports it.
 
     It must cite evidence and nothing else. Every name in it must occur in the evidence or in the question.
     """

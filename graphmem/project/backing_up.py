@@ -1,4 +1,4 @@
-"""Backups of an index: create them, restore them, and repeat them in time."""
+"""Backups of an index: create on request or at intervals, and restore."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ _log = logging.getLogger(__name__)
 
 
 def _is_rule(name: str) -> bool:
-    """Whether a file in a backup is a rule. Ignores the case of its folder."""
+    """Whether a file in a backup is in the folder of rules for agents.
+
+    The comparison ignores upper and lower case.
+    """
     return name.partition("/")[0].casefold() == RULES
 
 

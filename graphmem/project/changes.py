@@ -97,7 +97,7 @@ class ChangeQuestions:
             )
 
     def heat_history(self, steps: int = 24) -> Picture:
-        """Return hot spots at evenly spaced moments, from first to last commit.
+        """Return the heat of files at evenly spaced times, first to last commit.
 
         The columns are `at` (ISO 8601, one for each step), `commits` (until then), `paths` of files that were ever hot, `scores` (one
         list a step, 0 to

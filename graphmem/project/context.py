@@ -98,7 +98,10 @@ class AgentContext:
         return self._told(found, self.injector.agent.phase(session) if session else "")
 
     def _told(self, found: Injection, phase: str) -> Injection:
-        """Record in the background which memories a session was shown."""
+        """Record which memories an injection shows to a session; return it.
+
+        The recording runs in the background.
+        """
         if found.session and (shown := [one.id for one in found.items if one.kind == "memory"]):
             self.injector.soon(lambda: self.tell_shown(found.session, shown, phase))
         return found

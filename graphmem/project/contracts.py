@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class ContractQuestions:
-    """Who offers what to whom, and which contracts a change breaks."""
+    """Finds contracts between programs, and the ones that a change breaks."""
 
     graph: GraphSource
     data_dir: Path
@@ -54,7 +54,7 @@ class ContractQuestions:
         return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
-        """Return the contracts that changes of files since a revision break."""
+        """Return contracts that break if files changed since a revision."""
         joined = self._joined()
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
@@ -74,7 +74,7 @@ class ContractQuestions:
 
 
 class _Joined:
-    """The rows of this project and of the others of its organisation."""
+    """The contract rows of this project and of the organisation's others."""
 
     def __init__(self, root: Path, every: list[ContractRow], others: list[Path], notes: list[str]) -> None:
         self.root = root
@@ -85,7 +85,7 @@ class _Joined:
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
-        """Return the contracts that changes of files since a revision break."""
+        """Return contracts that break if files changed since a revision."""
         before = [row for path in paths for row in _rows_at(self.root, base, path)]
         if not before:
             return []
@@ -125,7 +125,7 @@ def _order(place: ContractPlace) -> tuple[str, str, int]:
 
 
 def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
-    """Return the rows of a file in a revision; none if it did not exist."""
+    """Return the contract rows of a file in a revision; [] if it is missing."""
     language = language_of_path(path)
     if language not in languages() and not is_schema(path):
         return []

@@ -94,11 +94,11 @@ class Semantics:
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
-        """Whether kept results have this partition."""
+        """Whether the saved results are of this division of files into modules."""
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
     def keep(self) -> None:
-        """Write the results of the first screen, unless they were read."""
+        """Save the first screen's results, unless they were loaded from disk."""
         if self._file is None or self._saved:
             return
         made = self.modules
@@ -221,7 +221,7 @@ class Semantics:
 
     @cached_property
     def titles(self) -> list[Title]:
-        """What each module does, in the order of `modules.groups`."""
+        """A short title of each module, in the order of `modules.groups`."""
         if self._saved_of(self.modules):
             return [Title(text, source) for text, source in self._saved.of("titles", list[tuple[str, str]])]
         table = self._store.packed_chunks().select(PackedChunkRow._fields)
@@ -252,7 +252,7 @@ class Semantics:
         return duplicates((one for one in self.pieces if tests or one.path not in testing), least_tokens, similar)
 
     def _mentions(self, names: set[str]) -> Mentions:
-        """Return how often given names occur in the indexed texts."""
+        """Count how often each of these names occurs in the indexed texts."""
         code, prose = Counter[str](), Counter[str]()
         beginnings: set[str] = set()
         for row in self._chunks():
@@ -287,7 +287,7 @@ class Semantics:
 
 
 def _groups(made: Modules) -> str:
-    """Name a partition of the files."""
+    """Return a hash of all modules with their files, to compare divisions."""
     text = "\n".join(f"{one.id} {one.name} {' '.join(one.paths)}" for one in made.groups)
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 

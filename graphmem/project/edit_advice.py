@@ -79,7 +79,7 @@ class EditAdvice:
         )
 
     def _moves(self, one: CoAccessHit) -> bool:
-        """Whether a file still exists and often changes with the edited one."""
+        """Whether a file exists and changes with the edited file often enough."""
         file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
         return file is not None and file.is_file()
 

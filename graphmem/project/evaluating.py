@@ -150,7 +150,7 @@ class SearchWeighing:
 
 
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
-    """Return the churn of each file before each of some times, 0 to 1.
+    """Return, for each given time, the churn of each file until then, 0 to 1.
 
     The most changed file has 1. The weight of a change halves every year. Counts are compared by their logarithms.
     """
@@ -173,7 +173,10 @@ def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, floa
 
 
 def cases_of(root: Path, view: GraphView, most: int) -> list[tuple[float, evaluate.Case]]:
-    """Return (time, case) of the newest usable commits, newest first."""
+    """Return the newest usable commits as search cases, newest first.
+
+    Each item is the commit's time and a case: the message as the query, the changed files as the answer.
+    """
     here = git_log.repository(root)
     found = git_log.newest(root, here, _READ, _MOST_FILES * 3) if here is not None else []
     return list(_usable(found, view, most))

@@ -123,7 +123,7 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
-        """Return what a map was drawn from, and the map of that generation."""
+        """Return the newest derived results, and the map drawn from them."""
         for one in roles or ():
             one_of("roles", one, ROLES)
         key = ROLES if roles is None else tuple(sorted(set(roles)))
@@ -139,7 +139,7 @@ class Pictures:
 
 
 def _plan(here: Semantics, roles: set[str]) -> Plan:
-    """What the map shows: modules of files with these roles, in rows.
+    """Return the plan of the map: modules of files with these roles, in rows.
 
     Layers ignore dependencies of tests, which may use everything. Modules that hold only tests are drawn on top, and files without code
     at the bottom.

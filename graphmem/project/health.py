@@ -151,5 +151,8 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """Return the measured share of known calls, for a project's languages."""
+    """Return the share of calls that graphmem finds, for each language.
+
+    The shares were measured on benchmarks, not on this project.
+    """
     return [{**row._asdict(), "sentence": row.sentence} for row in known_calls(view.arrays.paths.language.unique().to_pylist())]

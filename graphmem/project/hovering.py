@@ -72,7 +72,10 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the most confident symbols of a relation, and their number."""
+    """Return the symbols with an edge of a relation to a node: its callers.
+
+    `tests` selects either tests or other code. The most confident come first. The second value is the number of all.
+    """
     edges = view.in_edges(node, RELATIONS[relation].kinds)
     others = view.src[edges]
     keep = view.is_test[others] == tests

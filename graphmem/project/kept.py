@@ -1,4 +1,4 @@
-"""Results for the explorer's first screen on disk.
+"""Save the results that the explorer shows first, and load them again.
 
 `graphmem index` derives them after a large run, so that the first visit does not wait for them. The file belongs to one graph, one list of
 commits and one version of the code that derives; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
@@ -36,7 +36,7 @@ _Restore = Callable[[Any, list[SymbolInfo]], Any]
 
 
 def key_of(view: GraphView, commits: int) -> str:
-    """Name the graph, the commits and the code that results are derived from."""
+    """Return a key that changes with the graph, the commits or our own code."""
     arrays = view.arrays
     found = blake2b(f"{digest('analysis')} {digest('answers')} {commits} {view.n}\n".encode(), digest_size=16)
     for text in (arrays.paths.content_hash.to_pylist(), view.paths):
@@ -47,7 +47,7 @@ def key_of(view: GraphView, commits: int) -> str:
 
 
 def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
-    """Write results by name, atomically.
+    """Write results to a file, each under its name, atomically.
 
     Raises:
         OSError: the disk refused; the old file still exists.
@@ -94,7 +94,7 @@ class Kept:
         return bool(self._parts)
 
     def of(self, name: str, hint: Any) -> Any:
-        """Return a saved result of a type."""
+        """Return the saved result of this name, as a value of the type `hint`."""
         return _restorer(hint)(self._parts[name], self._infos)
 
     @cached_property
@@ -117,9 +117,9 @@ def _plain(value: Any, symbols: dict[str, int]) -> Any:
 
 @cache
 def _restorer(hint: Any) -> _Restore:
-    """The function from the form of `_plain` back to a value of a type.
+    """Return a function that reverses `_plain` for values of one type.
 
-    It takes the form, and the symbols by number.
+    It takes the JSON value and the list of symbols, and returns the original value.
     """
     if hint is SymbolInfo:
         return lambda value, infos: infos[value]

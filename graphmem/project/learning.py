@@ -236,7 +236,7 @@ class SessionLearning:
             ledger.claim("after", record.info.id, self.book.clock.now())
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Count the session for the trust level, once, for every interface."""
+        """Count a session towards the trust level, once for each session."""
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))
 

@@ -1,6 +1,6 @@
 """What people changed on the map, kept in `.graphmem/map.json`.
 
-The file is written for people too: sorted, one module an object, so that a repository can keep and merge it.
+The file is written for people too: sorted, with one object for each module, so that git can merge it.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class MapNotes:
         return MapEntries(placed, FILE, notes)
 
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
-        """The entries under the present names of their modules."""
+        """Return entries with the current names of their modules, sorted by name."""
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))
 

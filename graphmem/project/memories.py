@@ -149,7 +149,10 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the item to store, and the external text source of its session."""
+        """Mark an imported item if its session has read external text.
+
+        Returns the item to store, and the sources of that text.
+        """
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
         is_agents = source in outside.AGENTS

@@ -360,7 +360,10 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
 
 def _commit_at(data_dir: Path, root: str) -> str:
-    """Return the commit checked out in a root, or beside the index."""
+    """Return the commit that is checked out in the project's root.
+
+    If `root` is "", the directory that contains `.graphmem` is used. "" if the commit is unknown.
+    """
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     place = Path(root) if root else beside
     return git_mark.head(place) if place is not None else ""
@@ -377,14 +380,17 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """Index another tree separately and return its graph."""
+    """Index another tree in a directory of its own; yield its graph."""
     with contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
 
 
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
-    """Index a tree separately under a project's name and return its tables."""
+    """Index a tree in a temporary directory; return the tables of its graph.
+
+    The ids in the tables contain the given project name.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
         contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other,

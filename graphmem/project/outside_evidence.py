@@ -39,7 +39,7 @@ class OutsideEvidence:
         self._held: tuple[tuple[int, str, str], Held] | None = None
 
     def runs(self, view: GraphView, project: str) -> Runs:
-        """Return facts of the last test runs that still hold; once a generation."""
+        """Return the results of recorded test runs that are still valid."""
         if not self._path.exists():
             return NO_RUNS
         found = self._what_holds(view, project)

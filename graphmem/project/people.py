@@ -1,4 +1,4 @@
-"""Files of people: rules, MEMORY.md, files of other tools, and exports."""
+"""Files that people edit: rules, MEMORY.md, other tools' files, exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meanings of the names in the text of a file."""
+"""Find the symbols that the names in the text of a file refer to."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Place(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A name at a place, with the nodes it may mean, most likely first."""
+    """A name at a position, with the nodes it may mean, most likely first."""
 
     place: _Place
     role: OccurrenceRole
@@ -218,7 +218,10 @@ def _bytes(root: Path, path: str) -> bytes:
 
 
 def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[str]) -> list[_Found]:
-    """Return occurrences by position, a definition before a use."""
+    """Return all names of a file with their symbols, sorted by position.
+
+    If a position has a definition and a use, only the definition is returned.
+    """
     found: dict[_Place, _Found] = {}
     around = _around(view, path)
     for place, node in _definitions(view, path, lines):

@@ -121,7 +121,10 @@ class Reviews:
         return listed, names
 
     def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
-        """Yield (node, confidence, reason) of each test; a node may occur twice."""
+        """Yield (node, confidence, reason) of each test to run for a diff.
+
+        A node may occur twice.
+        """
         for one in found.changed:
             node = view.index_of.get(one.symbol.id)
             if node is None or one.change == "removed" or (case := _case_of(view, node)) < 0:

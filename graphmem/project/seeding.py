@@ -1,4 +1,7 @@
-"""Keep the seeds of a project equal to the files they come from."""
+"""Keep the seeds of a project equal to the files they come from.
+
+A seed is a memory that graphmem takes from a file of the project, such as a sentence of the README.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Seeding:
     notes: Sequence[str] = field(default=(), init=False)  # files of the last run that could not be read
 
     def refresh(self, root: Path) -> None:
-        """Bring the seeds up to date with the indexed files.
+        """Create, change and delete seeds to match the indexed files.
 
         A seed that a person forgot or changed stays so. A seed that was confirmed, verified or pinned outlives its file.
         """
@@ -78,6 +81,9 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a seed was not confirmed, verified or pinned."""
+    """Whether a memory is a live seed that no person or agent confirmed.
+
+    Verifying and pinning count as confirming.
+    """
     is_taken = row.user_verified or row.status == "pinned" or row.confirmed_count
     return row.source == SEEDED and row.status in LIVE_STATUSES and not is_taken

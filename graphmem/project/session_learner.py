@@ -27,7 +27,7 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """A clock that always asks the memory repository's current clock."""
+    """A clock that follows the memory repository, also to another clock."""
 
     def __init__(self, book: MemoryRepository) -> None:
         self._book = book
@@ -88,7 +88,7 @@ class SessionLearner:
             self._behind_answers("ending quiet sessions", self.finish_quiet_sessions)
 
     def finish_left_soon(self) -> None:
-        """End, in the background, silent sessions of an earlier process."""
+        """End sessions that an earlier process left open, in the background."""
         now = self.clock.now().timestamp()
         if not self.folder.is_dir():
             return

@@ -44,7 +44,7 @@ class SessionMemories:
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 
     def tell(self, session: str, ids: Sequence[str], used: bool) -> None:
-        """Record an agent's report that memories were shown or used.
+        """Record that an agent was shown memories or used them.
 
         Without a session, the report counts for the sessions that were shown the memories.
         """

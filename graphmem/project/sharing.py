@@ -163,5 +163,8 @@ class Sharing:
             return ""
 
     def _beside(self) -> Path | None:
-        """Return the directory of an index that was not filled yet."""
+        """Return the directory that contains `.graphmem`, or None.
+
+        It stands for the project's root before the first index run.
+        """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None

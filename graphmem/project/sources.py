@@ -1,4 +1,4 @@
-"""Texts of files with colours and meanings, and the folders of a project."""
+"""Show files: coloured text with links, authors, contents of folders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEPT: Final = 16
 
 @dataclass(eq=False, repr=False)
 class Sources:
-    """Answers how a file reads, who wrote it, and what a folder holds."""
+    """Returns the text of a file, its authors, and the contents of a folder."""
 
     graph: GraphSource
     positions: Positions
@@ -111,7 +111,7 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return the names of a file and the symbols they refer to, as columns."""
+    """Return the positions of names in a file, and their symbols, as columns."""
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}
     names: dict[str, list[Any]] = {"line": [], "column": [], "end": [], "role": [], "ref": []}

@@ -29,8 +29,8 @@ class _Part(NamedTuple):
 def found(modules: Sequence[ModuleInfo], flows: Sequence[Flow], query: str) -> list[SearchHit]:
     """Return modules and flows that have half of a query's words, best first.
 
-    A score is the share of the query's words that a name or a description has. Rare words count more. A part whose name has
-    none of them counts less.
+    A score is the share of the query's words that a name or a description has. Rare words count more. The score is lower if
+    the name has none of the words.
     """
     wanted = frozenset(stems_of([word for word in query_words(query) if word not in STOP_WORDS]).values())
     if not wanted:

@@ -1,4 +1,4 @@
-"""Copies of a person's own memories in a project."""
+"""Copy a person's own memories from a file of that person to each project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class UserMemories:
-    """Keeps the copies of a project equal to the person's file."""
+    """Keeps a project's copies of personal memories like the person's file."""
 
     book: MemoryRepository
     own: UserBook
