@@ -75,9 +75,9 @@ def states(delta: GraphDelta) -> dict[str, State]:
 
 
 def real_moves(delta: GraphDelta, now: Mapping[str, State]) -> dict[str, str]:
-    """Return moves (old id to new id) whose new node is in the change.
+    """Return the moves of a change that links must follow: old id to new id.
 
-    The change does not keep the old node.
+    Such a move has its new node in the change, and its old node is deleted.
     """
     return {old: new for old, new in delta.moves if new in now and not now[new].gone and now.get(old, GONE).gone}
 
@@ -89,7 +89,7 @@ def follow(links: Iterable[Link], pair: Pair, moves: Mapping[str, str], now: Map
 
     Args:
         links: all stored links of the table pair.
-        pair: the FROM … TO … of the links.
+        pair: the link table, with the node tables that its links join.
         moves: moves of nodes, from the old to the new id.
         now: states of the nodes after the change.
     """
@@ -139,7 +139,7 @@ class Following:
             self._carry()
 
     def held(self, label: NodeTable) -> set[str]:
-        """Return ids that memories link to, which must stay even without code."""
+        """Return ids of nodes that must be kept because memories link to them."""
         return self._known.get(label, set()) - self._moves.keys()
 
     def _carry(self) -> None:

@@ -3,6 +3,9 @@
 Two engines implement it (`kuzu`, `ladybug`), and one suite in tests/store runs on both. Both take their queries from `queries/cypher` by
 name (see catalog). Cypher and driver objects stay inside this package.
 
+The graph has three layers. Layer 1 is the code. Layer 2 is derived from it, such as modules and flows. Layer 3 is the memories
+with their sessions and links.
+
 Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `GraphStore` for both. A new engine implements these two.
 """
 
@@ -71,7 +74,7 @@ class Knowledge(NamedTuple):
 
 
 class StoredModule(NamedTuple):
-    """A module of layer 2 with its content at the last computation.
+    """A module (a group of files) as it was last computed and stored.
 
     Content that no longer exists is left out.
     """
@@ -104,9 +107,9 @@ class FlowRow(NamedTuple):
 
 
 class CoAccessRow(NamedTuple):
-    """Two files that change together, from the first to the second.
+    """How often a change of one file (`src`) also touched another (`dst`).
 
-    The other direction has a row of its own.
+    The same pair in the other direction is another row.
     """
 
     src: str  # id of a file
@@ -193,7 +196,7 @@ class GraphReads(Protocol):
         """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of linked code that is not in the graph (any more), by id."""
+        """Return the name of each missing node to which a memory links, by id."""
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
         """Return edges whose source is in these files."""
@@ -229,9 +232,9 @@ class GraphReads(Protocol):
         """Return the number of vectors of each model, by its id."""
 
     def meta(self) -> dict[str, str]:
-        """Return small facts about the database, such as project and root.
+        """Return small named values stored in the database.
 
-        Others are the extraction version and `indexed_at`.
+        Examples are `project`, `root`, `indexed_at` and the version of the extraction.
         """
 
 
@@ -367,7 +370,7 @@ class LocalFile(Protocol):
         """
 
     def held_changes(self) -> int:
-        """Return the code changes whose memory a checkpoint would free."""
+        """Return how many code changes hold RAM that a checkpoint would free."""
 
     def rest(self, unused_s: float) -> bool:
         """Close the file after some idle time; return whether it was closed.

@@ -35,7 +35,7 @@ class OpenOptions(NamedTuple):
 
     @property
     def sizes(self) -> tuple[str, int, int]:
-        """Return engine, buffer pool and address space as arguments of `_probe`."""
+        """Return (engine name, bytes of buffer pool, bytes of address space)."""
         return self.engine.name, self.buffer_pool_bytes, self.max_db_bytes
 
     def for_a_new_file(self, size: int) -> OpenOptions:
@@ -79,7 +79,7 @@ def build(
         catalog: the named queries.
         content: the content to write; it is iterated once.
         meta: all values of Meta.
-        further: values added to Meta if knowledge changed with the code.
+        further: values that are also written to Meta if the code change moved links of memories.
         onto_copy: start from a copy of the file at `path`, which must be closed and never written. This saves creating forty tables.
 
     Raises:

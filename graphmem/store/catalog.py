@@ -45,7 +45,7 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 
 
 class Fill(NamedTuple):
-    """The allowed replacements of a placeholder `@name` in a query's text."""
+    """The allowed values of a placeholder in a query's text, such as `@label`."""
 
     name: str
     type: str  # key of tables.FILLS; "" for a number

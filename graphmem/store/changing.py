@@ -101,7 +101,10 @@ class StoreChanges(LiveFile):
         return int(self._meta[KNOWLEDGE])
 
     def _rewrite_knowledge(self, delta: KnowledgeDelta, vectors: embeddings.Vectors | None, meta: Mapping[str, str]) -> None:
-        """Replace the file by a copy with a change; reads wait meanwhile."""
+        """Apply a change of memories to a copy that then replaces the file.
+
+        Reads wait meanwhile.
+        """
         files.check_room(self._file, 2 * self._file.stat().st_size + delta_bytes(delta))
         following = str(self._checkpointed + 1)
         with self._gate.exclusive(BUSY_S), self._reopened({CHECKPOINT: following}):

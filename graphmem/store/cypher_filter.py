@@ -86,19 +86,19 @@ class Token(NamedTuple):
 
     @property
     def is_value(self) -> bool:
-        """Return whether the token ends a value."""
+        """Return whether the token is a value or ends one, as in `f(x)`."""
         return self.kind in ("number", "name", "parameter", "string", "text") or self.text in (")", "]", "}") or self.text in _VALUES
 
 
 class Checked(NamedTuple):
-    """A query that may run."""
+    """A checked query: the text for the engine, and its parameters."""
 
     text: str  # contains no user text except names, numbers and plain words
     params: dict[str, Any]
 
 
 def checked(query: str, params: Mapping[str, Any], most_rows: int) -> Checked:
-    """Return the query in the form that may run.
+    """Check a query; return the text and parameters that the engine may run.
 
     Args:
         query: the user's text.
@@ -189,7 +189,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
 
 
 def _word(said: str, at: int) -> tuple[str, str]:
-    """Return the kind and the normalised form of a word."""
+    """Return (kind, text) of a word: an upper-case keyword, or a name."""
     word = said.upper()
     if word in RESERVED:
         raise refusal(f"{word} is not allowed; use only MATCH, WITH, UNWIND and RETURN", at)
@@ -206,7 +206,7 @@ def _meaning(inside: str, at: int) -> str:
 
 
 def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
-    """Replace parameters in row limits by their values."""
+    """Replace parameters after SKIP and LIMIT by their values."""
     found = list(tokens)
     for at, token in enumerate(tokens):
         if token.text not in ("SKIP", "LIMIT"):

@@ -73,7 +73,7 @@ def apply_delta(transaction: Transaction, delta: GraphDelta, moment: datetime) -
 
 
 def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collection[str]) -> None:
-    """Delete those stale nodes to which no memory links any more."""
+    """Delete the stale nodes among `ids` to which memories no longer link."""
     if label not in CODE_NODES or not ids:
         return
     if len(ids) <= FEW:
@@ -87,7 +87,7 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
-    """Return the size of a change: rows, and characters of text."""
+    """Return the size of a change: (number of rows, characters of text)."""
     texts = (len(row.packed) * INFLATES_TO if isinstance(row, PackedChunkRow) else len(row.text) for row in delta.chunks)
     return sum(len(rows) for rows in delta if rows is not delta.before), sum(texts)
 

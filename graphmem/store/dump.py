@@ -2,9 +2,10 @@
 
 A dump moves a project between kuzu and ladybug.
 
-A dump is a directory: one file for each node table, each table of vectors and each FROM … TO … that has rows, and `meta.json`. A dump is
-written from one read transaction. `rebuild.fill` loads it, as it fills every new file, so the result equals that of `compact`. A dump
-names the schema of its rows. The rows are loaded into tables of that schema, and later migrations then update the tables.
+A dump is a directory: one file for each node table, each table of vectors and each kind of edge between two node tables, and `meta.json`.
+Tables without rows have no file. A dump is written from one read transaction. `rebuild.fill` loads it, as it fills every new file, so the
+result equals that of `compact`. A dump names the schema of its rows. The rows are loaded into tables of that schema, and later migrations
+then update the tables.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class _Dumped(Content):
                 yield label, table.slice(at, step)
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield every FROM … TO … that has rows."""
+        """Yield the edges of each pair of node tables that has any."""
         for pair in ALL_PAIRS:
             table = _read(self._folder, pair_name(pair), self._rows)
             if len(table):
@@ -146,7 +147,7 @@ class _Dumped(Content):
 
 
 def pair_name(pair: Pair) -> str:
-    """Return the name of a FROM … TO … in a dump."""
+    """Return the name of a dump's file of edges between two node tables."""
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 

@@ -127,9 +127,9 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 
 
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
-    """Yield the vectors of a model as tables of ids in a column `wanted`.
+    """Yield the ids of a model's vectors that will be deleted, in batches.
 
-    Each table is small enough for one transaction to delete it.
+    A batch has the ids in a column `wanted`. It is small enough for one transaction.
     """
     for table in tables:
         ids = ask("embedding_ids_of", table=table, model=model).rename_columns(["wanted"])

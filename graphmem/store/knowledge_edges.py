@@ -22,7 +22,7 @@ Link = tuple[Any, ...]  # (src, dst, *columns)
 
 
 class LinkShape(NamedTuple):
-    """The columns of the links of one FROM … TO … of a table."""
+    """Columns and queries of the links between two node tables."""
 
     pair: Pair
     columns: Mapping[str, pa.DataType]  # after the ends

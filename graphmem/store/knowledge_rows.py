@@ -33,7 +33,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 
 
 class Shape(NamedTuple):
-    """The columns of the rows of one label.
+    """Columns and queries of one node table: memories or sessions.
 
     The columns in `texts` are set one by one. All other columns are set together, in place.
     """

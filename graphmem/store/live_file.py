@@ -135,9 +135,9 @@ class LiveFile:
         return self._options.read_only or self._refused is not None
 
     def _doubt(self, lock: DatabaseLock) -> None:
-        """Discard the checksum after a failed attempt to open the file.
+        """Mark the file as not properly closed if a failed opening changed it.
 
-        The attempt may have merged the log.
+        The attempt may have merged the log, so the recorded checksum no longer holds.
         """
         left = lock.previous
         if left is not None and left.clean and files.checksum(self._file) != left.checksum:
@@ -161,7 +161,7 @@ class LiveFile:
         self._write(self._checkpoint)
 
     def held_changes(self) -> int:
-        """Return code changes whose memory the next checkpoint frees."""
+        """Return how many code changes hold RAM that a checkpoint would free."""
         return self._held
 
     def rest(self, unused_s: float) -> bool:

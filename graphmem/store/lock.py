@@ -86,7 +86,10 @@ class DatabaseLock:
             _held.add(self)
 
     def note_file(self) -> None:
-        """Register the file again after it was created or replaced."""
+        """Register the current file of the path, after it was created or replaced.
+
+        The register knows a file by its path and its inode. A replacement changes the inode.
+        """
         with _register_lock:
             for key in self._keys:
                 _register.pop(key, None)

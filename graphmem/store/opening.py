@@ -169,7 +169,7 @@ def open_current(path: Path, options: OpenOptions, catalog: Catalog) -> RawDatab
 
 
 def _after_keeping_it(database: RawDatabase, path: Path, options: OpenOptions, catalog: Catalog, version: str) -> RawDatabase:
-    """Save the database before its schema changes.
+    """Keep a copy of the database before a schema change; open it again.
 
     A copy of the file remains usable with the older graphmem, and a dump is usable with every engine.
     """
@@ -266,9 +266,9 @@ def opens(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int) ->
 
 
 def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
-    """Return whether a smaller file is an older copy, not a damaged file.
+    """Return whether the file is an intact older copy of the database.
 
-    A person may have restored an older copy.
+    A person may have restored it. Such a file is smaller than recorded, but not damaged.
     """
     copy = _probe_copy(path)
     try:

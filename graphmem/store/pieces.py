@@ -50,7 +50,7 @@ class Pieces:
         return self._pieces("dump_embeddings_between", self._highest("last_embedding", table=table), table=table)
 
     def edges(self, pair: Pair) -> Iterator[pa.Table]:
-        """Yield all edges of one FROM … TO …, including stale ones.
+        """Yield all edges between two node tables, including stale ones.
 
         The columns are the ids of the ends, then the columns in the table's order.
         """

@@ -95,7 +95,7 @@ class StoreReads(LiveFile):
         return sum(int(row["memories"]) for row in self.read("memory_counts"))
 
     def remembered_names(self) -> dict[str, str]:
-        """Return names of linked code that is not in the graph (any more), by id."""
+        """Return the name of each missing node to which a memory links, by id."""
         gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.read("named_symbols")}
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 

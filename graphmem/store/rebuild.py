@@ -99,7 +99,7 @@ class Content:
                 yield table, pa.concat_tables(self._read.vectors(table))
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield every FROM … TO … with rows.
+        """Yield the edges of each pair of node tables that has any.
 
         The columns are the two ends, then the properties.
         """
@@ -149,7 +149,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Return the ids of code nodes to which memories link, by label."""
+        """Return ids of code nodes with links from memories, by node table."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:
@@ -163,7 +163,7 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Return the new edges by FROM … TO …, converted to Arrow at once.
+        """Return the new edges by pair of node tables, as Arrow tables.
 
         As rows they would need ten times the memory.
         """
@@ -186,7 +186,7 @@ class Content:
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:
-        """Return for each kind the edges that the delta contains."""
+        """Return, for each kind, the edges that the delta adds or removes."""
         found: dict[str, set[str]] = defaultdict(set)
         for kind, src, dst, *_ in self._delta.edges:
             found[kind].add(src + dst)

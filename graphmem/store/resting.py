@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 
 def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
-    """Return the facts to record when a database is closed properly."""
+    """Return, as JSON, the facts to record when a database is closed properly."""
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": [table.dim for table in vector_tables]}, sort_keys=True)
 
 
@@ -59,9 +59,9 @@ def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
 
 
 def _form(engine: Engine) -> str:
-    """Return a text of engine and migrations, to compare with a closed file.
+    """Return a hash of the engine's version and the schema's migrations.
 
-    If both are equal, the file needs no migration.
+    If a closed file recorded the same hash, it needs no migration.
     """
     parts = [engine.name, engine.version, *(migration.sha256 for migration in load_migrations())]
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -92,7 +92,7 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
 
 
 def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]]) -> pa.Table:
-    """Return edges of one FROM … TO … with their ends as ranks of ids.
+    """Return edges between two node tables, with both ends as ranks of ids.
 
     Edges of nodes that are not live are left out.
     """

@@ -96,7 +96,10 @@ class TextColumn(StrEnum):
 
 
 class Pair(NamedTuple):
-    """One FROM … TO … of a relationship table."""
+    """An edge table with one pair of node tables that it joins.
+
+    For example, (CALLS, Symbol, External) are the calls from symbols to externals: `FROM Symbol TO External` in the schema.
+    """
 
     edge: RelTable
     src: NodeTable

@@ -1,4 +1,4 @@
-"""Times in the engine: naive, and UTC by convention.
+"""Convert times for the engine, which stores them naive and in UTC.
 
 The engine drops the offset of an aware time (12:00+05:00 becomes 12:00), so nothing else may be stored.
 """

@@ -98,7 +98,7 @@ class Transaction:
 
 
 class _Guard:
-    """Refuses statements outside an open transaction.
+    """Raises an error for a statement outside an open transaction.
 
     When a statement fails, the guard marks the transaction as unusable.
     """

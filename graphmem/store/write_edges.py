@@ -104,7 +104,10 @@ class EdgeChanges:
 
 
 def _shift_file(transaction: Transaction, path: str, rows: list[EdgeRow], before: Sequence[EdgeRow] | None) -> list[EdgeRow]:
-    """Shift all edges of a file from a line on, if most changes are such."""
+    """Move all edges below a line of a file by one distance, in one statement.
+
+    This happens only if many edges move by it, and every edge below that line changed. Returns the edges that still need their new lines.
+    """
     if before is None:
         before = model_rows(EdgeRow, full_lines(transaction.arrow("edges_of_symbols", paths=[path])))
     stored = {row[:3]: row for row in before}
@@ -181,7 +184,7 @@ def few_or_many(
 
 
 def once(what: str, keys: Sequence[Any]) -> None:
-    """Refuse repeated keys in a change.
+    """Raise BadInputError if a change contains a key twice.
 
     The engine would silently write a null into one of the rows.
     """
@@ -197,7 +200,7 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 
 
 def ends(pair: Pair) -> dict[str, Any]:
-    """Return the fills of a query about the edges of one FROM … TO …."""
+    """Return placeholder values for a query about edges of two node tables."""
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 
 

@@ -114,7 +114,7 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
-    """Create missing rows and update different ones; return old rows by id."""
+    """Create new rows and update changed ones; return the old rows by id."""
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
         there = transaction.each("target_id", {"label": shape.label}, [{"id": one} for one in ids])
@@ -200,7 +200,7 @@ def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
 
 
 def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
-    """Create or replace links by key, after removing other links."""
+    """Create or replace `links`, and delete the `dropped` ones, by key."""
     if not links and not dropped:
         return
     keys = {key_of(shape, link) for link in (*links, *dropped)}
