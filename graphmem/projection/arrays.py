@@ -144,9 +144,9 @@ def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[An
 
 
 def pointers(counted: npt.NDArray[Any], n: int) -> I32:
-    """Return row pointers of compressed sparse rows.
+    """Return where the entries of each row begin in a sorted column of rows.
 
-    The input is a column of row numbers. The result is int32, shape (n + 1,).
+    The entries of row i are result[i] to result[i + 1] - 1 (compressed sparse rows). The result is int32, shape (n + 1,).
     """
     indptr = np.zeros(n + 1, dtype=np.int32)
     np.cumsum(np.bincount(counted, minlength=n), out=indptr[1:])
@@ -154,7 +154,7 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 
 
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
-    """Return the entries of some compressed sparse rows: counts, positions.
+    """Return how many entries some rows have, and where the entries are.
 
     There is one count per row. The positions of a row follow those of the previous row.
     """

@@ -71,7 +71,7 @@ def positions(values: Any, known: Any) -> I32:
 
 
 def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
-    """Return positions in a fixed vocabulary.
+    """Return the position of each word in a fixed vocabulary, such as kinds.
 
     Raises:
         LimitError: the vocabulary lacks a word.
@@ -197,9 +197,9 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the `lines` column in its normal form.
+    """Return the lines of all sites of each edge, as text such as "12,48".
 
-    The value is "" if the only site is `line`, as in the store.
+    The text is "" if the only site is at `line`, as in the store.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))
@@ -224,7 +224,7 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
 
 
 def build_arrays(tables: GraphTables) -> GraphArrays:
-    """Return all columns of a snapshot.
+    """Return the columns of a graph view, built from a snapshot of the store.
 
     The cost is that of sorting the ids and the edges.
 

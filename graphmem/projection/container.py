@@ -28,11 +28,11 @@ _ALIGN: Final = 64
 
 
 class DamagedFileError(Exception):
-    """A file has changed bytes; the projection must be built again."""
+    """A saved projection has wrong bytes, so it must be built again."""
 
 
 class OtherFormatError(DamagedFileError):
-    """An intact file has another kind or format.
+    """A saved projection is intact, but of another kind or format number.
 
     The projection must be built again.
     """

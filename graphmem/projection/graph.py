@@ -63,7 +63,7 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Finds the rows whose column equals a given text, in ascending order."""
+    """Index of a column of texts: the rows with a given text, ascending."""
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()
@@ -83,7 +83,7 @@ class _Lookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """Return the look-up of the column after a merge."""
+        """Return this index, updated for the column after a merge."""
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(_Lookup)
         new._code_of = self._code_of
@@ -209,7 +209,7 @@ class GraphView:
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """Reuse the look-ups of the previous view, patched where columns changed."""
+        """Take the indexes of the previous view, updated where columns changed."""
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
         mine["ids"] = patch.ids
@@ -435,7 +435,10 @@ class GraphView:
 
     @cached_property
     def divided_chunks(self) -> dict[tuple[str, str], Any]:
-        """Chunks that searches have divided among symbols, by id and hash."""
+        """Cache for `search.units`: the lines of chunks, divided among symbols.
+
+        The key is (chunk id, text hash).
+        """
         return {}
 
     def in_tests(self, path: str) -> bool:
@@ -488,7 +491,7 @@ class GraphView:
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
-        """Return a symbol's position among definitions of the same name.
+        """Return the number of a symbol among equally named ones of its file.
 
         Positions count from 1, by line in the symbol's file. The setter of a property, for example, is the second definition.
         """
@@ -614,7 +617,7 @@ class GraphView:
         }
 
     def warm(self) -> None:
-        """Build the look-ups now, instead of at their first use.
+        """Build the indexes by name and path now, not at their first use.
 
         This takes some tens of milliseconds.
         """
@@ -622,9 +625,9 @@ class GraphView:
             getattr(self, name)
 
     def cool(self) -> bool:
-        """Release the look-ups; return whether there were any.
+        """Release the indexes by name and path; return whether there were any.
 
-        The look-ups take about as much memory as the columns. A look-up is built again when a question needs it.
+        They take about as much memory as the columns. An index is built again when a question needs it.
         """
         return bool([name for name in (*_LOOKUPS, *_KEPT) if self.__dict__.pop(name, None) is not None])
 

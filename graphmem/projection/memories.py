@@ -59,7 +59,10 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Candidates of a query, with the data to score more memories equally."""
+    """Memories found for a query, with their scores by words and by vector.
+
+    `score` adds the scores of another memory on the same scale.
+    """
 
     ids: set[str]
     words: dict[str, float]  # BM25 of memories with any of the words
@@ -72,7 +75,7 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The words that some memories contain."""
+    """Which words of a query each of some memories contains."""
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
     rows: dict[str, int]  # term -> number of memories that contain it
@@ -417,7 +420,7 @@ class MemoryIndex(MemoryLinks):
             return found._replace(score=score)
 
     def words_beside(self, words: Sequence[str], elsewhere: Elsewhere, ids: Iterable[str]) -> tuple[dict[str, float], float]:
-        """Return word scores of memories that are ranked with other texts.
+        """Score memories by words on one scale with texts of another index.
 
         Args:
             words: normalised words of the query.
@@ -425,8 +428,8 @@ class MemoryIndex(MemoryLinks):
             ids: ids of the memories.
 
         Returns:
-            BM25 scores of memories with any of the words, and the score that a memory with all words would have. The best memory
-                has the share of the query's weight that it covers.
+            BM25 scores of memories with any of the words, and the estimated score of a memory with all words. The estimate is the
+                best score divided by the share of the query's weight that this memory covers.
         """
         with self._lock:
             worded = self._words.scores(words, len(self._id_at), elsewhere)
@@ -436,7 +439,7 @@ class MemoryIndex(MemoryLinks):
             return scores, best / share
 
     def terms(self, words: Iterable[str], ids: Iterable[str]) -> Terms:
-        """Return which of some words some memories contain.
+        """Return, for each of some memories, which of the given words it has.
 
         Args:
             words: normalised words.
@@ -515,15 +518,15 @@ class MemoryIndex(MemoryLinks):
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """Return (live memories with a vector, live memories)."""
+        """Count live memories: (those with a vector, all)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return text hashes of live memories that are not among given hashes.
+        """Return live memories whose text hash is not in `have`.
 
-        Each hash has the id of a memory with the text.
+        Maps each missing text hash to the id of one memory with that text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -531,7 +534,7 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return (live memories with a text hash among the given, live memories)."""
+        """Count live memories: (those whose text hash is in `have`, all)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
@@ -573,7 +576,7 @@ class MemoryIndex(MemoryLinks):
         return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
     def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
-        """Return the best of some slots: (id, score), best first, ties by id."""
+        """Return the memories with the best scores: (id, score), ties by id."""
         rows, scores = best_rows(rows, scores, limit)
         found = [(self._id_at[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
@@ -645,7 +648,7 @@ class MemoryIndex(MemoryLinks):
         self._words.remove(old)
 
     def _drop_keys(self, row: MemoryRow, slot: int, *, keep_vector: bool) -> None:
-        """Remove a row from the key indexes and the timeline."""
+        """Remove a memory from the indexes by id, text and time."""
         drop(self._by_fingerprint, row.fingerprint, row.id)
         if self._by_short_id.get(row.short_id) == row.id:
             del self._by_short_id[row.short_id]

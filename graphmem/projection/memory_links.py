@@ -66,7 +66,7 @@ class MemoryLinks(ABC):
 
     @property
     def anchored(self) -> Container[str]:
-        """Return ids of the nodes of all memories, visible or not."""
+        """Return the ids of all nodes that memories link to, visible or not."""
         return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The packed form of one memory in a projection, and its searched text."""
+"""Pack a memory into bytes, and build the text that word search indexes."""
 
 from __future__ import annotations
 

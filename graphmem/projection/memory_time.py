@@ -13,7 +13,7 @@ _MANY: Final = 64  # entries above which sorting everything is faster than inser
 
 
 class Timeline:
-    """Memories by creation time, ties by id.
+    """A list of memories, sorted by creation time and then by id.
 
     Not thread-safe: the owner holds its lock.
     """
@@ -42,7 +42,7 @@ class Timeline:
         return self._entries[bisect_left(self._entries, (first, "")) : bisect_left(self._entries, (last, ""))]
 
     def ends(self) -> tuple[int, int] | None:
-        """Return the times of the oldest and the newest; None for none."""
+        """Return the times of the oldest and newest memory; None if empty."""
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:

@@ -113,7 +113,10 @@ def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
 
 
 def _next_letters(words: Sequence[str], begun: str, low: int, high: int) -> Iterator[str]:
-    """Return letters after a prefix that the words `low` to `high` share."""
+    """Yield each letter that follows the prefix `begun` in some of the words.
+
+    The words from `low` to `high` begin with the prefix.
+    """
     at = low
     while at < high:
         if len(words[at]) == len(begun):

@@ -156,7 +156,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A graph after a delta, and the origin of its rows."""
+    """A graph after a delta, with the plans that merged old and new rows."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -229,7 +229,7 @@ def patch_arrays(old: GraphArrays, old_ids: list[str], delta: GraphDelta, genera
 
 
 class _Bisectable(Sequence[str]):
-    """A sorted Arrow column that `bisect` can search without decoding it."""
+    """Wraps a sorted Arrow column so that `bisect` can search it undecoded."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -288,7 +288,7 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """Return file facts of every path, from old or changed files."""
+    """Return the columns of file facts by path, after files changed."""
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)
         at = positions(text([row.path for row in files]), paths).astype(np.int64)
@@ -360,9 +360,9 @@ def _edges(
 
 
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
-    """Return the position of each new key among old rows, renumbered.
+    """Return where new edges go among the old ones, and which edges break.
 
-    The second result is the rows that lost an end.
+    The second result is the old edge rows whose source or destination was removed.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -393,7 +393,7 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 
 
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
-    """Return rows by (dst, kind, src).
+    """Return the numbers of all edge rows, sorted by (dst, kind, src).
 
     The order is made from the old one: removed rows are left out, and inserted rows are merged in.
     """
@@ -416,7 +416,7 @@ def _ends(rows: Sequence[Any], ids: list[str]) -> tuple[npt.NDArray[Any], I32, I
 
 
 def _rows_of(keys: I64, kind: npt.NDArray[Any], src: I32, dst: I32) -> I64:
-    """Return the rows of those named edges that exist."""
+    """Return the row numbers of the edges (kind, src, dst) that exist."""
     ok = (src >= 0) & (dst >= 0)
     wanted = edge_keys(src[ok], kind[ok], dst[ok])
     at = np.searchsorted(keys, wanted)

@@ -33,9 +33,9 @@ _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 
 
 class Elsewhere(NamedTuple):
-    """Texts of another index that are ranked together with those of this one.
+    """Counts of words in another index, whose texts are ranked with these.
 
-    They count too when the rarity of a word is measured.
+    They are added when the rarity of a word is measured.
     """
 
     rows: Mapping[str, int]  # normalised word -> number of texts with it; words without texts are left out
@@ -91,7 +91,7 @@ class Stemmer:
 
 
 class Postings:
-    """The inverted index of texts by slot number.
+    """An inverted index: for each stem, the numbers (slots) of its texts.
 
     Not thread-safe: the owner must hold its lock.
     """
@@ -210,9 +210,9 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
-        """Return for each word its stem, its number of texts and its slots.
+        """Return (stem, number of texts with it, slots with it) for each word.
 
-        The slots are those of `slots` whose texts have the stem.
+        Only slots from the argument `slots` are returned.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

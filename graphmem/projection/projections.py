@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def _refusal_named(folder: Path) -> Iterator[None]:
-    """Convert a disk refusal inside the block to an error of graphmem."""
+    """Convert OSError and SQLite's error in the block to graphmem's errors."""
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
@@ -95,7 +95,7 @@ class Snapshot(NamedTuple):
 
 
 class _ChunkHashes:
-    """The number of chunks for each text hash.
+    """Counts how many chunks have each text hash.
 
     This shows which vectors are in use, and how many chunks each vector covers.
     """
@@ -363,11 +363,11 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Return (chunks with a vector, chunks)."""
+        """Count chunks: (those with a vector, all)."""
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Return (chunks with a text hash among the given hashes, chunks)."""
+        """Count chunks: (those whose text hash is in `have`, all)."""
         with self._state:
             return sum(count for key, count in self._hashes.uses.items() if key in have), self._hashes.total
 
@@ -517,7 +517,7 @@ class Projections:
         self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish_memories(self, index: MemoryIndex) -> None:
-        """Publish the index to readers, with vectors of the model in use."""
+        """Let readers use a memory index; it gets the vectors of the model first."""
         with self._state:
             vectors = self._vectors
         if vectors is not None:
@@ -526,7 +526,7 @@ class Projections:
             self._memories, self._memories_away, self._memories_failure = index, False, None
 
     def _memories_key(self) -> str:
-        """Return the key of the knowledge's state in the store.
+        """Return a text that changes with every write of memories to the store.
 
         It consists of the number of changes and the journal position in the store.
         """

@@ -1,4 +1,4 @@
-"""Visibility of memories for the current caller.
+"""Restrict which memories the current caller can see.
 
 All readers of the `memories` projection use this mechanism.
 

@@ -1,4 +1,4 @@
-"""One normaliser for word search, of documents and of queries.
+"""Normalise texts for word search: indexed texts and queries alike.
 
 Identifiers are kept whole and also split (`getUserName` -> getusername get user name; `HTTPServer2` -> httpserver2 http server2; `x86_64`
 -> x86_64 x86 64). Case is folded, digits are kept, and underscores at the ends are removed. Scripts written without spaces become
@@ -31,7 +31,7 @@ STOP_WORDS: Final = frozenset(
 
 
 class _Expansions(dict[str, str]):
-    """Cache of the normalised words that each word expands to.
+    """Cache of normalised words: `getUserName` gives its parts, for example.
 
     The cache is emptied when it exceeds the vocabulary of a large repository.
     """

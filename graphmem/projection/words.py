@@ -60,7 +60,7 @@ CREATE INDEX entries_text_hash ON entries (text_hash);
 
 
 class Entry(NamedTuple):
-    """A chunk, as a row of the index stores it."""
+    """One row of the word index: a chunk with its path, lines and text."""
 
     id: str
     kind: str  # code | prose | data
@@ -358,7 +358,7 @@ class WordIndex:
     # ---- inside
 
     def _count(self, db: sqlite3.Connection, word: str) -> int:
-        """Return the number of rows with a word; cached for this reader."""
+        """Return how many chunks have a word; cached for this reader."""
         if word not in self._rows_with:
             self._rows_with[word] = db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (f'"{word}"',)).fetchone()[0]
         return self._rows_with[word]
@@ -455,7 +455,7 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 
 def _pin(db: sqlite3.Connection) -> None:
-    """Make a connection keep seeing the current rows."""
+    """Begin a read transaction, so that the connection sees no later change."""
     db.execute("BEGIN")
     db.execute("SELECT count(*) FROM meta").fetchone()
 
@@ -515,9 +515,9 @@ def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[st
 
 
 def affordable(counts: dict[str, int]) -> tuple[list[str], list[str]]:
-    """Return (words to score, words to leave out).
+    """Divide query words into (words to score, words to leave out).
 
-    Words are taken from the rarest on, at least one, while the number of rows to score is within the budget.
+    Scored are the rarest words, at least one, as long as the rows that have them are within the budget.
     """
     used: list[str] = []
     left_out: list[str] = []
