@@ -1,1 +1,1 @@
-"""Contracts between programs: what each offers and asks of others."""
+"""Contracts between programs, such as an HTTP route and its clients."""

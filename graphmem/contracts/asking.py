@@ -1,4 +1,4 @@
-"""Questions about contracts: who offers, who uses, what breaks."""
+"""Answer who offers a contract, who uses it, and which contracts broke."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Text = Callable[[str], str]
 
 
 class Found(NamedTuple):
-    """A contract with its ends."""
+    """A contract, the places that offer it, and the places that use it."""
 
     kind: str
     name: str
@@ -52,7 +52,10 @@ def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
 
 
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:
-    """Return the places of calls and implementations that name a field."""
+    """Return calls and implementations of procedures that use a field.
+
+    A field belongs to a message of a schema. A place counts if its procedure has this message, and its file contains the field's name.
+    """
     message, _, name = field.name.rpartition(".")
     short = message.rpartition(".")[2]
     holding = {short}

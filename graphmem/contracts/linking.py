@@ -1,7 +1,7 @@
-"""Join the ends of contracts: who asks for what is offered where.
+"""Link the places that ask for a contract with those that offer it.
 
-A link is found by equal names. Where several services offer the same, the host, or the variable that holds the address, decides.
-Otherwise the confidence is shared, and more than `MOST` candidates give no link.
+A link is found by equal names. Where several services offer the same, the host, or the variable that holds the address, decides. Otherwise
+the confidence is shared, and more than `MOST` candidates give no link.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EXACT: Final = 100
 
 
 class Link(NamedTuple):
-    """A contract between two places."""
+    """A link from a place that asks for a contract to one that offers it."""
 
     asks: ContractRow
     offers: ContractRow
@@ -35,7 +35,10 @@ class Link(NamedTuple):
 
 
 def link(rows: Iterable[ContractRow]) -> list[Link]:
-    """Return the links among rows, one per site and offer, in order."""
+    """Return the links among rows, at most one for each two places.
+
+    They are sorted by path, symbol and line of the place that asks.
+    """
     every = list(rows)
     offers, asks = expanded(every)
     found = [*_endpoints(offers, asks), *_topics(offers, asks), *_procedures(every)]
@@ -51,7 +54,10 @@ def link(rows: Iterable[ContractRow]) -> list[Link]:
 
 
 def expanded(rows: Sequence[ContractRow]) -> tuple[list[ContractRow], list[ContractRow]]:
-    """Return offers and asks, with the prefixes of mounts in other files."""
+    """Return the rows that offer, and the rows that ask.
+
+    The routes of a file get the prefixes under which other files mount it.
+    """
     mounts: dict[str, list[tuple[str, str]]] = {}
     paths = {row.path for row in rows if row.role == "offers" and row.kind == "http"} | {row.path for row in rows if row.role == "mounts"}
     endings: dict[str, list[str]] = {}
@@ -135,7 +141,7 @@ def _split(name: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _Routes:
-    """Offered routes by the number of their segments and the last of them."""
+    """Offered routes by their number of segments and their last segment."""
 
     def __init__(self, offers: Iterable[ContractRow]) -> None:
         self._by_end: dict[tuple[int, str], list[_Route]] = {}
@@ -150,7 +156,7 @@ class _Routes:
                 self._by_end.setdefault((len(parts), last), []).append(_Route(row, verb, parts))
 
     def of(self, parts: Sequence[str]) -> list[_Route]:
-        """Return the candidates for a path."""
+        """Return the routes that may match a path, given by its segments."""
         last = parts[-1] if HOLE not in parts[-1] else HOLE
         found = list(self._by_end.get((len(parts), last), ()))
         if last != HOLE:
@@ -195,7 +201,7 @@ def _fits(asked: str, offered: str) -> bool:
 
 
 def _is_in_reach(row: ContractRow, offer: ContractRow) -> bool:
-    """Whether a client can reach a route; those of a test are its own."""
+    """Whether a client can call a route; a test's route only from that test."""
     if not offer.test:
         return True
     if not row.test or row.path != offer.path:
@@ -239,7 +245,11 @@ def _endpoint(row: ContractRow, routes: _Routes, common: frozenset[str]) -> list
 
 
 def _chosen(row: ContractRow, candidates: Sequence[_Route], before: str, same: int, common: frozenset[str]) -> list[Link]:
-    """Return links to the candidates that host and prefix allow."""
+    """Return links from a client's call to the candidates that fit best.
+
+    The host, the variables and the removed path prefix of the call name a service. If they name none, all candidates count, except for a
+    call to an external host.
+    """
     hints = row.said.split() + before.split()
     scores = [_score(hints, one.row, common) for one in candidates]
     best = max(scores)
@@ -327,7 +337,7 @@ _CLIENTS: Final = (
 
 
 class _Speaker(NamedTuple):
-    """What one file says of gRPC."""
+    """Names in one file that may belong to gRPC, such as `NewCartClient`."""
 
     words: frozenset[str]
     ends: frozenset[str]  # of the words, by their last and their last two parts
@@ -409,7 +419,10 @@ def _procedures(rows: Sequence[ContractRow]) -> list[Link]:
 
 
 def _is_spelled(row: ContractRow, method: str) -> bool:
-    """Whether a stub of the caller's language spells a procedure in this way."""
+    """Whether a call has a procedure's name, as its language spells it.
+
+    For example, Java code calls the procedure `GetCart` as `getCart`.
+    """
     if row.path.endswith((".go", ".py", ".cs", ".cc", ".cpp", ".php")):
         return row.name in (method, f"{method}Async")
     if row.path.endswith((".java", ".kt", ".scala", ".js", ".ts", ".tsx", ".mjs", ".cjs", ".swift", ".dart")):

@@ -1,4 +1,4 @@
-"""The projects of an organisation, which are asked together.
+"""The list of an organisation's projects, whose contracts are linked.
 
 The list is a file of the user. Each project publishes its contracts in its index directory, so that no other index is opened.
 """
@@ -35,7 +35,7 @@ def listed() -> list[Path]:
 
 
 def keep(roots: Sequence[Path]) -> None:
-    """Replace the list.
+    """Replace the list of the organisation's projects.
 
     Raises:
         OSError: the disk refuses.

@@ -18,7 +18,10 @@ FORMAT: Final = 1
 
 
 class ContractRow(NamedTuple):
-    """One end of a contract, and the code that it belongs to."""
+    """One end of a contract, and the code that it belongs to.
+
+    An end is a place that offers, asks for or declares the contract.
+    """
 
     role: str  # as in `parsing.contracts.ends`
     kind: str
@@ -35,7 +38,7 @@ class ContractRow(NamedTuple):
 
 
 class Published(NamedTuple):
-    """Contents of the file."""
+    """Contents of `contracts.json`."""
 
     run: str  # the index run that wrote it
     project: str
@@ -43,7 +46,7 @@ class Published(NamedTuple):
 
 
 def read(folder: Path) -> Published | None:
-    """Read the file of an index directory; None if it is missing or damaged."""
+    """Read `contracts.json` of an index; None if it is missing or unusable."""
     try:
         found: Any = json.loads((folder / FILE).read_bytes())
         if found["format"] != FORMAT:
@@ -55,7 +58,7 @@ def read(folder: Path) -> Published | None:
 
 
 def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[ContractRow]]) -> None:
-    """Replace the file of an index directory atomically.
+    """Replace `contracts.json` of an index directory atomically.
 
     Raises:
         OSError: the disk refuses.

@@ -1,4 +1,4 @@
-"""Names of services, as far as folders, hosts and variables tell."""
+"""Find the names of services in folders, hosts and variables."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ _TOKEN: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @cache
 def tokens(text: str) -> frozenset[str]:
-    """Return the words of a name that tell services apart, in lower case."""
+    """Return the words of a name that tell services apart, in lower case.
+
+    `orders-service` gives `order`; general words such as `service` are left out.
+    """
     found = (token.lower() for token in _TOKEN.findall(text))
     return frozenset(
         one.removesuffix("s") if len(one) > 3 else one for one in found if one not in _GENERIC and not one.isdigit() and len(one) > 1
@@ -121,7 +124,10 @@ def tokens(text: str) -> frozenset[str]:
 
 @cache
 def service_of(path: str) -> str:
-    """Return the folder of the service that a file belongs to; "" at the root."""
+    """Return the folder of the service that a file belongs to; "" at the root.
+
+    `src/cart/app.py` gives `src/cart`, because `src` is a common name.
+    """
     project, mark, inner = path.partition(BETWEEN + "/")
     if mark:
         return f"{project}/{service_of(inner)}".rstrip("/")
@@ -139,7 +145,10 @@ def words_of(path: str) -> frozenset[str]:
 
 
 def shared_words(paths: Iterable[str]) -> frozenset[str]:
-    """Return the words that half of the names of services share."""
+    """Return the words in the names of at least half of the services.
+
+    These words do not tell services apart. Two services or fewer have none.
+    """
     names = {service_of(path): words_of(path) for path in paths}
     counted = Counter(word for words in names.values() for word in words)
     return frozenset(word for word, count in counted.items() if len(names) > 2 and count * 2 >= len(names))

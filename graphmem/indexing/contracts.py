@@ -1,6 +1,7 @@
-"""Contracts during index runs: collect the ends of files and join them.
+"""Contracts in index runs: collect the ends in files and link them.
 
-The links depend on the ends of all files alone, so a fresh index and any sequence of incremental runs give the same edges.
+An end is a place that offers a contract or asks for it. The links depend on the ends of all files alone. So a fresh index and any sequence
+of incremental runs give the same edges.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def is_schema(path: str) -> bool:
 
 
 class Contracts:
-    """The ends of one project's contracts. Not thread-safe.
+    """Collects and links the contract ends of a project. Not thread-safe.
 
     Args:
         folder: the index directory.
@@ -44,10 +45,10 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare a run; return whether the ends of the run before are known.
+        """Prepare a run; return whether the ends of the previous run are known.
 
         Args:
-            run: the run before.
+            run: identifier of the previous run.
             full: whether all files are read again.
         """
         if full:
@@ -59,15 +60,15 @@ class Contracts:
         return self._rows is not None
 
     def take(self, path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> None:
-        """Take the ends of one file."""
+        """Add the contract ends of one file to this run."""
         self._new[path] = rows_of(path, ends, resolver)
 
     def took(self, path: str, rows: Sequence[ContractRow]) -> None:
-        """Take the rows that another process made of one file."""
+        """Add the rows that another process made from the ends in one file."""
         self._new[path] = list(rows)
 
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
-        """Join all ends; return the files whose edges change."""
+        """Link all ends; return the paths of the files whose edges change."""
         before = self._rows or {}
         after = {path: some for path, some in before.items() if path not in removed and path not in self._new}
         after.update((path, some) for path, some in self._new.items() if some)
@@ -83,11 +84,11 @@ class Contracts:
         return changed
 
     def edges(self, path: str) -> list[EdgeRow]:
-        """Return the edges that begin in a file."""
+        """Return the edges of contracts that begin in a file."""
         return self._edges.get(path, [])
 
     def keep(self, run: str) -> None:
-        """Store the ends for other processes and other projects."""
+        """Write the ends to `contracts.json`, for other processes and projects."""
         self._run = run
         file.write(self._folder, run, self._project, self._rows or {})
         self._edges = {}
@@ -95,7 +96,7 @@ class Contracts:
 
 
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
-    """Return the rows of a file; only schema files need no resolver."""
+    """Convert the ends in a file to rows; only schema files need no resolver."""
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
         for role, kind, name, scope, line, handler, said, framework in ends
@@ -104,18 +105,21 @@ def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None)
 
 
 def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
-    """Return both ends of each call."""
+    """Return the (source id, destination id) of each CALLS edge."""
     return {(edge.src, edge.dst) for edge in edges if edge.kind == EdgeKind.CALLS}
 
 
 def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
-    """Name the definition of a row; a handler may be in another file."""
+    """Return a row with the symbol that it belongs to.
+
+    The function that handles a route may be in another file.
+    """
     symbol, qualname, test = resolver.place(row.path, row.scope, row.handler, service_of)
     return row._replace(symbol=symbol, qualname=qualname, test=test)
 
 
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
-    """Return the edges of all links by the file they begin in."""
+    """Link all rows; return the edges by path of the file they begin in."""
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):
         src, dst = one.asks.symbol, one.offers.symbol

@@ -48,9 +48,9 @@ class ChunkOptions:
 
 
 class _Unit(NamedTuple):
-    """A span in a container: a definition with comments, or the gap before.
+    """A definition with the comments above it, or the text before it.
 
-    A gap between two definitions has the index -1.
+    `definition` is the index of the definition; -1 for other text.
     """
 
     start: int
@@ -86,7 +86,10 @@ def hash_of_text(prefix: str, text: str) -> str:
 
 
 class _Writer:
-    """Converts spans to rows and numbers the chunks of an anchor."""
+    """Makes the rows of chunks, and numbers the chunks of each anchor.
+
+    An anchor is a text, such as a qualified name, that the chunk's id is made of.
+    """
 
     def __init__(self, facts: FileFacts, source: bytes, project: str) -> None:
         self.facts = facts
@@ -150,9 +153,10 @@ class _CodeCutter:
         self._container(0, 0, len(self.source))
 
     def _nesting(self) -> list[list[int]]:
-        """Return for each definition the definitions inside it at which to cut.
+        """Return for each definition the definitions inside its span.
 
-        A definition is inside another one if its span is, because a method of a prototype is written outside its class.
+        Only definitions at which the text is cut are listed; short variables are not. The method of a prototype is written outside its
+        class, so spans decide and not owners.
         """
         definitions = self.facts.definitions
         inside: list[list[int]] = [[] for _ in definitions]
@@ -188,7 +192,10 @@ class _CodeCutter:
         return units
 
     def _with_comments(self, floor: int, start: int) -> int:
-        """Return the start of a definition with its indentation and comment above."""
+        """Return the offset where a definition's indentation or comment begins.
+
+        Only comment lines directly above the definition count, and none before the offset `floor`.
+        """
         line = self.source.rfind(b"\n", 0, start) + 1
         if line < floor or self.source[line:start].strip():
             return start

@@ -103,7 +103,7 @@ def extract_parsed(path: str, source: bytes, grammar: Grammar, tree: Tree | None
 
 
 class _Extraction(Definitions):
-    """One extraction: the walk over all matches, imports and references."""
+    """Extracts one file: handles all matches, imports and references."""
 
     def run(self, tree: Tree | None) -> FileFacts:
         """Walk the matches in order and return the facts."""
@@ -219,7 +219,7 @@ class _Extraction(Definitions):
             self.imports.extend(self.grammar.helper.imports(found))
 
     def on_reference(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a site that uses a name."""
+        """Add a reference: a place in the file that uses a name."""
         builder = self.builder
         if kind == "call":
             term = builder.term(node)
@@ -247,7 +247,10 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an operation that the source writes without an operator sign."""
+        """Add an implicit operation, such as the iteration of a `for` loop.
+
+        A class can define what the operation does, but the source has no sign for it.
+        """
         builder = self.builder
         operand = builder.term(node)
         if sign == REMOVAL:
@@ -292,7 +295,7 @@ class _Extraction(Definitions):
         return [reference for reference in self.references if not is_local(reference)]
 
     def closed(self, definition: OpenDefinition, exports: tuple[str, ...]) -> Definition:
-        """Return the finished fact of a definition.
+        """Return the fact of a definition after its parts were collected.
 
         A top-level definition in the module's list of exports is marked as exported.
         """

@@ -76,17 +76,17 @@ class Bindings(Extraction):
             self.bind(target, op, given, said, node, lines)
 
     def lines_inside(self, block: Node) -> tuple[int, int]:
-        """Return the first and last line of a block's inside.
+        """Return the first and last line inside a block.
 
-        Lines that the block may share with other code are left out.
+        The lines of its braces are left out, because other code may be on them.
         """
         first, last = self.line(block.start_byte), self.line(block.end_byte - 1)
         return (first, last) if first == last else (first + 1, max(first + 1, last - 1))
 
     def stands_before(self, target: Node, line: int) -> bool:
-        """Whether the same name precedes the target on the line of its block.
+        """Whether a target's name occurs earlier on the first line of its block.
 
-        In `r.Get(func(r *R) {})`, the first `r` stands before the parameter `r` and is another variable.
+        In `r.Get(func(r *R) {})`, the first `r` is another variable than the parameter `r`.
         """
         if self.line(target.start_byte) != line:
             return False
@@ -173,7 +173,10 @@ class Bindings(Extraction):
         found.body_hash = digest(self.source[target.end_byte : statement.end_byte])
 
     def on_condition(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add the types that a condition implies where it holds."""
+        """Add bindings for the types that a condition implies.
+
+        An example is `isinstance(x, A)`: in the branch, `x` is an A.
+        """
         builder = self.builder
         for found in self.grammar.helper.narrowings(builder, node):
             term, value = builder.term(found.target), builder.term(found.value)
@@ -200,7 +203,7 @@ class Bindings(Extraction):
                 self.bindings[position] = binding._replace(scope=max(scope, 0))
 
     def binds(self, scope: int, target: TermIndex) -> bool:
-        """Whether a function's own statements or parameters bind a name."""
+        """Whether a function binds a name by its own statements or parameters."""
         definition = self.definitions[scope]
         if definition.kind not in FUNCTION_LIKE:
             return False

@@ -94,7 +94,10 @@ class Definitions(Bindings):
                 self.stack.append(found)
 
     def add_decorators(self, found: OpenDefinition, node: Node) -> None:
-        """Add the decorators met before a definition, and derived facts."""
+        """Add the collected decorators to a definition, and their modifiers.
+
+        The language's table gives the modifiers of some decorators.
+        """
         found.decorators = tuple(self.decorators.pop(node.id, ()))
         table = self.grammar.spec.decorator_modifiers
         for term in found.decorators:
@@ -105,7 +108,7 @@ class Definitions(Bindings):
                     found.modifiers.add(modifier)
 
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a base that is named inside the body of its definition."""
+        """Add a base class that is named inside the body of its class."""
         self.add_base(self.stack[-1], node)
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
@@ -147,7 +150,7 @@ class Definitions(Bindings):
         return ".".join([name, *reversed(parts)])
 
     def on_decorator(self, kind: str, node: Node, captures: Captures) -> None:
-        """Keep a decorator until the definition after it."""
+        """Keep a decorator until its definition is opened."""
         if node.is_extra:  # a comment between decorators
             return
         self.builder.consumed.add(node.id)
@@ -160,7 +163,10 @@ class Definitions(Bindings):
             inside.decorators = earlier + inside.decorators
 
     def on_wrapper(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record a node that belongs to a definition, with its modifiers."""
+        """Record the node around a definition, with its modifiers.
+
+        An example is an `export` statement. Its span then becomes the definition's span.
+        """
         wrapped = captures["wrapped"][0].id
         self.wrappers.setdefault(wrapped, node)
         for modifier in captures:
@@ -168,11 +174,14 @@ class Definitions(Bindings):
                 self.modifiers.setdefault(wrapped, set()).add(modifier[9:])
 
     def on_modifier(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record a modifier inside a definition."""
+        """Add a modifier that stands inside a definition, such as `static`."""
         self.stack[-1].modifiers.add(kind)
 
     def on_doc(self, kind: str, node: Node, captures: Captures) -> None:
-        """Record documentation of the `@doc.of` definition, or of the scope."""
+        """Record a documentation text.
+
+        It belongs to the definition captured as `@doc.of`, else to the scope that contains it.
+        """
         if "doc.of" in captures:
             self.add_said(captures["doc.of"][0], node)
             text = self.builder.text(node)
@@ -204,9 +213,9 @@ class Definitions(Bindings):
         return "\n".join(reversed(lines))
 
     def add_said(self, documented: Node, comment: Node) -> None:
-        """Add types that a comment declares.
+        """Add the types that a documentation comment declares.
 
-        The types apply to the definition below the comment; aliases apply to the scope.
+        Types of parameters and results belong to the definition below the comment. Aliases of types belong to the scope.
         """
         said = self.grammar.helper.documented(self.builder, self.builder.text(comment))
         if not said:

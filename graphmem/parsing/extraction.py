@@ -206,9 +206,9 @@ class Extraction:
         return self.registered(kind, name, qualname, parent, node, name_node)
 
     def holder(self, parent: int, owner: str) -> OpenDefinition | None:
-        """Return the owner of a definition that is written outside its owner.
+        """Return the class of a method that is written outside its class.
 
-        The owner is written as a name or a path, and namespaces may begin the path.
+        `owner` is the name or dotted path of the class, and namespaces may begin the path. None if the file has no such class yet.
         """
         found = self.holders.get((parent, owner))
         parts = owner.split(".")
@@ -221,7 +221,10 @@ class Extraction:
         return found
 
     def open_apart(self, kind: str, name: str, node: Node, name_node: Node, owner: str) -> OpenDefinition:
-        """Open a method or class whose owner is further down or in another file."""
+        """Open a method or class whose owner is not known yet.
+
+        The owner is further down in the file, or in another file.
+        """
         parent = self.definitions[self.scope]
         outer = f"{parent.qualname}.{owner}" if parent.index else owner
         found = self.registered(kind if kind in CLASS_LIKE else "method", name, f"{outer}.{name}", parent, node, name_node)
@@ -229,7 +232,7 @@ class Extraction:
         return found
 
     def join_owners(self) -> None:
-        """Attach methods to owners that are further down the file."""
+        """Set the parent of methods whose class is further down in the file."""
         for method, owner in self.apart:
             holder = self.holder(method.parent, owner)
             method.parent = holder.index if holder is not None else method.parent
@@ -262,9 +265,9 @@ class Extraction:
         self.bindings.append(Binding(self.scope, target, op, value, annotation, *lines, self.blocks[-1][1]))
 
     def has_operands(self, term: TermIndex) -> bool:
-        """Whether an operation has operands whose class may overload it.
+        """Whether an operation has an operand whose class may define it.
 
-        Operations on literals have none.
+        For `a + b` it has; for `1 + 2` it does not, because both operands are literals.
         """
         terms = self.builder.terms
         found = terms[term]
@@ -294,7 +297,7 @@ class Extraction:
         self.references.append(_new_tuple(Reference, (kind, self.scope, term, line, column, last, name_line, name_column)))
 
     def name_place(self, term: TermIndex, spot: int, start: int, end: int) -> tuple[int, int]:
-        """Return line and column of the name of a term between two bytes.
+        """Return the line and column of a term's last name: `b` in `a.b(c)`.
 
         Args:
             term: the term.
@@ -320,7 +323,7 @@ class Extraction:
         return line, self.column(spot, line)
 
     def add_declared(self) -> None:
-        """Add references for the names in declared types.
+        """Add a reference for each name in the declared types just read.
 
         The edges of these references begin at the declaration.
         """
@@ -331,7 +334,7 @@ class Extraction:
         self.builder.declared.clear()
 
     def spot(self, node: Node | None) -> Spot:
-        """Return the position of a node that is on one line."""
+        """Return (line, column, length) of a node that is on one line."""
         if node is None:
             return NOWHERE
         line = self.line(node.start_byte)

@@ -1,4 +1,4 @@
-"""Cache of extracted facts by content, so a restart parses nothing again.
+"""Cache of extracted facts by content, so that restarts parse nothing.
 
 The cache contains only facts: chunks of an unchanged file are in the graph, and a changed file is parsed anyway.
 
@@ -87,7 +87,7 @@ class FactsCache:
             return self._get(file)
 
     def missing(self, files: Iterable[FoundFile]) -> list[FoundFile]:
-        """Return the files without an entry; entries are not read."""
+        """Return the files whose facts are not stored, without reading facts."""
         try:
             there = set(self._select("SELECT path, content_hash, origin FROM facts", ()))
         except sqlite3.Error as error:
@@ -96,9 +96,9 @@ class FactsCache:
         return [file for file in files if (file.path, bytes.fromhex(file.content_hash), self._origin(file.language)) not in there]
 
     def put_many(self, parsed: Iterable[ParsedFile]) -> bool:
-        """Store parsed facts in one transaction; return whether they are stored.
+        """Store the facts of parsed files in one transaction.
 
-        If the disk refuses, the cache stays unchanged and gets a note.
+        Return whether they are stored. If the disk refuses, the cache stays unchanged and gets a note.
         """
         rows = (
             (
@@ -136,7 +136,10 @@ class FactsCache:
         return len(gone) if not gone or self._execute_many("DELETE FROM facts WHERE path = ? AND content_hash = ?", gone) else 0
 
     def _origin(self, language: str) -> bytes:
-        """Return a hash of everything but path and content that affects an entry."""
+        """Return a hash of the project and of the code that extracts facts.
+
+        An entry with another hash is not used.
+        """
         found = self._origins.get(language)
         if found is None:
             parts = f"{extraction_key(language)}\x1f{self.project}"

@@ -1,7 +1,7 @@
-"""Statements that put values into containers: `x.append(y)`, `x[k] = y`.
+"""Bindings for values put into containers: `x.append(y)`, `x[k] = y`.
 
-Each becomes a binding with the operator `fill`. Its target is the container, a name or an attribute, and its value is a container with
-the same contents. Inference joins both.
+Such a binding has the operator `fill`. Its target is the container `x`, and its value is the list `[y]`. Type inference joins these lists
+with the other values of `x`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def fills(
 ) -> Iterator[Binding]:
     """Yield a binding for each statement that puts a value into a container.
 
-    `methods` gives the argument of each method that is put in: `first`, `second`, `all` of the first, or `pair`.
+    `methods` tells for a method, such as `append`, which argument is put in: `first` or `second`; `all` items of the first; or the second
+    of a `pair`.
     """
     terms = builder.terms
     for found in references:
@@ -44,7 +45,10 @@ def fills(
 
 
 def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
-    """Whether a value may be a function, or is a new object of a class."""
+    """Whether a term may be a function, or creates an object of a class.
+
+    A name, a lambda, and a call of a capitalised name count.
+    """
     term = terms[item]
     if term[0] == CALL:
         callee = terms[term[1]]
@@ -53,7 +57,10 @@ def _is_callable(terms: Sequence[Term], item: TermIndex) -> bool:
 
 
 def _fill(builder: TermBuilder, container: TermIndex, value: TermIndex, scope: int, line: int) -> Iterator[Binding]:
-    """Yield the binding of a container, also for `x[k].append(y)`."""
+    """Yield the binding that puts a list of new values into a container.
+
+    In `x[k].append(y)` the container is `x`, and its value is `[[y]]`.
+    """
     while True:
         term = builder.terms[container]
         if term[0] in (NAME, ATTR):

@@ -126,7 +126,7 @@ def compile_query(name: str, language: Language) -> Query:
 
 
 def _check_part(name: str, file: str, part: str, language: Language) -> None:
-    """Compile one file alone, to locate an error in it."""
+    """Compile one query file alone, so that an error names its line."""
     try:
         _keep.append(Query(language, part))
     except QueryError as error:

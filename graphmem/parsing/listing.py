@@ -29,7 +29,7 @@ _CLOSED: Final = re.compile(r"^warning: could not open directory '(.+?)/?': (.+)
 
 
 class Listing:
-    """Paths of one tree, and what was skipped.
+    """Lists the paths of one tree, and counts the skipped ones.
 
     Args:
         root: the tree, without links in its path.
@@ -58,9 +58,9 @@ class Listing:
     # git's list
 
     def git_files(self, folder: str, only: Sequence[str] = ()) -> list[str] | None:
-        """Paths that git lists below a folder, from the root; all or `only` these.
+        """Return the paths that git lists below a folder; None if git refuses.
 
-        None if git does not answer.
+        The paths begin at the root. `only` limits the list to some paths.
         """
         where = os.path.join(self.root, folder) if folder else self.root
         listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", *only)
@@ -205,7 +205,7 @@ class Listing:
                     waiting.append(path)
 
     def reached(self, paths: Iterable[str]) -> Iterator[str]:
-        """Return the paths that `walk` would reach."""
+        """Return those of the given paths that `walk` would yield."""
         entered: dict[str, bool] = {}
         for path in paths:
             is_open = True

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class Marker:
-    """Records the file that is being parsed.
+    """Records the file that is being parsed, in a marker file.
 
     Args:
         descriptor: of the marker file, open for writing; None if it is not writable, and then nothing is recorded.
@@ -40,9 +40,9 @@ class Marker:
         return path in self._known
 
     def at(self, path: str) -> None:
-        """Record the file being parsed; "" for none.
+        """Write the path of the file that is now parsed; "" for none.
 
-        One write, so after a crash the marker names this file or the previous one.
+        It is one write, so after a crash the marker names this file or the previous one.
         """
         if self._descriptor is not None:
             data = sealed_json({"at": path, "suspects": self._suspects})
@@ -52,7 +52,7 @@ class Marker:
 
 @contextmanager
 def marking(file: Path | None) -> Iterator[Marker]:
-    """Open the marker of a file.
+    """Open the marker file `file` for the duration of a block.
 
     Without a file, or if it is not writable, nothing is recorded and no file is suspect.
     """
@@ -73,7 +73,10 @@ def marking(file: Path | None) -> Iterator[Marker]:
 
 
 def _suspects(descriptor: int) -> list[str]:
-    """Return earlier suspects and the file that the last process was parsing."""
+    """Return the paths of files that have ended a process, oldest first.
+
+    The last one is the file that the previous process was parsing when it ended.
+    """
     try:
         said = read_sealed_json(os.pread(descriptor, 1 << 20, 0) or b"{}")
         listed = [one for one in said.get("suspects", ()) if isinstance(one, str)]

@@ -38,7 +38,10 @@ _TEXT: Final = PackedChunkRow._fields.index("packed")
 
 
 class Head(NamedTuple):
-    """Facts that a run needs of every file, without its definitions and uses."""
+    """Properties of a file that an index run always needs, such as its hash.
+
+    Definitions and references are left out.
+    """
 
     path: str
     language: str
@@ -99,7 +102,7 @@ class ParsedFile:
 
     @property
     def has_facts(self) -> bool:
-        """Whether `facts` still has them."""
+        """Whether this object still holds the facts."""
         return self._facts is not None or (self._packed is not None and bool(self._packed.facts))
 
     @property
@@ -110,12 +113,15 @@ class ParsedFile:
         return unpack_chunks(self._packed.chunks) if self._packed is not None else []
 
     def forget_facts(self) -> None:
-        """Release packed facts, which the cache has, and keep the head."""
+        """Release packed facts, which the cache also holds; keep the head."""
         if self._packed is not None:
             self._packed = self._packed._replace(facts=b"")
 
     def spill_chunks(self, write: Callable[[bytes], Any]) -> None:
-        """Move the packed chunks elsewhere; `write` returns their place."""
+        """Move the packed chunks to a file.
+
+        `write` stores their bytes and returns where they are.
+        """
         packed = self.packed
         self._spilled = (write(packed.chunks), packed.chunk_count)
         self._chunks = []
@@ -144,7 +150,10 @@ def head_of(facts: FileFacts) -> Head:
 
 @cache
 def extraction_key(language: str) -> str:
-    """Return a key of everything besides the content that affects facts."""
+    """Return a key of the code and grammar that extract facts of a language.
+
+    Facts with another key are not used.
+    """
     return extraction_version(language) if language != "text" else f"text {digest('parsing')}"
 
 
@@ -191,7 +200,7 @@ def unpack_chunks(data: bytes) -> list[ChunkRow]:
 
 
 def packed_chunks(data: bytes) -> list[PackedChunkRow]:
-    """The chunks given to `pack`, with texts as the store keeps them."""
+    """Return the chunks given to `pack`, each text still compressed."""
     return list(map(_chunk, marshal.loads(data)))  # noqa: S302 - as above
 
 

@@ -219,7 +219,7 @@ class _Pool:
         self._feed(worker)
 
     def _feed(self, worker: _Worker) -> None:
-        """Send the worker its next batch ahead of time; end it after the last."""
+        """Give a worker its next batch before it is idle; end it after the last."""
         while self.waiting and len(worker.pending) <= BATCH:
             worker.give([self.waiting.popleft() for _ in range(min(BATCH, len(self.waiting)))])
         if not worker.pending:
@@ -244,9 +244,9 @@ class _Pool:
         return parsed
 
     def _buried(self, worker: _Worker) -> ParsedFile | None:
-        """Handle a dead worker.
+        """Handle the end of a worker before it has parsed all its files.
 
-        Its current file is blamed, and its other files go to a new worker.
+        The file that it was parsing gets a diagnostic. Its other files are given to a new worker.
         """
         complaint = worker.complaint()
         was_ready = worker.is_ready

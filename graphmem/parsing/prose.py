@@ -32,17 +32,20 @@ class Passage(NamedTuple):
 
 
 def is_data(name: str) -> bool:
-    """Whether a file name means data: read by programs, bounded when chunked."""
+    """Whether a file name means data for programs, such as `x.json`.
+
+    Only the first bytes of such a file are divided into chunks.
+    """
     return name.rpartition(".")[2].lower() in _DATA_SUFFIXES and "." in name
 
 
 def is_drawing(name: str) -> bool:
-    """Whether a file name means a drawing or a map as text: coordinates."""
+    """Whether a file name means a drawing or map in text form, such as SVG."""
     return name.rpartition(".")[2].lower() in _DRAWING_SUFFIXES and "." in name
 
 
 def is_prose(name: str) -> bool:
-    """Whether a file name means text for people.
+    """Whether a file name means text for people, such as `x.md`.
 
     Names in capitals without an ending (README, LICENSE) count.
     """

@@ -40,7 +40,7 @@ class Part(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The trees of a file and its errors."""
+    """The syntax trees of a file, and counts of what could not be parsed."""
 
     parts: list[Part]  # the first is the whole file
     errors: int  # places that could not be parsed

@@ -41,7 +41,7 @@ def statement_pieces(tree: Tree | None, source: bytes, start: int, end: int, lim
 
 
 class _Walk:
-    """Greedy packing of a node's children into pieces.
+    """Joins the children of a node to pieces, each as large as possible.
 
     A child too large for one piece is divided into its own children.
     """

@@ -88,7 +88,7 @@ def _pick(syntax: Syntax, where: Place) -> Pick:
 
 
 def _nothing(node: Node) -> None:
-    """Return None, as the child of a node without such a child."""
+    """Return None: stands for a child that the table does not name."""
 
 
 def _name(syntax: Syntax, entry: TermEntry) -> Build:
@@ -197,7 +197,10 @@ def _call(syntax: Syntax, entry: TermEntry) -> Build:
 
 
 def named_callee(builder: TermBuilder, base: Node | None, member: Node | None) -> TermIndex:
-    """Callee of a call whose receiver and name are parts of the call itself."""
+    """Return the callee of a call whose node has receiver and name as parts.
+
+    For a receiver `a` and a name `b`, it is the term of `a.b`.
+    """
     if member is None:
         return builder.unknown
     name = builder.text(member)

@@ -45,7 +45,7 @@ class TermTable(NamedTuple):
 
 
 class TermBuilder:
-    """Terms of one file.
+    """Converts the expressions of one file to terms.
 
     Args:
         syntax: the language.
@@ -137,7 +137,10 @@ class TermBuilder:
             self._quiet -= 1
 
     def declaration(self, node: Node | None) -> OptionalTerm:
-        """Like `annotation`, for a declaration, which records its own types."""
+        """Like `annotation`, but also records the names in a declared type.
+
+        `declared` then holds them, with their positions.
+        """
         self._telling += 1
         try:
             return self.annotation(node)

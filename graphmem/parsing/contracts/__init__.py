@@ -1,4 +1,5 @@
-"""Ends of contracts: routes, remote calls, topics, schemas.
+"""Find the ends of contracts in files: routes, remote calls, topics.
 
-`ends.ends_of` finds them in the facts and the text of one file, with the table `grammars/contracts.toml`.
+A contract is an offer of one program that others use, such as an HTTP route. An end is a place in code that offers or uses it.
+`ends.ends_of` finds the ends in the facts and the text of one file, with the table `grammars/contracts.toml`.
 """

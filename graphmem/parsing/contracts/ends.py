@@ -1,7 +1,8 @@
 """Find the ends of contracts in one file.
 
-An end is a place where a program offers something to others (a route) or asks for something of others (a call of a client). Names of
-both are in one normal form, so that equal contracts have equal names: `GET /users/{}`.
+An end is a place in code that offers something to other programs or asks for it. Examples are a route and a call of an HTTP client. The
+names of both have one normal form, so equal contracts have equal names: `GET /users/{}`. A site is a call whose name is in the table
+`grammars/contracts.toml`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _CAPITAL: Final = re.compile(r"\b(?:new\s+)?(?:\w+(?:\.|::))*[A-Z]\w*(?:(?:\.|::
 
 
 class End(NamedTuple):
-    """One end of a contract."""
+    """One end of a contract: a place in code that offers or uses it."""
 
     role: str  # offers | asks | mounts | declares; of gRPC also speaks | calls | defines
     kind: str  # http | grpc | topic | graphql
@@ -59,7 +60,7 @@ class End(NamedTuple):
 
 
 def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
-    """Return the ends in a file as plain tuples, by line."""
+    """Return the ends of contracts in a file as plain tuples, by line."""
     if facts.language == "text":
         return tuple(tuple(End(*one)) for one in schema_ends(facts.path, source))
     if _GENERATED.search(facts.path):
@@ -88,7 +89,10 @@ def ends_of(facts: FileFacts, source: bytes) -> tuple[tuple[object, ...], ...]:
 
 
 def _by_path(facts: FileFacts) -> Iterator[End]:
-    """Yield the routes that a file offers by its place, as in Next.js."""
+    """Yield the routes that follow from a file's path, as in Next.js.
+
+    `pages/api/users.ts` offers `/api/users`.
+    """
     match = _PLACE.search("/" + facts.path)
     if match is None or facts.language not in ("javascript", "typescript", "tsx"):
         return
@@ -110,7 +114,10 @@ def _by_path(facts: FileFacts) -> Iterator[End]:
 
 
 def _callee(terms: Sequence[Term], index: int) -> Term:
-    """Return what is called by the call at an index."""
+    """Return the term of the function that a call calls.
+
+    For `a.b(x)` it is the term of `a.b`. A term that is not a call is returned unchanged.
+    """
     term = terms[index]
     return terms[term[1]] if term[0] == CALL or term[0] == NEW else term
 
@@ -120,7 +127,7 @@ def _place(end: tuple[object, ...]) -> tuple[int, str]:
 
 
 class _Site(NamedTuple):
-    """A call that the table names."""
+    """A call whose name is in the table of contracts, such as `app.get(…)`."""
 
     reference: Reference
     name: str
@@ -230,7 +237,10 @@ class _Finding:
             self.enclosing.append((site.start, self.starts[last] if last < len(self.starts) else len(self.text), text))
 
     def around(self, line: int, start: int) -> str:
-        """Return the joined prefixes of the calls around a place."""
+        """Return the joined path prefixes of the groups that enclose an offset.
+
+        A group is a call with a prefix and a block, such as `scope "/api" do … end`.
+        """
         return paths.joined(*(prefix for first, last, prefix in self.enclosing if first < start < last))
 
     def prefix_of(self, site: _Site) -> str:
@@ -277,7 +287,10 @@ class _Finding:
             yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
 
     def block_of(self, site: _Site) -> int:
-        """Return the definition of a route's block, or the scope of the call."""
+        """Return the definition that is the block of a route.
+
+        If the route has no block, return the definition that contains the call.
+        """
         blocks = self.blocks
         if blocks is None:
             routes = (found for found in enumerate(self.facts.definitions) if "route" in found[1].modifiers)
@@ -292,7 +305,10 @@ class _Finding:
         return how == "any" and any(_NAMED.match(one) or one.startswith(("[", "&")) for one in rest)
 
     def handler(self, site: _Site, row: Row) -> str:
-        """Return the last name of the function among the arguments."""
+        """Return the name of the function that a route's call passes, or "".
+
+        For `app.get("/users", users.list)` the name is `list`. An anonymous function has none.
+        """
         if row.framework.startswith("flask-restful"):
             return site.given[0].rpartition(".")[2]
         for one in reversed(site.given[1:]):
@@ -312,7 +328,7 @@ class _Finding:
         return ""
 
     def verb(self, site: _Site, row: Row, rest: Sequence[str]) -> str:
-        """Return the verbs of a call, comma separated; "" for any."""
+        """Return the HTTP verbs of a call, separated by commas; "" for any verb."""
         how = row.method
         everything = ", ".join(site.given)
         if isinstance(how, int):
@@ -373,7 +389,10 @@ class _Finding:
             yield from self.asked(site, row, one)
 
     def variants(self, text: str, site: _Site) -> list[str]:
-        """Return the expressions that a variable may stand for at a call."""
+        """Return the expressions whose value a variable may have at a call.
+
+        They are those of the last four assignments before the call in its definition. A text that is not a name is returned itself.
+        """
         if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
             return [text] if text else []
         owner = self.facts.definitions[site.reference.scope]
@@ -429,14 +448,17 @@ class _Finding:
                 )
 
     def mounted_here(self, site: _Site, row: Row) -> None:
-        """Take the prefix of routers that the file itself makes."""
+        """Add the prefix of a mount to a router that the same file creates.
+
+        An example of a mount is `app.use("/api", router)`.
+        """
         for end in self.mount(site, row):
             _, _, prefix, _, _, name, module, _ = end
             if name and not module and prefix != "/" and self.look_up(name, 0) is None and self.values(name):
                 self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
 
     def module_of(self, name: str) -> str:
-        """Return the module from which a mounted name comes, as imported."""
+        """Return the module from which the file imports a mounted name, or ""."""
         if name[:1] in "\"'":
             return name.strip("\"'")
         first = name.partition(".")[0]
@@ -462,7 +484,7 @@ class _Finding:
                         break
 
     def annotation(self, index: int) -> str:
-        """Return the dotted name of a decorator."""
+        """Return the dotted name of a decorator: `app.get` for `@app.get("/x")`."""
         term = self.terms[index]
         if term[0] in (CALL, NEW):
             term = self.terms[term[1]]
@@ -474,7 +496,7 @@ class _Finding:
         return ".".join(reversed(parts))
 
     def given_to(self, definition: Definition, name: str) -> Iterator[list[str]]:
-        """Yield the arguments of each such annotation of a definition."""
+        """Yield the argument texts of each annotation `name` of a definition."""
         line = definition.start_line - 1
         while line and self.text[self.starts[line - 1] : self.starts[line]].lstrip().startswith(("@", "#[", "[", "*", "/**")):
             line -= 1
@@ -485,7 +507,10 @@ class _Finding:
             yield arguments(self.text, after)[0] if self.text[after : after + 1] == "(" else []
 
     def written_in(self, given: Sequence[str], *, only: str = "") -> list[str]:
-        """Return the texts of an annotation that may be its path."""
+        """Return the patterns of an annotation's arguments that may be a path.
+
+        They are the first argument and those of keywords such as `path`; with `only`, those of these keywords alone.
+        """
         found: list[str] = []
         for position, one in enumerate(given):
             match = re.match(r"(\w+)\s*[=:](?!=)\s*(.*)$", one, re.DOTALL)
@@ -535,7 +560,10 @@ class _Finding:
         return text.replace("[controller]", owner).replace("[action]", definition.name)
 
     def class_prefix(self, definition: Definition, row: Row) -> tuple[str, str, str]:
-        """Return prefix, role and words about the service of the class around."""
+        """Return the path prefix, role and service words of a method's class.
+
+        The annotations of the class give them. The words name the service that a client class calls.
+        """
         prefix, role, said = "", OFFERS, ""
         if definition.parent <= 0:
             return prefix, role, said
@@ -593,7 +621,10 @@ class _Finding:
     # arguments
 
     def text_of(self, site: _Site, which: Sequence[int | str]) -> str:
-        """Return the source of the first of the named arguments that is given."""
+        """Return the source of the first argument in `which` that a call has.
+
+        `which` lists positions and keywords. The result is "" if the call has none of them.
+        """
         for one in which:
             if isinstance(one, str):
                 for given in site.given:
@@ -605,7 +636,10 @@ class _Finding:
         return ""
 
     def argument(self, site: _Site, which: Sequence[int | str]) -> str | None:
-        """Return the text of an argument that is a string; None if it is not."""
+        """Return the pattern of a string argument; None if it is not a string.
+
+        `which` is as in `text_of`; `written` explains patterns.
+        """
         text = self.text_of(site, which)
         if not text:
             return None
@@ -624,7 +658,10 @@ class _Finding:
         return evaluate(text, self.look_up).pattern if text else None
 
     def look_up(self, name: str, depth: int) -> str | None:
-        """Return the expression that was last assigned to a name in the file."""
+        """Return the only string expression that a file assigns to a name.
+
+        For `f()`, it is the only result of the function `f`. None without such an expression, or if several differ.
+        """
         last = re.split(r"\.|->|::|\?\.", name)[-1]
         if last in ("url", "uri", "path") and "." in name:
             return None
@@ -634,7 +671,7 @@ class _Finding:
         return found
 
     def values(self, name: str) -> list[int]:
-        """Return the positions of the values that a name gets in the file."""
+        """Return the offsets of the values that the file assigns to a name."""
         if self.given is None:
             self.given = {}
             for match in _GIVEN.finditer(self.text):
@@ -654,7 +691,7 @@ class _Finding:
         return next(iter(useful)) if len(useful) == 1 else None
 
     def returned(self, name: str) -> str | None:
-        """Return the only result of a function of the file."""
+        """Return the expression of a function's only `return`; None for others."""
         positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
         if len(positions) != 1:
             return None

@@ -44,7 +44,7 @@ def joined(*parts: str) -> str:
 
 
 def address(pattern: str, *, relative: bool) -> Address | None:
-    """Take an address apart; None if its path is not known.
+    """Split an address into host and path; None if its path is unknown.
 
     Args:
         pattern: see `written`.

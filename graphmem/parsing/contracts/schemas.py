@@ -23,7 +23,7 @@ _VERBS: Final = ("get", "post", "put", "patch", "delete", "head", "options")
 
 
 def schema_ends(path: str, source: bytes) -> Iterator[SchemaEnd]:
-    """Yield what a schema file declares; nothing for other files."""
+    """Yield the ends that a schema file declares; none for other files."""
     suffix = path.rpartition(".")[2].lower()
     if suffix == "proto":
         yield from _proto(source.decode("utf-8", "replace"))
@@ -49,7 +49,7 @@ def _block(text: str, at: int) -> int:
 
 
 def _bare(text: str) -> str:
-    """Replace comments by spaces; lines stay."""
+    """Replace comments by spaces, so that line numbers do not change."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.DOTALL)
 
 

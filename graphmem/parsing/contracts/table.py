@@ -44,11 +44,14 @@ class Row:
     absolute: bool = False
 
     def is_on(self, receiver: str) -> bool:
-        """Whether the last name of a receiver is one of those named."""
+        """Whether the row applies to calls on a receiver, such as `app`.
+
+        `receiver` is the last name before the call's name. A row that lists no receivers applies to all.
+        """
         return not self.on or _any_of(self.on).match(receiver.lower()) is not None
 
     def fits(self, name: str) -> bool:
-        """Whether an annotation, as written without arguments, is named."""
+        """Whether the row lists an annotation, given by name without arguments."""
         return _any_of(self.names).match(name) is not None
 
 

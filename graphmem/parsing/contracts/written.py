@@ -28,7 +28,7 @@ _THROUGH: Final = re.compile(
 
 
 class Text(NamedTuple):
-    """The pattern of a string, and the names whose values are its holes."""
+    """The pattern of a string expression, and the names that it uses."""
 
     pattern: str
     names: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ Lookup = Callable[[str, int], "str | None"]
 
 
 def evaluate(text: str, look_up: Lookup, depth: int = 0) -> Text:
-    """Return the pattern of an expression."""
+    """Return the pattern of an expression: `/a/{}` for `"/a/" + x`."""
     text = text.strip().rstrip(";")
     pattern, names = "", list[str]()
     at = 0
@@ -244,7 +244,10 @@ MAX_DEPTH: Final = 4
 
 
 def _interpolated(body: str, quote: str, prefix: str, names: list[str], look_up: Lookup, depth: int) -> str:
-    """Return the pattern of a string's text."""
+    """Return the pattern of a string: `/users/{}` for `"/users/${id}"`.
+
+    The names in interpolated expressions are added to `names`.
+    """
 
     def filled(inner: str) -> str:
         made = evaluate(inner, look_up, depth) if inner.strip() else Text(HOLE)

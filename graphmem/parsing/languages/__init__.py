@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Narrowing(NamedTuple):
-    """A range of lines in which the type of a variable is known.
+    """A range of lines in which the class of a variable is known.
 
-    From the first to the last line, `target` is a `value`.
+    In these lines, the variable `target` is an instance of the class `value`.
     """
 
     target: Node
@@ -63,8 +63,8 @@ class Helper:
     def documented(self, builder: TermBuilder, text: str) -> Mapping[str, TermIndex]:
         """Return the terms of the types that a comment declares.
 
-        The keys are the name of a parameter, or `#0`, `#1`, … by its position; `return`; "" for the documented definition.
-        Any other text that is not a name defines an alias of that name, and `<T>` a type parameter T.
+        A key is the name of a parameter, or `#0`, `#1`, … by its position. The key of the result is `return`, that of the documented
+        definition "". Any other key that is not a name defines an alias of that name, and `<T>` a type parameter T.
         """
         return {}
 
@@ -83,11 +83,11 @@ class Helper:
         return source
 
     def imports(self, found: Import) -> tuple[Import, ...]:
-        """Return the facts of one import match; by default the match itself."""
+        """Return the facts of one matched import; by default the import itself."""
         return (found,)
 
     def module(self, text: str) -> str:
-        """Return the name of the imported module from the source text."""
+        """Return the name of an imported module from its source text."""
         return "".join(text.split())
 
     def name(self, text: str) -> str:
@@ -99,7 +99,10 @@ class Helper:
         return text
 
     def annotated(self, builder: TermBuilder, annotation: OptionalTerm, target: Node) -> OptionalTerm:
-        """Return the type of one variable of an annotated declaration."""
+        """Return the type of one variable of an annotated declaration.
+
+        In C, `int *a, b` gives `a` another type than `b`.
+        """
         return annotation
 
     def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
@@ -117,16 +120,16 @@ class Helper:
         return ()
 
     def is_parameter(self, node: Node) -> bool:
-        """Whether a parameter belongs to the definition itself.
+        """Whether a parameter belongs to the definition whose header contains it.
 
         False if it belongs to another function in the header, such as a function type or a default value.
         """
         return True
 
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
-        """Return the kind and the default of a parameter, if they stand beside it.
+        """Return the kind and the default value of a parameter.
 
-        `kind` is the kind that the query gives.
+        Override it if the grammar has them in nodes beside the parameter. `kind` is the kind that the query gives.
         """
         return kind, None
 
@@ -138,9 +141,9 @@ class Helper:
         return NO_TERM
 
     def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
-        """Return the names that exist inside a node without being written there.
+        """Return names that a node binds without writing them, with their values.
 
-        Each name has its value. The name `this` is a receiver that calls in the node need not name.
+        An example is `it` in a Kotlin lambda. The name `this` is a receiver that calls in the node need not name.
         """
         return ()
 

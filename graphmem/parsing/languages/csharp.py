@@ -25,7 +25,7 @@ class CSharpHelper(Helper):
     """Terms of initializers and arrays; code that only some builds contain."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the term of a node that the term table alone cannot convert."""
         if what == "initializer":  # `: this(…)`, `: base(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -38,7 +38,7 @@ class CSharpHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def mended(self, source: bytes) -> bytes:
-        """Keep the first branch of conditions inside a statement or a header."""
+        """Keep only the first branch of an `#if` inside a statement or header."""
         if b"#if" not in source:
             return source
         found = bytearray(source)
@@ -65,7 +65,10 @@ def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
 
 
 def _is_whole(source: bytes, directives: list[re.Match[bytes]]) -> bool:
-    """Whether every branch consists of whole declarations or statements."""
+    """Whether every branch of an `#if` contains whole declarations only.
+
+    Whole statements count as well.
+    """
     before = _COMMENT.sub(b"", source[max(0, directives[0].start() - 2000) : directives[0].start()]).rstrip()
     if before and before[-1:] not in b";{}]":
         return False

@@ -198,7 +198,7 @@ class EcmascriptHelper(Helper):
         return tuple(found)
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Return a term that depends on more than the type of its node."""
+        """Return the term of a node that the term table alone cannot convert."""
         if what == "object":
             return _object(builder, node)
         if what == "binary":
@@ -451,7 +451,7 @@ def _result(builder: TermBuilder, node: Node) -> TermIndex:
 
 
 def _has_receiver(node: Node) -> bool:
-    """Whether the object that `this` means at a node is known.
+    """Whether it is known which object `this` means at a node.
 
     It is unknown in a function expression that is passed to another function.
     """

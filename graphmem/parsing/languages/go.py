@@ -37,7 +37,7 @@ def package_name(path: str) -> str:
 
 
 class GoHelper(Helper):
-    """Helper for package names, literals of types, pointers, type switches."""
+    """Helper for package names, composite literals, pointers, type switches."""
 
     def imports(self, found: Import) -> tuple[Import, ...]:
         """Return an import with the name it binds.

@@ -31,7 +31,7 @@ MAX_HEADER: Final = 4000
 
 
 class KotlinHelper(Helper):
-    """Classes that delegate, constructors, and what stands beside parameters."""
+    """Helper for delegation, constructors, lambdas and parameters."""
 
     def prepared(self, source: bytes) -> bytes:
         """Blank `by delegate` before the body of a class.
@@ -59,7 +59,10 @@ class KotlinHelper(Helper):
         return "Function" if "->" in text else "".join(plain.split()).rstrip("?").rpartition("@")[2]
 
     def parameter(self, node: Node, kind: str) -> tuple[str, Node | None]:
-        """Return the kind and the default of a parameter, which stand beside it."""
+        """Return the kind and the default value of a parameter.
+
+        The grammar has `vararg` and the default in nodes beside the parameter.
+        """
         before, after = node.prev_sibling, node.next_sibling
         inside = next((child for child in node.children if child.type == "modifiers"), None)
         for modifiers in (before, inside):
@@ -70,7 +73,7 @@ class KotlinHelper(Helper):
         return kind, after.next_sibling if after is not None and after.type == "=" else None
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
-        """Terms that depend on more than the type of their node."""
+        """Return the term of a node that the term table alone cannot convert."""
         if what == "delegation":  # `: this(…)`, `: super(…)`
             arguments = tuple(_arguments(builder, node))
             if any(child.type == "this" for child in node.children):
@@ -94,7 +97,10 @@ class KotlinHelper(Helper):
         return super().helper_term(builder, node, what)
 
     def given(self, builder: TermBuilder, node: Node, target: Node) -> OptionalTerm:
-        """Return the value that a function of the library passes to a block."""
+        """Return the value that a library function passes to its lambda.
+
+        For `x.let { … }` it is `x`, for `xs.map { … }` an item of `xs`.
+        """
         receiver, name = _called(builder, node)
         if receiver is None:
             return NO_TERM
@@ -115,7 +121,7 @@ class KotlinHelper(Helper):
 
 
 def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
-    """Return the receiver and the name that a call names."""
+    """Return the receiver of a call, or None, and the name after it."""
     callee = node.named_children[0]
     if callee.type != "navigation_expression":
         return None, builder.text(callee)
@@ -123,7 +129,7 @@ def _called(builder: TermBuilder, node: Node) -> tuple[Node | None, str]:
 
 
 def _body_of(source: bytes, at: int) -> int:
-    """Return where the brace of a class body stands; -1 for none."""
+    """Return the offset of the brace that opens a class body; -1 for none."""
     limit = min(len(source), at + MAX_HEADER)
     while (match := _STOPS.search(source, at, limit)) is not None:
         sign = match[0]

@@ -23,7 +23,7 @@ _EXITS: Final = frozenset({"return_statement", "throw_expression", "continue_sta
 
 
 class PhpHelper(Helper):
-    """Names with backslashes, docblocks and `instanceof`."""
+    """Helper for names with backslashes, docblocks and `instanceof`."""
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Return the term of a qualified name.
@@ -98,7 +98,7 @@ def _named(builder: TermBuilder, text: str) -> TermIndex:
 
 
 def _declared(builder: TermBuilder, text: str) -> TermIndex | None:
-    """Return the term of a type in a docblock; None if it tells nothing."""
+    """Return the term of a type in a docblock; None if it is uninformative."""
     found: list[TermIndex] = []
     for part in text.split("|") if "<" not in text else (text,):
         plain = part.strip("?")

@@ -54,7 +54,7 @@ class PythonHelper(Helper):
 
 
 def _otherwise(node: Node, statement: Node, branch: Node) -> Iterator[Narrowing]:
-    """Return the types that a false condition implies.
+    """Yield the types that hold where a condition is false.
 
     They hold in `else`, and after a branch that exits (`return`, `raise`, …).
     """

@@ -114,7 +114,7 @@ def _is_call(builder: TermBuilder, node: Node) -> bool:
 
 
 def _calls(builder: TermBuilder, root: Node) -> dict[int, bool]:
-    """Tell of each identifier in a tree whether it is a call."""
+    """Return for the id of each identifier in a tree whether it is a call."""
     names: list[set[str]] = [set()]  # local variables of each scope
     around = [-1]  # the scope whose variables each scope sees
     used: list[tuple[int, str, int]] = []  # id, name and scope of each identifier that may be a call

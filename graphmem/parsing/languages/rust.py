@@ -35,7 +35,7 @@ class RustHelper(Helper):
     """Helper for import trees, macros, patterns, and blocks as values."""
 
     def module(self, text: str) -> str:
-        """Return the tree of a `use` declaration on one line."""
+        """Return the source of a `use` declaration on one line."""
         return " ".join(text.split())
 
     def imports(self, found: Import) -> tuple[Import, ...]:
@@ -143,7 +143,10 @@ def _fields(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _tokens(builder: TermBuilder, node: Node, depth: int) -> TermIndex | None:
-    """Return the term of the name, path or call that ends at a macro's token."""
+    """Return the term of the name, path or call that ends at a macro's token.
+
+    The grammar does not parse the arguments of a macro, so they are tokens.
+    """
     if depth > 20:
         return None
     if node.type == "token_tree":
@@ -180,7 +183,7 @@ _TRAITS: Final = {
 def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
     """Yield the operations that a macro such as `println!` performs.
 
-    A formatted value is (OPERATOR, "{Trait}", value, -1). `assert_eq!` and `assert_ne!` give a comparison.
+    For `println!("{}", x)` it is the operation `{Display}` of `x`. `assert_eq!` and `assert_ne!` give a comparison.
     """
     tree = next((child for child in node.children if child.type == "token_tree"), None)
     if tree is None:
