@@ -1,7 +1,8 @@
-"""Turn what changed in this machine's memories into operations.
+"""Turn changes of this machine's memories into operations.
 
-The journal says which memories were written since the last exchange, and by which kind of operation. The difference between a memory and
-its base says what changed. Memories that stay on this machine never become operations.
+An operation is one author's change of one memory (`wire.Op`). The journal names the memories that were written since the last exchange, and
+by which kind of write. The base of a memory has its values at the last comparison (`sidecar.Base`). The difference between a memory and its
+base is the change. Memories that stay on this machine never become operations.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The journal's last entry at the last comparison."""
+    """The last entry of the journal that a comparison has covered."""
 
     number: int
     at: str
@@ -41,7 +42,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """What the journal says about the changes of one memory."""
+    """Summary of the journal's entries about one memory."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -50,14 +51,14 @@ class _Touched:
 
 
 class Collector:
-    """Makes operations of local changes.
+    """Makes operations from changes of this machine's memories.
 
-    The caller holds `MemoryRepository.writing`.
+    The caller must hold the write lock, `MemoryRepository.writing`.
 
     Args:
         repository: the memories of this machine.
-        sidecar: their bases, and the outbox.
-        person: who is named as the author.
+        sidecar: holds the bases of the memories, and the outbox of operations that wait to be sent.
+        person: name of the author of the operations.
         organised: the database has people, so memories of others are not sent in this person's name.
     """
 
@@ -68,9 +69,9 @@ class Collector:
         self._organised = organised
 
     def anchor(self) -> Anchor | None:
-        """Return where the last comparison ended.
+        """Return the last journal entry that was compared, or None.
 
-        None if this journal does not contain that place: it is new, or was restored.
+        None means that nothing was compared yet, or that this journal lacks the entry: it is new, or was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -103,12 +104,15 @@ class Collector:
                 self.move_anchor()
 
     def op(self, memory: str, at: str, writes: Mapping[str, Write], **parts: Any) -> Op:
-        """Return an operation of this machine's user."""
+        """Return a new operation with this machine's user as its author."""
         now = self._book.clock.now()
         return Op(uuid7(now), self._side.device, self.tick(), self._person, at or now.isoformat(), memory, dict(writes), **parts)
 
     def tick(self) -> int:
-        """Return the next time of the hybrid clock, in microseconds."""
+        """Return the next time of the hybrid clock, in microseconds.
+
+        It is the current time, but always later than the time before.
+        """
         now = int(self._book.clock.now().timestamp() * 1_000_000)
         tick = max(now, int(self._side.get("hlc", "0")) + 1)
         self._side.put({"hlc": tick})
@@ -166,9 +170,10 @@ class Collector:
             self._side.mark(one, DIRTY)
 
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
-        """Return the operations whose words a `forget` of this machine erases.
+        """Return ids of the operations whose words a `forget` must erase.
 
-        These are the texts that its user saw, and what waits here for the shared log.
+        They wrote the texts, tags and links that this machine's user saw. Operations in the outbox are included if they wrote or removed
+        such values.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)
@@ -218,9 +223,10 @@ class Collector:
         self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
     def _met(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
-        """Compare a memory without a base with the shared one of the same id.
+        """Compare a memory without a base with the shared memory of its id.
 
-        A value that the shared memory had before is an old copy. Another one counts as said at the same time.
+        A local value that the shared memory had earlier is an old copy and is not sent. Any other different value is sent as a concurrent
+        change, which replaces no value.
         """
         writes: dict[str, Write] = {}
         heads: dict[str, list[str]] = {}

@@ -1,7 +1,8 @@
 """One exchange of memories between this machine and the shared log.
 
-Steps: collect what changed here, push it, pull what others said, keep concurrent texts apart, and write the difference through the journal.
-Each step can end at any point and is repeated by the next exchange without adding anything twice.
+An exchange collects this machine's changes as operations, pushes them to the shared log and pulls the operations of others. Concurrent
+texts of one memory become separate memories. The result is written to this machine's memories through the journal. The next exchange
+repeats an interrupted step without adding anything twice.
 """
 
 from __future__ import annotations
@@ -65,12 +66,13 @@ class Exchange:
         self._organised = False
 
     def run(self, log: SharedLog, project: str = "", *, unasked: bool = False) -> SharingAnswer:
-        """Exchange everything.
+        """Exchange all changes with the shared log, in both directions.
 
-        `unasked` is a run in the background. It does not bring back memories that were all deleted on this machine.
+        `unasked` marks a run in the background. After all memories were deleted on this machine, such a run fails and does not fetch them
+        again.
 
         Raises:
-            SharingError: the database refused, or this machine's clock is wrong. What was done so far stays.
+            SharingError: the database refused a call, or this machine's clock is wrong. Steps that were completed stay.
         """
         tally = Tally()
         self.person = log.person or self.person
@@ -113,9 +115,9 @@ class Exchange:
         )
 
     def collect(self) -> None:
-        """Queue what changed here, for a later exchange.
+        """Queue operations for this machine's changes, for a later exchange.
 
-        Before the first exchange nothing is queued, because it compares everything.
+        Before the first exchange nothing is queued, because the first exchange compares all memories.
         """
         with self._book.writing():
             if self._collector().anchor() is not None:
@@ -143,7 +145,9 @@ class Exchange:
         return found
 
     def decide(self, row: MemoryRow, name: str, side: int) -> None:
-        """Settle a disagreement about a field with one of its values.
+        """Settle a disagreement about a field by choosing one of its values.
+
+        `side` is the number of the chosen value, from 1, in the order of `disagreements`.
 
         Raises:
             SharingError: the disagreement is unknown, or has fewer sides.
@@ -178,14 +182,20 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Compare everything again if the database was replaced or restored."""
+        """Discard the known states if the database was replaced or restored.
+
+        Then the exchange compares all memories again.
+        """
         epoch = log.epoch()
         if self._side.get("epoch") not in ("", epoch) or log.head() < int(self._side.get("cursor", "0")):
             self._side.begin_again()
         self._side.put({"epoch": epoch})
 
     def _settle_pending(self) -> None:
-        """Finish an exchange that ended between the journal and the sidecar."""
+        """Finish an exchange that stopped after its write of the journal.
+
+        If the journal has the write, the bases that belong to it are stored in the sidecar.
+        """
         token, bases = self._side.pending()
         if token:
             anchor = self._collector().anchor()
@@ -232,9 +242,9 @@ class Exchange:
                 return
 
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
-        """Fetch memories that this person may see now; withdraw others.
+        """Fetch memories that this person may see now; remove hidden ones.
 
-        What this person changed and could not send stays. Returns what the comparison is right for.
+        Memories with unsent changes of this person are kept. Returns the value of `SharedLog.sight` for which the memories were checked.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -267,7 +277,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that make memories of concurrent texts."""
+        """Queue operations that turn concurrent texts into separate memories."""
         collector = self._collector()
         for one in self._side.ids(dirty=DIRTY):
             state = self._side.view(one)
@@ -281,7 +291,7 @@ class Exchange:
                     self._side.mark(op.memory, DIRTY)
 
     def _materialise(self, tally: Tally) -> None:
-        """Write what others said into this machine's memories."""
+        """Write the changes of others into this machine's memories."""
         generation = str(self._book.store.generation())
         if self._side.get("generation") != generation:
             for one in self._side.ids(dirty=UNLINKED):
@@ -380,7 +390,10 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a memory that the shared one does not have."""
+        """Return relations of a local memory that the shared memory lacks.
+
+        Each is (source id, target id, kind).
+        """
         stay = {(link.dst, link.kind) for link in one.relates}
         links = [link for link in self._book.index().relates(memory) if link.src == memory and (link.dst, link.kind) not in stay]
         return [(link.src, link.dst, link.kind) for link in links if self._is_shared_id(link.dst)]

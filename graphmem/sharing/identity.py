@@ -1,4 +1,4 @@
-"""What a project and a person are called in the shared database."""
+"""Names of a project and of a person in the shared database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a team learnt, by this machine's copy of the shared memories."""
+"""News of a team: recent memories, disagreements, and who knows what.
+
+They come from this machine's copy of the shared memories.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,16 @@ FILES: Final = 3  # named for each person
 def news(
     repository: MemoryRepository, sidecar: Sidecar, exchange: Exchange, days: int, limit: int, important: Sequence[str] = ()
 ) -> TeamNews:
-    """Return memories that are new or changed, disputes, and who knows what.
+    """Return recent memories, disagreements, and what each person knows.
 
-    A memory counts as changed when its text is younger than the time asked for. Uses and confirmations do not count.
+    A memory is recent if its text was written in the last `days` days. Uses and confirmations do not count.
 
     Args:
         repository: the memories of this machine.
-        sidecar: what is known of the shared log.
-        exchange: knows the disputes.
-        days: length of the time, up to now.
-        limit: number of new or changed memories.
+        sidecar: the states of the shared memories.
+        exchange: finds the disagreements.
+        days: length of the period, up to now.
+        limit: number of recent memories.
         important: ids of memories that a newcomer must know; those that the team does not share are left out.
     """
     since = repository.clock.now() - timedelta(days=days)

@@ -59,7 +59,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         self._db.close()
 
     def found(self) -> Organisation:
-        """Introduce people, roles and row-level security. Idempotent.
+        """Add people, roles and row-level security to the database. Idempotent.
 
         Raises:
             SharingError: the caller does not own the tables.
@@ -120,9 +120,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return Organisation(shown(self._url), login, name, is_admin, persons, teams)
 
     def invite(self, login: str, name: str, *, team: str, project: str, level: str, admin: bool) -> Invited:
-        """Make somebody a person of the organisation; return their address.
+        """Add a person to the organisation; return the database address to use.
 
-        An existing login role keeps its password. A role of this name that passes row-level security is refused.
+        An existing login role keeps its password. A role of this name that bypasses row-level security is refused.
         """
         secret = secrets.token_urlsafe(18)
         verifier = self._db.pgconn.encrypt_password(secret.encode(), login.encode(), b"scram-sha-256").decode()
@@ -135,24 +135,33 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return Invited(login, _address(self._url, login, secret if made else ""), made)
 
     def set_member(self, team: str, login: str, standing: str) -> Organisation:
-        """Put somebody into a team, or out of it."""
+        """Add a person to a team, or remove the person from it.
+
+        `standing` is one of STANDINGS; `none` removes the person.
+        """
         self._all("SELECT graphmem.set_member(%s, %s, %s)", team, login, standing)
         return self.people()
 
     def set_role(self, project: str, login: str, team: str, level: str) -> Organisation:
-        """Give a person or a team a role in a project, or take it away."""
+        """Give a person or a team a role in a project, or remove the role.
+
+        `level` is one of LEVELS; `none` removes the role.
+        """
         if bool(login) == bool(team):
             raise SharingError("name a person or a team, and not both", reason="role")
         self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
         return self.people()
 
     def enable(self, login: str, *, on: bool) -> Organisation:
-        """Let a person in again, or keep them out."""
+        """Allow or block a person's access to the shared database."""
         self._all("SELECT graphmem.enable(%s, %s)", login, on)
         return self.people()
 
     def audit(self, person: str, limit: int) -> list[AuditedAct]:
-        """Return what people did, the newest first."""
+        """Return the acts of people that the audit recorded, newest first.
+
+        `person` is a name or a login; an empty one selects everybody's acts.
+        """
         rows = self._all(
             "SELECT at, person, action, target, details FROM graphmem.audit WHERE %s = '' OR person = %s "
             "OR person = (SELECT name FROM graphmem.person WHERE role = %s) ORDER BY n DESC LIMIT %s",
@@ -161,7 +170,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return [AuditedAct(at.isoformat(), *rest) for at, *rest in rows]
 
     def comments(self, project: str, memories: list[str]) -> list[Comment]:
-        """Return comments on some memories, each answer after what it answers."""
+        """Return comments on some memories; each reply follows its comment."""
         rows = self._all(
             "SELECT c.id::text, coalesce(c.parent::text, ''), c.memory, coalesce(p.name, 'a former member'), c.at, c.text "
             "FROM graphmem.comment c LEFT JOIN graphmem.person p ON p.id = c.author "
@@ -180,7 +189,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return found
 
     def comment(self, project: str, memory: str, text: str, reply: str) -> None:
-        """Add a comment to a memory that the team has."""
+        """Add a comment to a memory in the shared database.
+
+        `reply` is the id of the comment that it answers, or "".
+        """
         self._all(
             "INSERT INTO graphmem.comment (project, memory, parent, text) VALUES (%s, %s, %s, %s) RETURNING 1",
             *(project, memory, reply or None, text),
@@ -203,7 +215,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         """Erase the organisation with all its memories.
 
         Raises:
-            SharingError: the name is not the one of the database.
+            SharingError: `confirm` is not the name of the database, or the caller does not own the tables.
         """
         [[name, is_owner, by]] = self._all("SELECT current_database(), graphmem.is_owner(), graphmem.my_name()")
         if not is_owner:

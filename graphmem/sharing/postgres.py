@@ -46,7 +46,7 @@ TABLES: Final = (
 
 
 class Page(NamedTuple):
-    """Operations of the shared log, in its order."""
+    """A page of operations, in the order of the shared log."""
 
     ops: list[Op]
     last: int  # number of the last one read
@@ -95,7 +95,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
 
     def epoch(self) -> str:
-        """Return the value that changes when the database was replaced."""
+        """Return the database's epoch, which changes when it is replaced."""
         return str(self._one("SELECT epoch FROM graphmem.about")[0])
 
     def head(self) -> int:
@@ -107,15 +107,18 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
 
     def sight(self) -> str:
-        """Return a value that changes when somebody may see more or less."""
+        """Return a value that changes when anybody's access changes.
+
+        It is empty for a database without people.
+        """
         return str(self._one("SELECT sight FROM graphmem.about")[0]) if self.person else ""
 
     def visible(self) -> set[str]:
-        """Return the memories that the caller may see."""
+        """Return ids of the project's memories that the caller may see."""
         return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
 
     def of(self, memories: Sequence[str], upto: int) -> Page:
-        """Return all operations on some memories, up to a number."""
+        """Return all operations on some memories, up to a number in the log."""
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
             self._project,
@@ -125,14 +128,18 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return self._page(rows, upto)
 
     def note(self, device: str, pulled: int) -> None:
-        """Record the exchange for the organisation's audit."""
+        """Record an exchange in the audit of the organisation.
+
+        `pulled` is the number of operations that were received. Without people nothing is recorded.
+        """
         if self.person:
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
 
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
-        """Append operations; return the number of each in the log.
+        """Append operations to the log; return the number of each, by its id.
 
-        Operations that the log has keep their number, so a push may be repeated. `refused` has those that a rule forbids.
+        An operation that is already in the log keeps its number, so a push may be repeated. `refused` has the operations that a rule
+        forbids.
         """
         self.refused = {}
         numbers: dict[str, int] = {}
@@ -141,7 +148,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return numbers
 
     def pull(self, after: int) -> Page:
-        """Return the next operations after a number.
+        """Return the next page of operations after a number in the log.
 
         Raises:
             SharingError: a newer graphmem wrote one of them.
@@ -184,7 +191,11 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             raise refusal("the shared database cannot be used", error) from error
 
     def _enter(self, name: str, team: str) -> None:
-        """Find out who the caller is, and whether the project is theirs."""
+        """Open the project for the caller; set the caller's name and team.
+
+        Raises:
+            SharingError: the caller is not an active person, or has no role in the project.
+        """
         [level, me] = self._one("SELECT graphmem.open_project(%s, %s), graphmem.my_name()", self._project, name)
         if not level:
             who = self._one("SELECT session_user, graphmem.me() IS NOT NULL")
@@ -243,7 +254,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Take the erased texts out of earlier operations, for good."""
+        """Remove the words that an operation erases from earlier operations.
+
+        The removal is permanent.
+        """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = %s AND (id = ANY(%s) OR seq <= %s)",
             self._project,
@@ -270,7 +284,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
     """Return a connection to a database, and the class of its errors.
 
     Raises:
-        SharingError: it cannot be reached, or this is not an address.
+        SharingError: the driver is missing, the address is invalid, or the database cannot be reached.
     """
     try:
         import psycopg
@@ -293,15 +307,18 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
 
 
 def refusal(what: str, error: Exception) -> SharingError:
-    """Return an error of the database in our words."""
+    """Convert an error of the database to a `SharingError`.
+
+    `what` says what failed, such as "the operations were not written".
+    """
     said = " ".join(str(error).split())[:200]
     return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
 
 
 def _without_words(body: bytes) -> bytes | None:
-    """Return an operation without words of people; None if it has none.
+    """Return an encoded operation without the words of people.
 
-    Nothing is left of an operation that cannot be read, because it may contain the words.
+    None means that it has no words. An unreadable operation becomes an empty object, because it may contain words.
     """
     try:
         op = decoded(body)
@@ -320,7 +337,10 @@ def _newer() -> SharingError:
 
 
 def shown(url: str) -> str:
-    """Return an address without its password, and with few options."""
+    """Return a database address for display, without its password.
+
+    Only options that never hold a secret are kept.
+    """
     if not url.startswith(_SCHEMES):
         return "an invalid address" if url else ""
     start, _, rest = url.partition("//")

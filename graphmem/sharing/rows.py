@@ -1,4 +1,4 @@
-"""Memories of this machine as the values that are shared, and back."""
+"""Convert memories of this machine to shared values, and back."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[Abou
     """Return the shared values of a memory, without secrets.
 
     Args:
-        repository: has its links.
-        row: of the memory.
+        repository: holds the links of the memory.
+        row: row of the memory.
         name: returns the readable name of a link's target.
-        shared: tells whether another memory may be named.
+        shared: returns whether another memory may be named in a relation, by its id.
     """
     fields: dict[str, Any] = {key: plain(getattr(row, key)) for key in FIELDS if key not in ("text", "status", "title")}
     fields["text"] = [row.content, plain(row.valid_from)]
@@ -77,7 +77,7 @@ def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[Abou
 
 
 class Made(NamedTuple):
-    """A memory of this machine that equals a shared one."""
+    """A shared memory, converted to the row and links of this machine."""
 
     row: MemoryRow
     about: list[AboutRow]
@@ -91,10 +91,10 @@ def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, 
     """Return the row and links of a shared memory on this machine.
 
     Args:
-        repository: of this machine.
+        repository: the memories of this machine.
         state: the shared memory, which has a text.
-        before: its row on this machine, or None.
-        taken: short ids in use.
+        before: row of the memory on this machine; None if it has none.
+        taken: short ids that are in use.
     """
     kinds: list[str] = []
     values: dict[str, Any] = redact_all({name: state.value(name) for name in FIELDS}, kinds)
@@ -144,7 +144,8 @@ def _about(
 ) -> tuple[list[AboutRow], list[NamedFile], bool]:
     """Find the code that a shared memory is about, by name.
 
-    Ids of code differ between machines, because they contain the name of the project's directory.
+    Ids of code differ between machines, because they contain the name of the project's directory. Returns the links, the files that they
+    name, and whether every name was found.
     """
     view, project = repository.view(), repository.project()
     known = {(one.label, one.target_id, one.role): one for one in repository.index().about(memory_id)}

@@ -1,8 +1,9 @@
-"""What this machine knows of the shared memories, in one SQLite file.
+"""The sidecar: an SQLite file with this machine's view of the shared log.
 
-For each memory it has the state by the shared log (`state`), and the values that this machine's memory had at the last comparison (`base`).
-The difference between a memory and its base is what people and agents of this machine changed. Their operations wait in `outbox` until they
-come back from the shared log. The file can be deleted: then the next exchange compares everything again.
+For each memory it has a `state` and a `base`. The state is the memory as the shared log defines it. The base has the values that this
+machine's memory had at the last comparison. The difference between a memory and its base is a change by people and agents of this machine.
+Such changes wait as operations in `outbox` until they come back from the shared log. The file can be deleted: then the next exchange
+compares everything again.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ UNLINKED: Final = 2  # some code that it is about does not exist here
 
 
 class Base(NamedTuple):
-    """Values of a memory at the last comparison, with their operations."""
+    """Values of a memory at the last comparison.
+
+    `heads` and `elements` name the operations that wrote each value.
+    """
 
     record: Record
     heads: dict[str, list[str]]
@@ -47,10 +51,10 @@ class Base(NamedTuple):
 
 
 class Sidecar:
-    """The file. Any one thread at a time may use it.
+    """The sidecar file. Any one thread at a time may use it.
 
     Args:
-        path: of the file, created when needed.
+        path: path of the file, which is created when needed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -89,9 +93,9 @@ class Sidecar:
                 seal(self._path)
 
     def delete(self) -> list[str]:
-        """Delete the file, and return the names of what was deleted.
+        """Delete the file and its companions; return the names of deleted files.
 
-        The next call makes a new one.
+        The next call of a method creates a new file.
         """
         with self._lock:
             self.close()
@@ -103,13 +107,13 @@ class Sidecar:
     # ---- small facts
 
     def get(self, key: str, default: str = "") -> str:
-        """Return a fact, or the default."""
+        """Return the value of a key, such as `cursor` or `epoch`, or the default."""
         with self._lock:
             row = self._db().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
             return default if row is None else str(row[0])
 
     def put(self, facts: Mapping[str, Any]) -> None:
-        """Store facts."""
+        """Store values by key; see `get`."""
         with self.writing() as db:
             db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(key, str(value)) for key, value in facts.items()])
 
@@ -121,7 +125,10 @@ class Sidecar:
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Drop everything that was known of the shared log, but not the outbox."""
+        """Delete the states and bases of all memories; keep the outbox.
+
+        The next exchange then compares all memories.
+        """
         with self.writing() as db:
             db.execute("DELETE FROM memory")
             db.execute("DELETE FROM meta WHERE key IN ('pending', 'anchor', 'epoch')")
@@ -130,18 +137,24 @@ class Sidecar:
     # ---- memories
 
     def ids(self, *, dirty: int = 0) -> list[str]:
-        """Return the known memories, or those with a mark."""
+        """Return ids of the known memories, or of those with a mark.
+
+        The marks are DIRTY and UNLINKED.
+        """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
             return [row[0] for row in self._db().execute(f"SELECT id FROM memory{where} ORDER BY id", (dirty,) if dirty else ())]  # noqa: S608
 
     def state(self, memory: str) -> Shared | None:
-        """Return the state of a memory by the shared log, or None."""
+        """Return a memory as the shared log defines it; None if it is unknown."""
         row = self._one("SELECT state FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else unpacked(memory, row[0])
 
     def view(self, memory: str) -> Shared | None:
-        """Return the state of a memory with this machine's operations applied."""
+        """Return a memory's state after this machine's waiting operations.
+
+        None means that neither the shared log nor the outbox has an operation on the memory.
+        """
         state, waiting = self.state(memory), self.outbox(memory)
         if state is None and not waiting:
             return None
@@ -151,12 +164,12 @@ class Sidecar:
         return state
 
     def base(self, memory: str) -> Base | None:
-        """Return the values of the last comparison, or None."""
+        """Return a memory's values at the last comparison, or None."""
         row = self._one("SELECT base FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else _base(row[0])
 
     def put_state(self, state: Shared) -> None:
-        """Store a state, to be compared with this machine's memory."""
+        """Store a memory's state and mark the memory for comparison (DIRTY)."""
         with self.writing() as db:
             db.execute(
                 "INSERT INTO memory (id, state, dirty) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET state = ?2, dirty = dirty | ?3",
@@ -164,20 +177,23 @@ class Sidecar:
             )
 
     def put_base(self, memory: str, base: Base | None) -> None:
-        """Store the values of a comparison."""
+        """Store a memory's values at a comparison; None removes them."""
         data = None if base is None else orjson.dumps([list(base.record), *base[1:]])
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Set the marks of a memory."""
+        """Set the marks of a memory: DIRTY, UNLINKED, their sum, or 0."""
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, dirty) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dirty = ?2", (memory, dirty))
 
     # ---- operations that wait
 
     def outbox(self, memory: str | None = None) -> list[Op]:
-        """Return the waiting operations, oldest first."""
+        """Return the operations that wait to be sent, oldest first.
+
+        With the id of a memory, only operations on that memory are returned.
+        """
         with self._lock:
             if memory is None:
                 rows = self._db().execute("SELECT body FROM outbox ORDER BY n").fetchall()
@@ -193,7 +209,7 @@ class Sidecar:
             )
 
     def drop(self, ids: Sequence[str]) -> None:
-        """Remove operations that the shared log has from the outbox."""
+        """Remove operations from the outbox once the shared log has them."""
         with self.writing() as db:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 
@@ -205,7 +221,10 @@ class Sidecar:
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store the bases that hold once the journal has a batch with a token."""
+        """Store bases that become valid when the journal has a certain write.
+
+        `token` identifies that write in the journal.
+        """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 

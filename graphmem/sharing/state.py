@@ -1,8 +1,8 @@
-"""The state of one shared memory: what all operations on it add up to.
+"""The state of one shared memory, computed from all operations on it.
 
-Operations are applied in the order of the shared log, in which an operation comes after those its author had seen. A field keeps every
-value that no later author had seen. Several such values are a disagreement: it is shown, and nobody's value is dropped. Counters add up.
-Tags, links and relations are sets: an element is gone when all its additions were taken back.
+Operations are applied in the order of the shared log. There an operation comes after those its author had seen. A field keeps every value
+that no later author had seen. These values are its heads. Several heads are a disagreement: it is shown, and nobody's value is dropped.
+Counters add up. Tags, links and relations are sets: an element is gone when all its additions were taken back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ _NAMES: Final = uuid.UUID("6f1c3a52-8f0e-5b54-9d0a-6c1d2f7b9e10")
 
 
 class Head(NamedTuple):
-    """A value of a field that no later author has seen."""
+    """A value of a field that no later author has seen.
+
+    For example, two people change a title at the same time: the title then has two heads.
+    """
 
     op: str
     hlc: int
@@ -107,7 +110,7 @@ class Shared:
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the head whose value is shown, or None without any."""
+        """Return the head whose value is shown; None if the field has none."""
         heads = self.heads.get(name, [])
         if name == TEXT:
             heads = [head for head in heads if head.value is not None] or heads
@@ -172,7 +175,10 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return the texts that each operation which forgot the memory had seen."""
+        """Return the texts that authors had seen when they forgot the memory.
+
+        Keys are the operations that forgot it, values the operations that wrote those texts.
+        """
         if self.killed:
             return {one: kill.over for one, kill in self.killed.items()}
         head = self.head(STATUS)
@@ -182,7 +188,7 @@ class Shared:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
 
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
-        """Return the operation that makes a memory of one of the texts."""
+        """Return the operation that makes a new memory from one of the texts."""
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
         values |= {TEXT: head.value, STATUS: ["confirmed", None, None], "needs_review": True, "disputed": True}
@@ -208,19 +214,22 @@ class Shared:
 
 
 def digest(name: str, value: Any) -> str:
-    """Return a hash of what people compare of a value."""
+    """Return a hash that is equal for values that count as equal.
+
+    Of a text or a status only the first part counts, without its times.
+    """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]
     return hashlib.blake2b(orjson.dumps(value), digest_size=8).hexdigest()
 
 
 def _named(*parts: str) -> str:
-    """Return the id that every machine gives to the same thing."""
+    """Return a UUID computed from strings, the same on every machine."""
     return str(uuid.uuid5(_NAMES, "\x1f".join(parts)))
 
 
 def folded(memory: str, ops: Iterable[Op]) -> Shared:
-    """Return the state after some operations on one memory."""
+    """Return the state of a memory after some operations, in their order."""
     state = Shared(memory)
     for op in ops:
         state.take(op)
@@ -228,7 +237,7 @@ def folded(memory: str, ops: Iterable[Op]) -> Shared:
 
 
 def packed(state: Shared) -> bytes:
-    """Return a state as bytes."""
+    """Encode a state as JSON bytes; `unpacked` reverses it."""
     return orjson.dumps(
         [
             {name: [list(head) for head in heads] for name, heads in state.heads.items()},
@@ -241,7 +250,7 @@ def packed(state: Shared) -> bytes:
 
 
 def unpacked(memory: str, data: bytes) -> Shared:
-    """Return the state that `packed` made bytes of."""
+    """Decode a state that `packed` encoded."""
     heads, counts, elements, killed, old = orjson.loads(data)
     return Shared(
         memory,
@@ -254,5 +263,5 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return the operations that wrote these values."""
+    """Return ids of the operations that wrote these heads."""
     return [head.op for head in heads]

@@ -1,4 +1,4 @@
-"""Wire form of one operation on a shared memory.
+"""Format of an operation on a shared memory, as machines exchange it.
 
 An operation says which fields of one memory its author changed, and which earlier operations the author had seen. So a reader can tell a
 later decision from a concurrent one. Operations come from other machines, so `decoded` checks every part.
@@ -114,7 +114,7 @@ def decoded(data: bytes) -> Op:
 
 
 def element(given: Any) -> str:
-    """Return an element in its one spelling, after checking it.
+    """Check an element of a memory; return its standard spelling.
 
     Elements are JSON arrays: `["tag", text]`, `["about", label, role, name]` and `["relates", memory, kind, confidence, auto]`.
     """
@@ -132,7 +132,7 @@ def element(given: Any) -> str:
 
 
 def spelled(*parts: Any) -> str:
-    """Return the text of an element."""
+    """Return the JSON text of an element, such as `["tag", "slow"]`."""
     return orjson.dumps(parts).decode()
 
 
