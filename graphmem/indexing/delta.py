@@ -41,7 +41,7 @@ _Row = TypeVar("_Row", FileRow, SymbolRow, ChunkRow, UnresolvedRow, OccurrencesR
 
 
 class Rows(NamedTuple):
-    """All rows of some files. An edge belongs to the file of its source."""
+    """All graph rows of some files. An edge belongs to its source's file."""
 
     files: list[FileRow] | PackedRows[FileRow]
     symbols: list[SymbolRow] | PackedRows[SymbolRow]
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 
     @property
     def loose_chunks(self) -> list[ChunkRow]:
-        """Return the chunks as rows, for a comparison with the stored ones.
+        """Return the chunks as row objects, for a comparison with the stored ones.
 
         Raises:
             AssertionError: the chunks are packed, which only those of a first index run are.
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, spill: Spill | None) -> Rows:
-        """Make an empty set of rows; a spill takes the rows as bytes."""
+        """Make an empty set of rows; with a spill, the rows are packed into it."""
         if spill is not None:
             return cls(
                 PackedRows(FileRow, spill),
@@ -79,7 +79,10 @@ class Rows(NamedTuple):
 
 
 def everything(new: Rows) -> GraphDelta:
-    """Delta of a first load: all rows by file, externals by id."""
+    """Return the delta of a first load, which adds all rows.
+
+    Rows stay in the order of the files, externals are sorted by id.
+    """
     for rows in new[:-1]:
         if isinstance(rows, PackedRows):
             rows.seal()
@@ -95,7 +98,7 @@ def everything(new: Rows) -> GraphDelta:
 
 
 def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
-    """Edges that start in these files, by (source, kind, destination)."""
+    """Return the graph's edges that begin in some files."""
     numbers = np.array([view.path_number[path] for path in paths if path in view.path_number], dtype=np.int64)
     wanted = np.zeros(len(view.paths) + 1, dtype=bool)  # one more for externals, whose path is -1
     wanted[numbers] = True
@@ -186,7 +189,7 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Old rows; edges only of files in which an edge changes."""
+    """Return the old rows; edges only of files in which an edge changes."""
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}
     for row in old.edges:

@@ -105,9 +105,9 @@ class FactsByPath(Mapping[str, "FileFacts"]):
         return len(self._files)
 
     def hide_from_collector(self) -> None:
-        """Exclude what was loaded from cyclic garbage collection, if it is much.
+        """Exclude all loaded objects from cyclic garbage collection.
 
-        Facts live as long as the process. The collector would scan millions of tuples again and again.
+        Facts live as long as the process. The collector would scan millions of tuples repeatedly. Nothing happens for few files.
         """
         if len(self) >= _MANY:
             gc.freeze()

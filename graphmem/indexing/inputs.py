@@ -1,8 +1,9 @@
 """Dependencies of every file's edges, kept between processes.
 
 Resolution takes most of the time of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new
-process resolves only the files that a change can affect. The data is one SQLite file. Without it a run only resolves all files again, so a
-damaged file is replaced by an empty one, with a note.
+process resolves only the files that a change can affect. An input is a part of another file that was read for this, and its key names it. A
+group is a set of inputs. The data is one SQLite file. Without it a run only resolves all files again, so a damaged file is replaced by an
+empty one, with a note.
 """
 
 from __future__ import annotations
@@ -76,7 +77,10 @@ class Inputs:
             return None
 
     def handles(self) -> list[HandlesRow] | None:
-        """Framework names of functions in all files, ascending; None if unknown."""
+        """Return the framework keys of functions in all files, ascending.
+
+        A framework key is a route's path, an event or a command. None if they are unknown.
+        """
         if self._connection is None:
             return None
         try:
@@ -87,7 +91,7 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether a framework knows a function of one of these files by name."""
+        """Whether a function in one of these files has a framework key."""
         if self._connection is None:
             return False
         try:
@@ -115,7 +119,7 @@ class Inputs:
         Args:
             run: the new run.
             layout: the unchanged layout.
-            first: numbers of stored keys and of stored groups.
+            first: how many keys and how many groups are stored.
             kept: keys and groups that follow them, and dependencies of the resolved files.
             handles: framework names of functions in the resolved files that have some.
             removed: deleted files.
@@ -160,7 +164,7 @@ class Inputs:
         return None if row is None else (row[0], row[1])
 
     def _failed(self, error: Exception) -> None:
-        """Invalidate the file after an error."""
+        """Add a note about an error, and empty the file if it is damaged."""
         self.notes.append(f"What edges were made from ({self.path}) cannot be used ({error}); everything is resolved again")
         self.close()
         if not isinstance(error, sqlite3.OperationalError | OSError):

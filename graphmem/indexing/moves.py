@@ -31,7 +31,10 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 
 
 class Sides(NamedTuple):
-    """Removed rows and new rows, with disjoint ids."""
+    """The removed rows and the new rows of a run, as (removed, new) pairs.
+
+    No id is on both sides.
+    """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
     symbols: tuple[Sequence[SymbolRow], Sequence[SymbolRow]]
@@ -39,7 +42,7 @@ class Sides(NamedTuple):
 
 
 def moves(sides: Sides) -> list[tuple[str, str]]:
-    """Return (old id, new id) of moved rows, ascending; each id once."""
+    """Return (old id, new id) of each moved file and symbol, by old id."""
     files = _file_moves(sides)
     found = _SymbolMoves(sides, files)
     found.with_their_files()
@@ -71,7 +74,7 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 
 
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
-    """Lines of each file, from its chunks."""
+    """Return the stripped lines of each file with their counts, from chunks."""
     found: dict[str, Counter[str]] = {row.path: Counter() for row in rows}
     for chunk in chunks:
         if chunk.path in found:
@@ -80,7 +83,10 @@ def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Cou
 
 
 def similarity(one: Counter[str], other: Counter[str]) -> float:
-    """Share of the longer text's characters that are in common lines."""
+    """Return the share of common lines in the longer of two texts, 0 to 1.
+
+    It is measured in characters.
+    """
     longer = max(_length(one), _length(other))
     return _length(one & other) / longer if longer else 0.0
 
@@ -105,9 +111,9 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
-    """Best pairs by score, highest first; each row is used once.
+    """Return pairs of old and new rows, by score, highest first.
 
-    A row with several best partners of equal score is not matched.
+    Each row is used once. A row with several best partners of equal score is not matched.
     """
     taken: set[str] = set()
     found: list[tuple[_Row, _Row]] = []
@@ -126,7 +132,7 @@ def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Ro
 
 
 class _SymbolMoves:
-    """Matches symbols, by the most certain evidence first."""
+    """Matches removed symbols with new ones, the most certain matches first."""
 
     def __init__(self, sides: Sides, files: list[tuple[FileRow, FileRow]]) -> None:
         self.moved: dict[str, str] = {}
@@ -144,7 +150,7 @@ class _SymbolMoves:
             self._taken.add(new.id)
 
     def with_their_files(self) -> None:
-        """Match a definition of a moved file with the one in the new file."""
+        """Match the definitions of a moved file with those of the same name."""
         gone, fresh = self._open()
         there = {(row.path, row.qualname, row.kind): row for row in _firsts(fresh)}
         self._take(
@@ -154,7 +160,7 @@ class _SymbolMoves:
         )
 
     def by_body(self) -> None:
-        """Match a definition with one of equal body elsewhere or of another name."""
+        """Match definitions with equal bodies in another file or by another name."""
         gone, fresh = map(_by_body, self._open())
         alike = ((olds, fresh[body]) for body, olds in gone.items() if body in fresh)
         self._take(_matched(pair for olds, news in alike if len(olds) * len(news) <= MAX_PAIRS for pair in self._pairs(olds, news)))
@@ -169,7 +175,7 @@ class _SymbolMoves:
                     yield (float(same_name), float(same_place), float(same_owner), likeness(old.path, new.path)), old, new
 
     def with_their_members(self) -> None:
-        """Match a class with the new class that has most of its members."""
+        """Match a removed class with the new class that has most of its members."""
         gone, fresh = self._open()
         owners = {row.id: row for row in fresh}
         parents = {row.id: row.parent_id for row in self._fresh}
@@ -204,7 +210,7 @@ class _SymbolMoves:
 
 
 def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]]:
-    """Definitions by kind and body; modules are left out."""
+    """Return definitions by kind and body hash; modules are left out."""
     found: dict[tuple[str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         if row.body_hash and row.parent_id:
@@ -213,7 +219,7 @@ def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]
 
 
 def _firsts(rows: Iterable[SymbolRow]) -> list[SymbolRow]:
-    """Rows whose name is unique in their file."""
+    """Return the rows whose qualified name and kind are unique in their file."""
     named: dict[tuple[str, str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         named[row.path, row.qualname, row.kind].append(row)

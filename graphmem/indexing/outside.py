@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Files with edges of these sources, read on first use."""
+    """Yield the files in which edges of these sources begin.
+
+    A source is, for example, a SCIP indexer. The graph is read at the first item.
+    """
     view = graph()
     codes = [EDGE_SOURCES.index(source) for source in sources]
     for number in np.unique(view.path_index[view.src[np.isin(view.edge_source, codes)]]).tolist():

@@ -53,7 +53,10 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
             self.seal()
 
     def extend_packed(self, data: bytes | Piece, count: int, unpack: Callable[[bytes], list[_Row]]) -> None:
-        """Append packed rows, as bytes or as the place of bytes in the spill."""
+        """Append rows that are packed already.
+
+        `data` is their bytes, or the place of these bytes in the spill. `unpack` converts the bytes to rows.
+        """
         self.seal()
         if count:
             self._append(data, count, unpack)

@@ -91,7 +91,7 @@ _PLAIN = Resolved("", "", 0, "", False, (), b"")  # a file of a language without
 
 
 class _Kept(NamedTuple):
-    """The state of `inputs`: its run, and the amount of the data that it has."""
+    """What the file of dependencies (`inputs`) holds: its run and its size."""
 
     run: str = ""
     keys: int = 0
@@ -310,7 +310,7 @@ class Indexer:
         cancelled: Callable[[], bool],
         spill: Spill | None = None,
     ) -> dict[str, ParsedFile]:
-        """Facts and chunks of some files.
+        """Return the facts and chunks of some files, by path.
 
         Facts go to the cache, and chunks to the spill, if one is given.
         """
@@ -335,7 +335,10 @@ class Indexer:
         return parsed
 
     def _keep(self, fresh: list[ParsedFile]) -> None:
-        """Move facts to the cache; if it refuses, they stay in memory."""
+        """Move the facts of parsed files to the cache.
+
+        If the cache refuses them, they stay in memory.
+        """
         if self._cache.put_many(one for one in fresh if one.head.language in languages()):
             for one in fresh:
                 if one.head.language in languages() or not is_schema(one.head.path):
@@ -356,7 +359,10 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
-        """Resolver of the current tree, and files whose edges may have changed."""
+        """Return a resolver of the current tree, and the affected files.
+
+        A file is affected if its edges may have changed.
+        """
         layout = self._tree.layout()
         facts = self._facts_of((self._tree.files[path] for path in parsed), parsed, cancelled)
         # Unset until the write succeeds: a failed run leaves the store unchanged and the resolver ahead of it.
@@ -427,7 +433,10 @@ class Indexer:
         self._handles = {}
 
     def _name_functions(self, *, anew: bool) -> None:
-        """Update the stored framework keys if the keys in the files have changed."""
+        """Write the framework keys of functions to the graph if they changed.
+
+        A framework key is a route's path, an event or a command.
+        """
         rows = self._inputs.handles()
         if rows is None:
             return
@@ -452,9 +461,9 @@ class Indexer:
     def _join_contracts(
         self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
     ) -> None:
-        """Join the contracts; add files whose edges change to `affected`.
+        """Link contracts; add the files whose edges change to `affected`.
 
-        In a first load the files are taken while they are resolved, because their facts are at hand then.
+        In a first load, the ends of a file are collected while it is resolved, because its facts are in memory then.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:
@@ -470,7 +479,7 @@ class Indexer:
         affected |= self._contracts.join(resolver, removed)
 
     def _take_contracts(self, path: str, resolver: Resolver, parsed: Mapping[str, ParsedFile]) -> bool:
-        """Take the ends of a file; return whether it has some."""
+        """Collect the contract ends of a file; return whether it has any."""
         facts = resolver.facts(path)
         if facts is None and path in parsed and parsed[path].has_facts and is_schema(path):
             facts = parsed[path].facts
@@ -490,9 +499,9 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Rows | None]:
-        """Difference between the graph and the resolved rows of affected files.
+        """Resolve the affected files; return how the graph must change.
 
-        Also returns these rows, except in a first load.
+        Also returns the new rows, except in a first load.
         """
         paths = sorted(affected | parsed.keys())
         with meter.stage("compare"):
@@ -558,10 +567,10 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[GraphDelta, Dependencies] | None:
-        """All rows of a first load and their dependencies, by several processes.
+        """Resolve all files of a first load in several processes.
 
-        None if this process has to resolve: for few files, with outside evidence, if the cache lacks facts, or if the processes failed.
-        A server, which keeps the resolver for the next run, makes it from the cache (`warm`).
+        Returns all rows and the dependencies. None if this process has to resolve: for few files, with outside evidence, if the cache lacks
+        facts, or if the processes failed. A server, which keeps the resolver for the next run, makes it from the cache (`warm`).
         """
         files = [self._tree.files[path] for path in sorted(parsed) if parsed[path].head.language in languages()]
         size = sum(file.size_bytes for file in files)
@@ -623,7 +632,7 @@ class Indexer:
             new.chunks.extend(one.chunks)
 
     def _held(self, paths: list[str], parsed: dict[str, ParsedFile], removed: list[str]) -> Rows:
-        """The graph's current rows of the affected files.
+        """Return the rows that the graph has of some files before the write.
 
         Their edges come from the projection.
         """
@@ -663,9 +672,9 @@ def _made_by() -> str:
 
 
 def _is_most(changed: int, files: int) -> bool:
-    """Whether it is cheaper to resolve every file than to select the files.
+    """Whether so many files changed that all files should be resolved.
 
-    That many changes affect nearly all edges. To select the files, and to forget answers one by one, costs half of a full resolution.
+    Many changes affect nearly all edges. To select the files, and to forget answers one by one, costs half of a full resolution.
     """
     return changed >= MANY_CHANGES and changed * ANEW_SHARE > files
 

@@ -28,13 +28,19 @@ class _File(NamedTuple):
 
 
 class Recent:
-    """Rows of at most `MAX_FILES` files, which every write must update."""
+    """Keeps the graph's rows of the last `MAX_FILES` written files.
+
+    Every write to the graph must update it by `wrote`.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, _File] = {}  # the last written one comes last
 
     def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
-        """Rows of these files; calls `ask` only for files that are not cached."""
+        """Return the graph's rows of some files.
+
+        `ask` reads them from the store, and is called only for files that are not cached.
+        """
         wanted = set(chunks_of)
         here = {path: one for path in paths if (one := self._known.get(path)) and (one.chunks is not None or path not in wanted)}
         missing = [path for path in paths if path not in here]

@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """Rows of some files, with the place of the bytes in the spill."""
+    """Rows of a batch of files: for each type, their place and number."""
 
     symbols: tuple[Piece, int]
     edges: tuple[Piece, int]
@@ -76,7 +76,7 @@ class Everything(NamedTuple):
 
 
 class _FailedError(Exception):
-    """The program ended before all files were resolved."""
+    """The resolving program ended before all files were resolved."""
 
 
 def resolve_everything(
@@ -104,7 +104,7 @@ def resolve_everything(
 
 
 class _Run:
-    """One run of the program."""
+    """One run of the program `resolving_worker`, seen from its caller."""
 
     def __init__(
         self,
@@ -194,7 +194,10 @@ class _Run:
         self._externals.update((row.id, row) for row in batch.externals)
 
     def _dependencies(self, start: Start) -> Dependencies:
-        """Number the inputs and groups of all children as one resolver would."""
+        """Merge the dependencies of all children into one numbering.
+
+        Inputs and groups are numbered as one resolver would number them.
+        """
         keys = {key: number for number, key in enumerate(start.keys)}
         groups: list[Members | None] = list(start.groups)
         numbers: dict[tuple[int, ...], int] = {}
@@ -228,7 +231,9 @@ def _read(message: bytes) -> Start | Batch | End:
 
 
 def processes_for(files: int, size: int, workers: int | None, free: int | None) -> int:
-    """Return the number of processes that pay; 1 for this process alone.
+    """Return how many processes make resolution fastest.
+
+    1 means that the caller should resolve in its own process.
 
     Args:
         files: number of the files.

@@ -1,8 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
-The program reads the facts of all files once and forks. Each child has a run of neighbouring files, whose answers help each other, then
-takes what is left of the others' runs. It writes the rows of each batch to a pipe of its own. Bytes of one batch are those of a run without
-children, whatever the number of children.
+The program reads the facts of all files once and forks. Each child first resolves its own run of neighbouring files, because they share
+intermediate results. Then it takes batches that remain of other children's runs. Each child writes the rows of its batches to its own pipe.
+The bytes of a batch do not depend on the number of children.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NUMBER: Final = struct.Struct("<I")
 
 
 class Job(NamedTuple):
-    """What the program needs to know."""
+    """Input of the resolving program: the project, its files and paths."""
 
     project: str
     root: Path
@@ -54,7 +54,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Facts about one resolved file beside its rows."""
+    """Properties of one resolved file that are not rows of the graph."""
 
     path: str
     module: str
@@ -68,7 +68,7 @@ class Resolved(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of some files, pickled as lists of tuples."""
+    """Result for a batch of files: rows pickled as lists of tuples."""
 
     number: int
     files: list[Resolved]
@@ -79,7 +79,10 @@ class Batch(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Inputs and groups that all children share."""
+    """First message: the inputs and groups that all children share.
+
+    An input is a part of a file that was read to resolve another file. A group is a set of inputs.
+    """
 
     keys: list[Key]
     groups: list[Members | None]
@@ -87,7 +90,7 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """Inputs and groups that one child added to the shared ones."""
+    """Last message of a child: the inputs and groups that it added."""
 
     keys: list[Key]
     groups: list[Members | None]
@@ -157,7 +160,7 @@ def _forked(
 
 
 def _orders(begin: int, end: int) -> int:
-    """Return a pipe that holds the numbers of some batches and then ends."""
+    """Return a pipe that contains the numbers of some batches."""
     taking, giving = os.pipe()
     with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
         for position in range(begin, end):
@@ -166,7 +169,10 @@ def _orders(begin: int, end: int) -> int:
 
 
 def _taken(orders: Sequence[int]) -> Iterator[int]:
-    """Take the batches of each pipe, which other children may take from, too."""
+    """Yield batch numbers from each pipe until all pipes are empty.
+
+    Other children read from the same pipes, so each number is yielded in one child only.
+    """
     for order in orders:
         while len(taken := os.read(order, _NUMBER.size)) == _NUMBER.size:
             yield _NUMBER.unpack(taken)[0]

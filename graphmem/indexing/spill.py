@@ -1,4 +1,4 @@
-"""Store bytes of one run until they are read, in bounded memory.
+"""Temporary store for the bytes of one run, in bounded memory.
 
 The first megabytes stay in memory. More goes to a file without a name, which the system deletes when the process ends.
 """
@@ -20,14 +20,14 @@ MEMORY_BYTES: Final = 96 << 20
 
 
 class Piece(NamedTuple):
-    """A place in a spill."""
+    """Start and length of one piece of bytes in a spill."""
 
     start: int
     size: int
 
 
 class Spill:
-    """Bytes in memory or in an unnamed file of a directory.
+    """Bytes in memory, or in an unnamed file of a directory if there are many.
 
     Args:
         folder: directory of the file.
@@ -40,7 +40,7 @@ class Spill:
         self._end = 0
 
     def write(self, data: bytes) -> Piece:
-        """Append bytes; return their place.
+        """Append bytes; return where they are, for `read`.
 
         Raises:
             DiskFullError, ResourceError: the disk refused.
@@ -53,7 +53,7 @@ class Spill:
         return piece
 
     def read(self, piece: Piece) -> bytes:
-        """Return the bytes of a place."""
+        """Return the bytes that `write` stored at a place."""
         with self._refusal_named("reading rows of the new graph beside the index"):
             self._file.seek(piece.start)
             data: bytes = self._file.read(piece.size)

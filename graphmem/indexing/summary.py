@@ -94,7 +94,7 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """Number of occurrences of each name.
+    """Return how often each name occurs, by the index of the name in `names`.
 
     Names that do not occur are left out.
     """

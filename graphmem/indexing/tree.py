@@ -86,7 +86,7 @@ class Tree:
         return Look(changed, removed, found.skipped, found.diagnostics, is_whole)
 
     def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
-        """Scan only these paths; None if a whole scan is needed."""
+        """Scan only these paths; None if the whole tree must be scanned."""
         if len(paths) > FEW:
             return None
         for path in paths:
@@ -100,9 +100,9 @@ class Tree:
         return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
 
     def layout(self) -> Layout:
-        """Content of the configuration files, and whether the root is a package.
+        """Return the facts from configuration files, such as import directories.
 
-        An unreadable configuration file is ignored; `faults` has the reason.
+        They include the package name of the root, if it is a package. An unreadable configuration file is ignored; `faults` has the reason.
         """
         return self._read_layout()[0]
 

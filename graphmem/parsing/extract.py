@@ -247,9 +247,9 @@ class _Extraction(Definitions):
                 self.add_reference(kind, term, node)
 
     def on_operation(self, sign: str, node: Node) -> None:
-        """Add an implicit operation, such as the iteration of a `for` loop.
+        """Add an operation without an operator sign: the truth of `x` in `if x`.
 
-        A class can define what the operation does, but the source has no sign for it.
+        Others are formatting, `repr`, `del x[k]` and spreading. A class can define them.
         """
         builder = self.builder
         operand = builder.term(node)
