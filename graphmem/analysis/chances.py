@@ -79,7 +79,7 @@ def test_features(view: GraphView, reached: Reached) -> FloatArray:
 
 
 def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Sequence[int], reached: Reached) -> FloatArray:
-    """Features of the chance that a test outside an answer runs a target.
+    """Features for the chance that a test outside an answer runs a target.
 
     The array has the shape (len(MISS_FEATURES),).
 
@@ -117,7 +117,10 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
 def _gap(
     view: GraphView, values: FloatArray, floor: float, seeds: Sequence[int], cases: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> float:
-    """Share of tests that reach a neighbour of a target but not the target."""
+    """Share of all tests that reach a seed but are not among `cases`.
+
+    The seeds are code near a target, such as its class. `cases` are the tests that reach the target.
+    """
     tests = int(np.count_nonzero(view.is_test_case))
     if not seeds or not tests:
         return 0.0
@@ -134,7 +137,7 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance of a missed test when a run has judged every test."""
+    """Chance that an answer misses a test although runs judged every test."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 

@@ -30,7 +30,7 @@ LEAST: Final = 0.01  # lowest confidence of a path that may matter
 
 
 class Runs(NamedTuple):
-    """Still valid results of the last test runs, as ids of tests."""
+    """Results of the last test runs that are still valid: ids of tests."""
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
     met: Collection[str]  # tests that ran at least in part
@@ -51,7 +51,7 @@ class Unsure(NamedTuple):
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Whether all nodes are of kinds whose execution a test run can record."""
+    """Whether all nodes are functions or methods, whose runs are recorded."""
     return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
 
 
@@ -100,7 +100,7 @@ def _files_of_helpers(view: GraphView, runs: Runs) -> set[int]:
 
 
 def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Unsure, state: IndexState, *, judges: bool) -> Epistemic:
-    """State how complete an answer is.
+    """Return how complete an answer is: exact, lower_bound or unknown.
 
     Args:
         view: the graph.
@@ -177,7 +177,7 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct neighbours excluded only by the confidence floor.
+    """Direct neighbours that are left out only because of low confidence.
 
     They are sorted by path and line.
     """

@@ -98,7 +98,7 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 
 
 def _at(start: int, length: int) -> int:
-    """0-based index where a hunk begins.
+    """Index of the first line of a hunk in the file, counted from 0.
 
     A hunk without lines names the line before it.
     """

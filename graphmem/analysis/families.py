@@ -1,6 +1,6 @@
 """Families of languages that can name each other's definitions.
 
-Code in another family says nothing about who uses a symbol.
+For example, TypeScript and JavaScript are one family. Code of another family cannot use a symbol by its name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for
 
 
 def family_of(language: str) -> str:
-    """Language family of a language; by default the language itself.
+    """Name of the family that a language belongs to; by default its own name.
 
     It is "" for plain text, which cannot name a definition.
     """

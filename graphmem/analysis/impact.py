@@ -109,7 +109,7 @@ def expand(view: GraphView, targets: Collection[int]) -> list[int]:
 
 
 class Start(NamedTuple):
-    """Seeds of a walk and the edge kinds that it may use.
+    """Nodes where a walk begins (seeds), and the edge kinds that it follows.
 
     A change of a definition's body affects dependents through fewer edge kinds than a change of its name.
     """
@@ -139,7 +139,7 @@ def united_impact(
     state: IndexState,
     runs: Runs = NO_RUNS,
 ) -> ImpactReport:
-    """Join several walks into one report.
+    """Impact report of several walks, each from its own seeds.
 
     Each node keeps its fewest steps and its most confident path.
     """
@@ -209,7 +209,7 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """Joined result of several walks, and the number of deeper dependents.
+    """Nodes that several walks reach, and the number of dependents beyond.
 
     When the walk follows dependencies, the number is 1 if there are deeper ones, else 0.
     """
@@ -251,7 +251,10 @@ def ran_target(hit: ImpactHit) -> bool:
 
 
 class _Found(NamedTuple):
-    """United walks; parallel arrays, sorted by (depth, -confidence, node)."""
+    """Nodes that several walks reached; arrays with one entry per node.
+
+    They are sorted by (depth, -confidence, node).
+    """
 
     nodes: IntArray
     depths: IntArray
@@ -262,7 +265,7 @@ class _Found(NamedTuple):
 
 
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
-    """Keep only the tests of a walk; paths still lead through other nodes."""
+    """Keep only the tests that a walk reached; their paths stay complete."""
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
 
@@ -346,7 +349,7 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 
 
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
-    """Keep `limit` rows in their order; tests get half if there are enough.
+    """Keep `limit` nodes in their order, half of them tests if there are some.
 
     Of the tests, those that a runner calls come before code that tests share, and likelier ones before others.
     """

@@ -94,7 +94,7 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Sentence on two members of one class that may connect both ends.
+    """A sentence on a class whose members may connect source and target.
 
     The list is empty if there are none.
 

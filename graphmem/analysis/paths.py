@@ -77,9 +77,9 @@ def best_path(
 
 
 def _apart(sources: set[int], targets: set[int]) -> tuple[list[int], list[int]]:
-    """Remove shared nodes from one end of a path; both ends are ascending.
+    """Make the start nodes and end nodes of a path disjoint; sort both.
 
-    If one end contains the other (a class and its member), the shared nodes are removed from the larger one.
+    If one set contains the other (a class and its member), the shared nodes are removed from the larger one.
     """
     if sources < targets:
         targets = targets - sources

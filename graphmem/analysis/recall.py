@@ -46,7 +46,7 @@ class Measured(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Warning for an answer; "" where the recall is high enough."""
+        """Warning that calls are missing; "" if the recall is high enough."""
         words = next((words for bound, words in _WORDS if self.recall < bound), "")
         trees = self.tree.split(", ")
         where = self.tree if len(trees) < 3 else f"{len(trees)} projects"
@@ -78,15 +78,15 @@ def sentences(languages: Iterable[str]) -> list[str]:
 
 
 def causes(view: GraphView, nodes: IntArray) -> list[Cause]:
-    """Causes for the languages of an answer's symbols.
+    """Reasons why an answer may lack calls, for languages with low recall.
 
-    Files with edges from an indexer are excluded.
+    Languages with edges from an indexer are excluded.
     """
     return [Cause("language", sentence, 0) for sentence in sentences(_languages(view, nodes) - _told(view))]
 
 
 def _told(view: GraphView) -> set[str]:
-    """Languages that have edges from a SCIP indexer, cached for each graph."""
+    """Languages of files with edges from a SCIP indexer; cached for a graph."""
     known = _TOLD.get(view)
     if known is None:
         known = _TOLD[view] = _languages(view, view.src[view.edge_source == EDGE_SOURCES.index(EdgeSource.SCIP)])

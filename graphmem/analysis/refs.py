@@ -79,7 +79,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
 
 
 def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
-    """Partly parsed files that contain the last name of a reference as a word."""
+    """Paths of incompletely parsed files that contain a reference's last name."""
     names = re.findall(r"[\w$]+", _TWIN.sub(r"\g<name>", ref))
     if not names:
         return []
@@ -96,7 +96,10 @@ def _in_part(view: GraphView, ref: str, root: Path) -> list[str]:
 
 
 def _ranks(view: GraphView, ref: str) -> list[list[int]]:
-    """Candidate lists, best rank first; the first non-empty one is the answer."""
+    """Lists of nodes that a reference may mean, one for each way to read it.
+
+    The best way comes first. The first list that is not empty is the answer.
+    """
     ranks: list[list[int]] = []
     if ":" in ref:
         path, _, name = ref.rpartition(":")
@@ -178,7 +181,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """Sort overload signatures last, then by line."""
+    """Sort key for equally named definitions: overloads last, then by line."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 

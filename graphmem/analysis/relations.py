@@ -23,7 +23,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 class Relation(NamedTuple):
-    """Edge direction and kinds that define a named relation."""
+    """Definition of a named relation such as `callers`: direction and kinds."""
 
     incoming: bool
     kinds: tuple[str, ...]
@@ -44,7 +44,7 @@ RELATIONS: Final[dict[str, Relation]] = {
 
 
 def sites(view: GraphView, node: int, relation: str, limit: int) -> list[Site]:
-    """Edges of a relation at one node.
+    """Nodes in a relation to a node, such as its callers, with the edges.
 
     The most confident come first, then by path, line and id of the other end. Members are in source order.
 

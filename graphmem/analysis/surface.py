@@ -81,7 +81,10 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """Class of a public method and all classes that inherit it, ascending."""
+    """The class of a public method and all its subclasses, ascending.
+
+    The list is empty for any other node.
+    """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):
         return []

@@ -67,7 +67,7 @@ def reverse(view: GraphView) -> Adjacency:
 
 
 def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
-    """Adjacency of a graph, made once."""
+    """Neighbours of all nodes of a graph, computed once for each direction."""
     known = _ADJACENCIES.setdefault(view, {})
     if is_forward not in known:
         near, far = (view.src, view.dst) if is_forward else (view.dst, view.src)
@@ -90,7 +90,10 @@ def _begins(view: GraphView) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Nodes improved by one level, sorted, each with its previous entry."""
+    """The nodes for which one level found a better path, ascending.
+
+    Each has the node and edge from which the path arrives, and the path's value.
+    """
 
     nodes: IntArray
     parents: IntArray
@@ -265,7 +268,7 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Edges of the frontier: their number by node, other ends and rows."""
+    """Edges of some nodes: number by node, nodes at the other end, edge rows."""
     counts, positions = ranges(adjacency.pointers, frontier)
     edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
     return counts, adjacency.nodes[positions].astype(np.int64), edges
@@ -274,7 +277,7 @@ def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, Int
 def _expand(
     adjacency: Adjacency, values: FloatArray, frontier: IntArray, handed_on: FloatArray, best: FloatArray, floor: float, *, skips: bool
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """One level: the best entry of each improved node, sorted by node.
+    """Walk one edge further from `frontier`; return the improved nodes.
 
     `skips` leaves out edges that may only be the first step of a path.
     """

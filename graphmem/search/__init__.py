@@ -1,1 +1,1 @@
-"""The read path: find candidates, fuse ranked lists, explain hits."""
+"""Search: find candidates, join the ranked lists, explain the hits."""

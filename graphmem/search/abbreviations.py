@@ -107,7 +107,9 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Map stems of alternative forms to the wanted stem they stand for.
+    """Map the stem of each other form of a word to the wanted stem.
+
+    For example, `args` is another form of `argument`.
 
     The wanted stems themselves are not keys.
 

@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Factors on the built-in weights."""
+    """Factors by which a person's choice multiplies the built-in weights."""
 
     factors: Mapping[str, float]  # by knob, a key of `search.evaluate.KNOBS`
     at: str  # ISO 8601, UTC

@@ -30,7 +30,7 @@ _IMPORTED: Final = 0.5  # nearness of a file to the files it imports
 
 
 class Filters(NamedTuple):
-    """Restrictions of the results. Empty means no restriction."""
+    """Restrictions on the paths and kinds of results; empty for none."""
 
     chunk_kinds: tuple[str, ...]
     paths: tuple[str, ...]  # files, and directories with everything below them
@@ -41,7 +41,7 @@ class Filters(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Result of the candidate path that compares vectors."""
+    """Result of the search by vectors, one of the ways to find candidates."""
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine

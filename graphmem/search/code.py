@@ -33,7 +33,7 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """Evidence for symbols and files that needs no chunk texts."""
+    """Evidence for symbols and files that is known before any text is read."""
 
     named: Mapping[int, float]  # symbols that the query names -> confidence
     placed: Collection[int]  # definitions at places that the query gives by file and line; a subset of `named`
@@ -103,7 +103,7 @@ def gather(
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any candidate matches the query at all.
+    """Whether any candidate is good enough to be shown as a match.
 
     A match is a word, a name, a place (file and line) or a near vector.
     """
@@ -111,12 +111,12 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Return the candidates in given files, each with the score of its file."""
+    """Return candidates in files that have a score, each with that score."""
     return {unit: value for unit in units.best if (value := files.get(path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key: the better of a chunk's ranks in the lists, then id."""
+    """Return a sort key for chunks: the best rank in any list, then the id."""
     place: dict[str, int] = {}
     for scores in lists:
         for at, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key))):
@@ -125,7 +125,7 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
-    """Map each chunk to the units that receive the chunk's cosine.
+    """Map each chunk to the units that are scored by the chunk's vector.
 
     These are the units in the chunk and the classes that contain them.
 
@@ -147,7 +147,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return the best cosine that each unit receives from a chunk."""
+    """Return the best cosine of each unit, taken from the chunks it is in."""
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -250,7 +250,9 @@ def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
 
 
 def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: float, voters: int) -> list[Voted]:
-    """Add to each candidate's score for the best `voters` hits in its file.
+    """Raise candidates whose file has other good hits, which vote for it.
+
+    The votes of a file are the scores of its best `voters` hits.
 
     A candidate gains at most `weight` times the range of scores.
     """

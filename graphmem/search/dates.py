@@ -50,7 +50,7 @@ class Period(NamedTuple):
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """The span in which memories have a score."""
+        """Begin and end of the time in which created memories get a score."""
         return self.start - _WINDOW, self.end + _WINDOW
 
 

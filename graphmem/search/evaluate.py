@@ -52,7 +52,7 @@ _DRAWS: Final = 1_000
 
 
 class Case(NamedTuple):
-    """A query and the files that a right answer has."""
+    """A query and the files that search should find for it."""
 
     query: str
     files: frozenset[str]
@@ -60,14 +60,14 @@ class Case(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Quality of one way to search."""
+    """How well search ranked the right files of one or more cases."""
 
     first: float  # mean of 1 / place of the first right file
     recall: float  # mean share of the right files among the first five
 
     @property
     def score(self) -> float:
-        """The mean of both."""
+        """The mean of `first` and `recall`."""
         return (self.first + self.recall) / 2
 
 
@@ -95,14 +95,17 @@ def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], s
 
 
 def scaled(weights: Weights, factors: Mapping[str, float]) -> Weights:
-    """Return weights, each times the factor of its knob."""
+    """Return weights multiplied by the factors of a proposal.
+
+    A knob is a group of weights that are changed together by one factor.
+    """
     built_in = weights._replace(churn=_CHURN)
     changed = {path: getattr(built_in, path) * factor for knob, factor in factors.items() for path in KNOBS[knob]}
     return weights._replace(**changed)
 
 
 def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
-    """Return a tuning with the factors of a proposal."""
+    """Return a tuning whose weights are multiplied by a proposal's factors."""
     if not factors:
         return tuning
     changed = {kind: scaled(tuning.weights[kind], factors) for kind in OF_TYPES}
@@ -134,7 +137,7 @@ def mean(measured: Sequence[Measured]) -> Measured:
 
 
 def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
-    """Return the older and the newer half of cases that are newest first."""
+    """Divide cases, which are newest first, into (older half, newer half)."""
     middle = len(ready) // 2
     return ready[middle:], ready[:middle]
 
@@ -177,7 +180,7 @@ def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, 
 
 
 def _changes(made: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield the changes of single knobs that are not changed yet."""
+    """Yield (knob, factor) for each change to try of a still unchanged knob."""
     for knob in KNOBS:
         if knob not in made:
             for factor in _OF_CHURN if knob == "churn" else _FACTORS:

@@ -41,7 +41,10 @@ class Frame(NamedTuple):
 
 
 def frames(query: str) -> list[Frame]:
-    """Return the places that a query gives by file and line, without repeats."""
+    """Return the stack frames (file, line, function) that a query contains.
+
+    None occurs twice.
+    """
     found: dict[Frame, None] = {}
     for match in _FRAME.finditer(query):
         path = match["quoted"] or match["path"]

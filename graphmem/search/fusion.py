@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Contribution of one path to a candidate's score."""
+    """What one ranked list contributed to a candidate's fused score."""
 
     name: str
     rank: int  # 1-based; ties in the order of ids
@@ -97,7 +97,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
 
 
 def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
-    """Return the normalised scores of a list, and that of absent candidates."""
+    """Return a list's normalised scores, and the score of other candidates."""
     if normaliser == RRF:
         return {}, 0.0
     absent = min(one.scores.values()) if one.absent is None else one.absent

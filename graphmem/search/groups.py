@@ -32,14 +32,14 @@ def grouped(hits: Sequence[SearchHit]) -> list[HitGroup]:
 
 
 def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
-    """Count hits by part of the project, most first."""
+    """Count hits by part of the project, such as code or tests, most first."""
     return [FacetCount(facet, count) for facet, count in Counter(hit.facet for hit in hits).most_common()]
 
 
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
-    """Whether nothing is found, or a query of one word is in none of the hits.
+    """Whether no hit is found, or none contains the query's only word.
 
-    Such a word was replaced by similar ones.
+    In the second case the hits were found by similar words.
     """
     word = query.strip().casefold()
     if not hits or len(word.split()) > 1:

@@ -28,7 +28,10 @@ class Wanted(NamedTuple):
 
     @classmethod
     def by(cls, query: str) -> Wanted:
-        """Read a query; only function words are used if it has no others."""
+        """Return the stems of a query's words.
+
+        Function words such as "the" count only if the query has no others.
+        """
         words = query_words(query)
         return cls(frozenset(stems_of([word for word in words if word not in STOP_WORDS] or words).values()))
 

@@ -38,14 +38,14 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """The share of score that a memory receives from a neighbour."""
+    """The score that a memory receives from its neighbours."""
 
     score: float
     by: str  # the neighbour with the largest share
 
 
 class Scale(NamedTuple):
-    """The raw scores that are normalised to zero and to a full score."""
+    """The raw scores that count as zero and as a full score when normalised."""
 
     words: float  # BM25 of a full score
     lowest: float  # cosine of a zero score
@@ -136,7 +136,7 @@ def gather(
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:
-    """Whether any memory has a word of the query or a near vector."""
+    """Whether any memory has a word of the query or a similar vector."""
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
 
@@ -299,9 +299,9 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 
 
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
-    """Return memories about the active code, and about code those mention.
+    """Score memories by their nearness to the active files.
 
-    The second group contains memories about any other code that the memories of the first group mention.
+    Memories about active code pass their score on to all memories about the same code.
     """
     own: dict[str, float] = {}
     for node in sorted(active):

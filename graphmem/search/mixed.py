@@ -40,7 +40,9 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank seeds, and lessons that are not about a hit's file, below code.
+    """Rank unconfirmed memories that are not about the hits below code.
+
+    These are seeds (sentences from the project's files) and lessons of commits about other files.
 
     Args:
         scored: the memories.

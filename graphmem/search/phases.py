@@ -113,7 +113,7 @@ class PhaseBook:
         return self._table
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """Return the ratios of a phase's weights to differing built-in weights."""
+        """Return, for each changed type, its weight divided by the built-in one."""
         return {
             type_: value / weight(PHASES, phase, type_)
             for type_, value in sorted(self._table.get(phase, {}).items())

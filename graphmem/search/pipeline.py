@@ -336,7 +336,7 @@ class _Run:
         return kept
 
     def _beside_memories(self, coded: code.CodeLists) -> float:
-        """Return the factor for code scores that offsets their number of lists.
+        """Return the factor that makes code scores comparable with memories'.
 
         Texts and vectors of code have more lists than those of memories, but carry no more evidence.
         """

@@ -24,7 +24,7 @@ def snippet(text: str, query: str) -> str:
 
 
 def _best_window(lines: list[str], query: str) -> int:
-    """Return the first line of the window that matches the query best.
+    """Return the index of the first of the LINES lines that match best.
 
     Criteria in order: most distinct words of the query, most words, begins with one.
     """

@@ -1,4 +1,4 @@
-"""Second look: score candidates by their relation to the best hits.
+"""Score candidates by their relation to the best hits (a second look).
 
 A description rarely uses the words of all the code it concerns. The best hits represent it here. Candidates gain if their vectors are
 near those of the best hits, or if an edge joins them with candidates of a high score. Both are separate lists in the fusion. They score
@@ -90,7 +90,7 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """Return the best value that each candidate receives."""
+    """Return, by candidate number, the highest value given to a candidate."""
     best = np.zeros(size)
     for receiver, values in given:
         np.maximum.at(best, receiver, values)

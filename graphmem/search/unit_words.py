@@ -42,7 +42,7 @@ class UnitWords(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """Words of a text that resemble words of the query, and its length."""
+    """Words of a text with the first letters of query words; text length."""
 
     words: list[str]
     length: int
@@ -141,7 +141,7 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the rarities of the terms that occur in a part of the query."""
+    """Return the stems in a part of the query, each with its rarity."""
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
@@ -164,7 +164,10 @@ def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields:
 
 
 def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
-    """Return each wanted stem's inverse document frequency, and words' stems."""
+    """Return the rarity of each query stem, and the stem of each query word.
+
+    The rarity is the inverse document frequency.
+    """
     stem_of = stems_of(words.rows)
     rarity: dict[str, float] = {}
     for word, rows in words.rows.items():
@@ -174,7 +177,7 @@ def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
 
 
 def _formed(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for words with the same initial letters as given ones."""
+    """Return a regular expression for words that begin like the given words."""
     heads = sorted({word[:_HEAD] for word in words})
     return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
 

@@ -46,7 +46,7 @@ class Units(NamedTuple):
 
 
 class Voted(NamedTuple):
-    """A fused candidate with the votes of its file."""
+    """A fused candidate, raised by votes: other good hits in its file."""
 
     hit: Fused
     score: float
@@ -90,7 +90,7 @@ def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float
 
 
 def _keep(kept: dict[tuple[str, str], list[Segment]], key: tuple[str, str], segments: list[Segment]) -> None:
-    """Keep a divided chunk for later searches, in place of the oldest."""
+    """Cache a divided chunk; drop the oldest one if the cache is full."""
     with _lock:
         if len(kept) >= _MOST_KEPT:
             del kept[next(iter(kept))]
@@ -127,7 +127,7 @@ def _all_of(entry: Entry, unit: str) -> Segment:
 
 
 def _before(entry: Entry, lines: int) -> int:
-    """Return the number of a text's first line.
+    """Return the line number in the file at which a chunk's text begins.
 
     A part of a definition begins with its repeated signature, so that its first lines have numbers before the part.
     """
@@ -158,7 +158,10 @@ def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[i
 
 
 def _enclosing(view: GraphView, entry: Entry) -> str:
-    """Return the innermost definition around a whole chunk, or the chunk."""
+    """Return the id of the innermost definition that contains a whole chunk.
+
+    The chunk's own id if no definition contains it.
+    """
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:
         if view.start_line[node] <= entry.start_line and view.end_line[node] >= entry.end_line:
@@ -168,7 +171,7 @@ def _enclosing(view: GraphView, entry: Entry) -> str:
 
 
 def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
-    """Whether a definition is a unit of its own.
+    """Whether a definition is ranked as a unit of its own.
 
     Variables are not units of their own, nor are definitions inside a function of the same chunk.
     """

@@ -1,4 +1,4 @@
-"""Where a module can be cut: off from the others, and in two.
+"""Where a module can be separated from the others or split in two.
 
 Source:
     J. Shi, J. Malik, Normalized cuts and image segmentation, IEEE Trans. PAMI 22 (2000) 888-905: the second eigenvector of the normalised
@@ -22,7 +22,10 @@ LEAST: Final = 4  # files of a module that is divided
 
 
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
-    """Symbols that other modules use: number of edges by module, by node."""
+    """Symbols of a module that other modules use.
+
+    Maps each node to the number of edges from each other module, by name.
+    """
     view, files = modules.view, modules.files
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for (a, b), rows in modules.between.items():

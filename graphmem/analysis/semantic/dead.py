@@ -201,7 +201,7 @@ def _reason(view: GraphView, node: int, live_tests: Bool) -> str:
 
 
 def _span(view: GraphView, node: int) -> list[int]:
-    """A definition and everything defined inside it."""
+    """Node of a definition, and the nodes of all definitions inside it."""
     found = [node]
     for one in found:
         found.extend(view.dst[view.out_edges(one, (EdgeKind.DEFINES,))].tolist())
@@ -333,9 +333,9 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of places in code where an edge leads to this definition.
+    """Number of known uses of a definition: lines with an edge to it.
 
-    A mention of its name at such a place is this use, and not an unknown one.
+    Only further mentions of its name can be unknown uses.
     """
     return sum(len(view.lines_of(row)) for row in view.in_edges(node, USES).tolist())
 

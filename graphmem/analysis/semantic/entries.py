@@ -90,7 +90,7 @@ class Entries:
 
 
 class Calls:
-    """Confident calls as adjacency, strongest first.
+    """Calls with high confidence, by calling node.
 
     Attributes:
         rows: node -> edge rows of its calls to symbols, most confident first, then by line.

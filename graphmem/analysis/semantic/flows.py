@@ -58,7 +58,10 @@ def _rank(modules: Modules, entries: Entries, way: _Way) -> tuple[object, ...]:
 
 
 def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) -> _Way | None:
-    """The path from an entry point that passes the most modules."""
+    """The path of calls from an entry point that passes the most modules.
+
+    None if no path is long enough.
+    """
     view = modules.view
     arrived: dict[int, tuple[int, int, int]] = {entry: (-1, -1, 0)}  # node -> (its caller, row that reached it, steps)
     front = [entry]

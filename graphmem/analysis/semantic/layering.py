@@ -47,9 +47,9 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """Number of nodes that leave their cycle when one edge is removed.
+    """For each edge in `cut`, how many nodes leave a cycle if it is removed.
 
-    Edges that free nothing by themselves are omitted.
+    Edges whose removal alone frees no node are omitted.
     """
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
@@ -72,7 +72,7 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
     """Edges that free at least one node from its cycle when cut alone.
 
-    The cheapest for what they free come first, at most one in `ALARMS` of all edges.
+    They are sorted by weight for each freed node, lightest first. At most one in `ALARMS` of all edges is returned.
     """
     freed = frees(weights, cut)
     order = sorted(freed, key=lambda pair: (weights[pair] / freed[pair], weights[pair], pair))
@@ -80,7 +80,7 @@ def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T
 
 
 def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, int]:
-    """Layer of each node when every cycle counts as one node."""
+    """Layer of each node, where all nodes of a cycle have the same layer."""
     first = {one: group[0] for group in components(weights) for one in group}
     folded: dict[tuple[T, T], float] = {}
     for (a, b), weight in weights.items():

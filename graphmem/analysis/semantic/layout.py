@@ -47,7 +47,7 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
 
 
 def _aside(number: int, boxes: int) -> float:
-    """Horizontal offset of a short row from the middle.
+    """How far a row of one or two boxes is moved sideways from the middle.
 
     In rows of one box each, boxes would otherwise hide the lines behind them.
     """

@@ -154,7 +154,7 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies to remove to obtain layers."""
+        """Dependencies that go against the layers; without them no cycle remains."""
         return frozenset(feedback(self.weights))
 
     @cached_property
@@ -174,7 +174,7 @@ class Modules:
 
     @cached_property
     def stratum(self) -> dict[int, int]:
-        """Layer of each module when the modules of a cycle count as one."""
+        """Layer of each module, where all modules of a cycle have the same layer."""
         return strata(range(len(self.groups)), self.weights)
 
     @cached_property
@@ -265,7 +265,10 @@ class Modules:
 
     @cached_property
     def _by_top(self) -> I64:
-        """Dependents of each top-level definition and its contents, shape (n,)."""
+        """Number of dependents of each top-level definition, shape (n,).
+
+        Dependents of its members are included.
+        """
         view = self.view
         top = np.arange(view.n, dtype=np.int64)
         while True:

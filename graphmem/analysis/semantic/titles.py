@@ -69,7 +69,7 @@ def titles(modules: Modules, told: Mapping[str, str]) -> list[Title]:
 
 
 def shortened(text: str) -> str:
-    """The first clause of a sentence, cut between words."""
+    """Shorten a sentence to its first clause, or to whole words with "…"."""
     text = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
     first = re.split(r"(?<=\w)[.;:](?:\s|$)", text, maxsplit=1)[0]
     text = (first if first.count(" ") > 1 else text).rstrip(" .,|")
@@ -146,6 +146,6 @@ def _stem(word: str) -> str:
 
 
 def _folders(name: str, path: str) -> Sequence[str]:
-    """Names under which a page may speak of a module."""
+    """The names by which documentation may mention a module: path, last part."""
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))
