@@ -1,1 +1,1 @@
-"""Edges from outside tools: SCIP indexers, recorded tests and coverage."""
+"""Edges that outside tools report: SCIP indexers, test runs, coverage."""

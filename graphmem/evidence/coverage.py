@@ -55,7 +55,7 @@ def check(path: Path) -> int:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Functions that each test ran, by the lines of their bodies.
+    """Return the functions that each test ran, by the lines of their bodies.
 
     Raises:
         EvidenceError: see `check`; or every file in the data is missing from the tree or has changed.
@@ -122,7 +122,10 @@ class _Reading:
         return Reading(observations, None, origin, notes)
 
     def _files(self) -> Iterator[tuple[int, str]]:
-        """(number, path from the root) of files in the tree older than the data."""
+        """Yield (number in the data, path from the root) of usable files.
+
+        A file is usable if it is in the index, and has not changed since the data was written.
+        """
         for number, name in self._data.execute("SELECT id, path FROM file ORDER BY id").fetchall():
             absolute = (self._root / name).resolve()
             if self._root not in absolute.parents:
@@ -138,14 +141,17 @@ class _Reading:
             yield number, path
 
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
-        """(file, lines) that ran in a context; for branch data the ends of arcs."""
+        """Yield (number of a file, lines of it that ran) for a context.
+
+        A context is usually one test. For branch data, the lines are those before and after each jump.
+        """
         for file, bits in self._data.execute("SELECT file_id, numbits FROM line_bits WHERE context_id = ?", (context,)):
             yield file, {8 * byte + bit for byte, value in enumerate(bits) for bit in range(8) if value >> bit & 1}
         for file, source, target in self._data.execute("SELECT file_id, fromno, tono FROM arc WHERE context_id = ?", (context,)):
             yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """The test function that a context names; None if unknown."""
+        """Return the test function that a context names; None if unknown."""
         context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
         path, colons, name = context.partition("::")
         if colons:
@@ -159,9 +165,9 @@ class _Reading:
         return None
 
     def _modules(self, dotted: str) -> list[str]:
-        """Files whose module name ends with a dotted name.
+        """Return the files whose module name ends with a dotted name.
 
-        Coverage records the name under which a module was imported.
+        For `a.b` they are `a/b.py` and `src/a/b.py`. Coverage records the name under which a module was imported.
         """
         tail = dotted.replace(".", "/")
         return sorted(path for path in self._owners if path.removesuffix(".py") == tail or path.removesuffix(".py").endswith("/" + tail))

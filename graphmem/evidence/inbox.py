@@ -28,7 +28,7 @@ REFUSED: Final = ".refused"
 
 
 class Inbox:
-    """The pending files of one index.
+    """The outside files of one index that wait for the next index run.
 
     Args:
         folder: the index directory.
@@ -39,11 +39,11 @@ class Inbox:
         self._taken: list[Path] = []
 
     def has_any(self) -> bool:
-        """Whether a file is pending."""
+        """Whether an outside file is waiting for the next index run."""
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Read pending files into the sidecar, oldest first; return problems.
+        """Read waiting files into the sidecar, oldest first; return problems.
 
         A problem is a diagnostic about a file that could not be read.
         """
@@ -68,7 +68,7 @@ class Inbox:
         return notes
 
     def clear(self) -> None:
-        """Delete the files that were read."""
+        """Delete the outside files that `take_in` read."""
         for path in self._taken:
             path.unlink(missing_ok=True)
         self._taken = []
@@ -98,7 +98,7 @@ READERS: Final[dict[str, Reader]] = {
 
 
 def prepared(folder: Path) -> Path:
-    """Path of the inbox of an index, created if missing.
+    """Return the inbox directory of an index, and create it if missing.
 
     A new index directory also gets a `.gitignore`.
     """

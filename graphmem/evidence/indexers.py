@@ -52,7 +52,7 @@ class Fitting(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Indexes that the programs wrote, and notes on failures."""
+    """The SCIP indexes that the programs wrote, and notes on failures."""
 
     indexes: list[Path]
     notes: list[str]  # programs that were not run or failed, and what to do
@@ -78,7 +78,7 @@ def indexers() -> tuple[Indexer, ...]:
 
 
 def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
-    """The programs for the files of a project, in the order of the table.
+    """Return the indexers for the files of a project, in order of the table.
 
     Args:
         root: root directory of the project.
@@ -167,7 +167,10 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
 
 
 def _telling(said: Sequence[str]) -> str:
-    """The first line of a program's output about an error, else its last line."""
+    """Return the line of a program's output that best tells why it failed.
+
+    It is the first line with the word "error", else the last line.
+    """
     return next((line.strip() for line in said if "error" in line.lower()), said[-1].strip() if said else "")[:300]
 
 

@@ -56,7 +56,7 @@ class Outside:
 
     @property
     def mark(self) -> str:
-        """Identifier of the evidence that the graph contains after this run.
+        """Identifier of the evidence that the graph has after this run.
 
         The graph stores it, and the next run receives it.
         """
@@ -77,7 +77,7 @@ class Outside:
         body_before: Callable[[str], str | None],
         with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
-        """Read pending files; return files whose edges the evidence may change.
+        """Read waiting files; return the files whose edges may change thereby.
 
         Args:
             resolver: has the current tree.
@@ -106,7 +106,7 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """The resolution of a file with its valid outside edges."""
+        """Return the resolution of a file with its valid outside edges."""
         if path not in self._begun_in:
             return found
         edges = {edge[:3]: edge for edge in found.edges}
@@ -122,11 +122,11 @@ class Outside:
         self._definitions = {}
 
     def done(self) -> None:
-        """Delete the pending files that were read, when the graph is written."""
+        """Delete the outside files that were read; call it after the write."""
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load the definitions in all observations, if the sidecar has changed."""
+        """Load all observed definitions, if the sidecar has changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
@@ -137,7 +137,10 @@ class Outside:
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
-        """Hash of the current body of a definition; None if it does not exist."""
+        """Return the hash of the body that a definition has now.
+
+        None if the definition does not exist.
+        """
         found = self._definition(place)
         return found.body_hash if found is not None else None
 
@@ -197,7 +200,7 @@ class Outside:
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
     """Return an edge with the rule and confidence of outside evidence.
 
-    Sites of other evidence are kept. A recorded test run adds its sites only to an edge without any.
+    The lines of other evidence are kept. A recorded test run adds its lines only to an edge without any.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

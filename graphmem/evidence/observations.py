@@ -1,7 +1,8 @@
 """Observations of outside tools: the types of readers, sidecar and merge.
 
 They use the terms of the graph but not its ids. An end is a definition *at the time of the observation*: its place and the hash of its
-body. An observation is valid if this hash equals the hash of the current body, so no reader needs to know what has changed since.
+body. The subject of an observation is the end where its edges begin. An observation is valid if this hash equals the hash of the current
+body, so no reader needs to know what has changed since.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """A definition at the time of an observation."""
+    """One end of an observed edge: a definition, with its body's hash then."""
 
     path: str
     qualname: str
@@ -36,12 +37,12 @@ class End(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The identity of the definition, which an edit of its body keeps."""
+        """The identity of the definition; it does not depend on the body."""
         return Place(self.path, self.qualname, self.kind, self.ordinal)
 
 
 class Place(NamedTuple):
-    """Identity of a definition without its body; the input of `symbol_id`."""
+    """Identity of a definition without its body; `symbol_id` hashes it."""
 
     path: str
     qualname: str
@@ -50,7 +51,7 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One item of an observation: the other end, and the line of the site."""
+    """The other end of an observed edge, and the line of the use."""
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown

@@ -14,7 +14,7 @@ FUNCTIONS: Final = ("function", "method")
 
 
 def owners_of_lines(path: str, lines: int, definitions: Sequence[Definition]) -> list[End | None]:
-    """For each line of a file, the innermost function that contains it.
+    """Return for each line the innermost function whose body contains it.
 
     Only the body counts. The first line of a function belongs to the scope that defines it.
     """

@@ -67,13 +67,13 @@ class Recorder:
         os.register_at_fork(after_in_parent=self._forked)  # it cannot be unregistered, so it checks `_is_on`
 
     def stop(self) -> None:
-        """Stop recording and keep the records."""
+        """Stop recording; the recorded calls stay readable."""
         self._stop()
         self._stop = lambda: None
         self._is_on = False
 
     def into(self, bucket: set[int]) -> set[int]:
-        """Collect the functions that run from now on in this set.
+        """Collect the functions that run from now on in the set `bucket`.
 
         The set receives the `id` of their code. The previous set is returned.
         """
@@ -102,7 +102,10 @@ class Recorder:
         return found
 
     def _starters(self) -> set[int]:
-        """Ids of the code of library functions that start another process."""
+        """Return the `id` of the code of functions that start another process.
+
+        They are functions of the standard library, such as `subprocess.Popen.__init__`.
+        """
         functions = (subprocess.Popen.__init__, BaseProcess.start)
         codes = [code for function in functions if isinstance(code := getattr(function, "__code__", None), CodeType)]
         self.codes.update((id(code), code) for code in codes)
@@ -119,9 +122,9 @@ class Recorder:
         return None
 
     def _line_in(self, frame: FrameType) -> int:
-        """Line of the current call, counted from the caller's first line.
+        """Return the line that a calling frame executes.
 
-        For a caller outside the project it is -1.
+        It is counted from the first line of the frame's code. For a caller outside the project it is -1.
         """
         code = frame.f_code
         self.codes[id(code)] = code

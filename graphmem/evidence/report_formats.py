@@ -31,7 +31,7 @@ class Test(NamedTuple):
 
 
 def tests_of(data: bytes) -> list[Test]:
-    """The tests of one report.
+    """Return the tests in one report, each with the code that it ran.
 
     Raises:
         ValueError: the format is unknown, or the report is damaged.
@@ -47,7 +47,7 @@ def tests_of(data: bytes) -> list[Test]:
 
 
 def _lcov(data: bytes) -> list[Test]:
-    """Records of LCOV, grouped by their test name (`TN:`).
+    """Return the tests of an LCOV report; `TN:` lines name them.
 
     The line of a function runs when the file is loaded. It counts only if the function was called (`FNDA:`).
     """
@@ -80,9 +80,9 @@ def _lcov(data: bytes) -> list[Test]:
 
 
 def _go(data: bytes) -> list[Test]:
-    """Blocks of a Go cover profile.
+    """Return the one test of a Go cover profile, which does not name it.
 
-    The lines are `file:line.column,line.column statements count`.
+    The profile's lines are `file:line.column,line.column statements count`.
     """
     found: dict[str, set[int]] = {}
     for line in data.decode("utf-8", "replace").splitlines():
@@ -100,7 +100,7 @@ def _go(data: bytes) -> list[Test]:
 
 
 def _jacoco(data: bytes) -> list[Test]:
-    """Tests of JaCoCo's XML report; the session's id names the test."""
+    """Return the one test of JaCoCo's XML report; the session's id names it."""
     if b"<!ENTITY" in data:
         raise ValueError("it declares entities")
     report = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
@@ -115,9 +115,9 @@ def _jacoco(data: bytes) -> list[Test]:
 
 
 def _v8(data: bytes) -> list[Test]:
-    """Tests of a coverage file of V8 (`NODE_V8_COVERAGE`).
+    """Return the one test of a coverage file of V8 (`NODE_V8_COVERAGE`).
 
-    The scripts of one process are in the order of loading.
+    The scripts of one process are in the order of loading. The first test file among them names the test.
     """
     ran = []
     for script in sorted(json.loads(data)["result"], key=lambda one: int(one.get("scriptId") or 0)):
@@ -141,12 +141,12 @@ ENDINGS: Final = (".info", ".lcov", ".out", ".cov", ".xml", ".json")
 
 
 def as_rows(tests: list[Test]) -> list[Any]:
-    """Tests as plain values for JSON."""
+    """Convert tests to plain values for JSON."""
     return [[one.name, one.is_first_file, [[ran.path, ran.lines, ran.spans] for ran in one.ran]] for one in tests]
 
 
 def from_rows(rows: Any) -> Iterator[Test]:
-    """Tests from the plain values that `as_rows` returned."""
+    """Yield the tests that `as_rows` converted to plain values."""
     for name, is_first_file, files in rows:
         ran = [
             Ran(str(path), tuple(map(int, lines)), tuple((int(start), int(end)) for start, end in spans)) for path, lines, spans in files

@@ -68,7 +68,7 @@ def pack(path: Path) -> bytes:
 
 
 def unpacked(path: Path) -> list[Report]:
-    """The reports in a file that `pack` made.
+    """Return the reports in a file that `pack` made.
 
     Raises:
         EvidenceError: `pack` did not make the file, it is damaged, or it cannot be read.
@@ -94,7 +94,7 @@ def unpacked(path: Path) -> list[Report]:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Functions that each test ran.
+    """Return the functions that each test in the reports ran.
 
     Raises:
         EvidenceError: the file is damaged, or no test of the reports is in the index.
@@ -170,7 +170,10 @@ class _Reading:
     # which test
 
     def _first_file(self, test: Test) -> list[End]:
-        """The module of the test file that a process loaded first."""
+        """Return the module of the test file that a process loaded first.
+
+        The list is empty if the process loaded no test file.
+        """
         for ran in test.ran:
             path = self._place(ran.path)
             if path and _is_test(path):
@@ -178,7 +181,7 @@ class _Reading:
         return []
 
     def _named(self, name: str) -> list[End]:
-        """Definitions of the test file, test function or test class with a name.
+        """Return the definition of the test file, class or function with a name.
 
         The list is empty if the name is unknown or ambiguous.
         """
@@ -213,7 +216,7 @@ class _Reading:
             yield from self._at_spans(path, facts.definitions, ran.spans)
 
     def _at_spans(self, path: str, definitions: list[Definition], spans: tuple[tuple[int, int], ...]) -> Iterator[End]:
-        """The innermost definition of each span, if it is a function."""
+        """Yield the innermost function around each span of a report."""
         text = to_utf8((self._root / path).read_bytes(), "").source.decode("utf-8", "replace")
         at = _byte_offsets(text)
         for start, end in spans:
@@ -237,9 +240,9 @@ class _Reading:
         return False
 
     def _place(self, given: str) -> str:
-        """Path in the index for a path in a report.
+        """Return the path in the index that a path in a report means.
 
-        Returns "" if it is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path
+        It is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path
         (Go), or paths without the source folder (Java). So one of the two paths must be the end of the other.
         """
         if given not in self._places:
@@ -274,7 +277,10 @@ def _is_test(path: str) -> bool:
 
 
 def _byte_offsets(text: str) -> list[int] | range:
-    """Byte offset in UTF-8 of each UTF-16 unit of a text, with its end."""
+    """Return the UTF-8 byte offset of each UTF-16 unit of a text.
+
+    The last item is the end of the text.
+    """
     if text.isascii():
         return range(len(text) + 1)
     offsets, at = [], 0

@@ -37,7 +37,7 @@ class Code(NamedTuple):
 
 
 class ItemRun(NamedTuple):
-    """One test item that ran."""
+    """One test item that ran, such as one parameter set of a test function."""
 
     code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
@@ -58,7 +58,7 @@ class Run(NamedTuple):
 
 
 def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
-    """The records of a recorder as plain values.
+    """Convert the records of a recorder to plain values.
 
     Args:
         recorder: a stopped recorder.
@@ -85,7 +85,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """A test run as observations of definitions in the graph."""
+    """The observations of a test run, and functions without a definition."""
 
     observations: list[Observation]
     functions: int  # of the project that ran
@@ -150,14 +150,17 @@ class _Describing:
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _named(self) -> list[str]:
-        """Functions that ran but match no definition, as `path:qualname`."""
+        """Return the functions that ran but match no definition.
+
+        They are written as `path:qualname`.
+        """
         return sorted({f"{self._shown(one.path)}:{one.qualname}" for one in self._nowhere} - {*self._unmatched})
 
     def _shown(self, path: str) -> str:
         return os.path.realpath(path).removeprefix(self._root)
 
     def _offset(self, caller: Code, src: End, line: int) -> int:
-        """Line of a call, counted from the first line of its definition."""
+        """Return the line of a call, counted from its definition's first line."""
         file = self._files[caller.path]
         return max(0, caller.line + line - file.first_line(src)) if file is not None else NO_SITE
 
@@ -171,9 +174,9 @@ class _Describing:
         return found
 
     def _file(self, name: str, met: tuple[int, int] | None) -> _File | None:
-        """The definitions of a file.
+        """Return the definitions of a Python file.
 
-        Returns None if the file is outside the project or has changed since the run.
+        None if the file is outside the project, is unreadable, or has changed since it ran.
         """
         absolute = os.path.realpath(name)
         if not absolute.startswith(self._root) or language_of_path(absolute) != "python":
@@ -191,7 +194,7 @@ class _Describing:
 
 
 class _File:
-    """The definitions of one file, by properties of their code objects."""
+    """Finds the definition in one file to which a code object belongs."""
 
     def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
         self._path = path
@@ -209,9 +212,9 @@ class _File:
         return self._lines[end]
 
     def definition(self, code: Code) -> End | None:
-        """The definition of a code object, or the one that encloses it.
+        """Return the definition of a code object, or the one that encloses it.
 
-        Returns None if there is neither.
+        None if there is neither.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
@@ -235,7 +238,7 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Qualified name of a code object in the graph.
+    """Yield the qualified names under which the graph may have a code object.
 
     The flag tells whether the name is the code's own. A lambda or comprehension has the name of the function around it.
     """

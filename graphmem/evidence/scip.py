@@ -46,7 +46,7 @@ def parse(path: Path) -> ScipFile:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """The observations of an index about the current tree.
+    """Return the observations of an index that hold for the current tree.
 
     Raises:
         EvidenceError: see `parse`; or no file of the index is unchanged in the tree.
@@ -85,9 +85,9 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Directory in the tree for the files of an index from another machine.
+        """Return the directory of the tree to which an index's paths belong.
 
-        Such an index was made for a part of the project. "" means the root.
+        The index was made on another machine, and maybe for a part of the project. "" means the root.
         """
         read = self._file.documents([one for one in self._file.frames[:SAMPLED] if one.length <= MAX_DOCUMENT_BYTES])
         names = {posixpath.normpath(raw.relative_path) for _, raw in read if raw is not None}
@@ -152,7 +152,7 @@ class _Index:
             self._note("", f"{large:,} documents of the SCIP index have more than {MAX_DOCUMENT_BYTES >> 20:,} MB and are skipped")
 
     def _refusal(self) -> EvidenceError:
-        """The error for an index without any usable document."""
+        """Return the error for an index of which no document is usable."""
         path, count = self._file.path, len(self._file.frames)
         if self._damaged == count:
             return EvidenceError(
@@ -168,9 +168,9 @@ class _Index:
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Directory of the index relative to the root, with a trailing "/".
+    """Return the directory where an index was made, relative to the root.
 
-    It is "" for the root itself and for directories outside.
+    It ends with "/". It is "" for the root itself and for directories outside.
     """
     try:
         made_in = Path(unquote(urlsplit(project_root).path) or "/")

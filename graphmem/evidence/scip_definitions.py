@@ -26,7 +26,7 @@ class Meant(NamedTuple):
 
 
 class Definitions:
-    """Definitions that both the index and the parser have, by symbol.
+    """Maps symbols of the index to definitions that the parser also found.
 
     The key of a local symbol begins with the path of its document.
     """
@@ -51,7 +51,7 @@ class Definitions:
             _put(self._other.setdefault(key, []), meant)
 
     def find(self, symbol: str) -> list[Meant]:
-        """The definition to which a symbol refers, as a list; empty if unknown.
+        """Return the definition that a symbol means, as a list; empty if unknown.
 
         Of overloads and redefinitions, it is the last one with a body, which is the one that runs.
         """
@@ -65,7 +65,10 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """The class whose constructor a symbol is, as a list; empty if unknown."""
+        """Return the class that a constructor's symbol makes, as a list.
+
+        The list is empty if the class is unknown.
+        """
         return self.find(parsed(symbol).owner_symbol)
 
 
@@ -90,7 +93,7 @@ def _put(twins: list[Meant], meant: Meant) -> None:
 
 
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
-    """The definition that runs: the last one with a body.
+    """Return the definition that runs: the last one with a body.
 
     Overloads are written before it.
     """

@@ -65,7 +65,10 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """The uses in this document, grouped by kind and by using definition."""
+        """Return the uses and relationships in this document as observations.
+
+        They are grouped by kind of edge and by the definition that contains the use.
+        """
         found: dict[tuple[str, int], set[Seen]] = {}
         aliases = {one.alias for one in self._facts.imports if one.alias}
         for use in self._facts.references:
@@ -86,7 +89,10 @@ class Document:
         return observations + self._related(definitions)
 
     def _related(self, definitions: Definitions) -> list[Observation]:
-        """Implemented and overridden definitions, from symbol relationships."""
+        """Return observations of implemented and overridden definitions.
+
+        The index names them as relationships of symbols.
+        """
         found: dict[tuple[str, End], set[Seen]] = {}
         for information in self._raw.symbols:
             for own in self._own(information.symbol, definitions) if information.relationships else ():
@@ -101,7 +107,7 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """The parsed use of a name at a place.
+        """Return the parsed use of a name at a place of the index.
 
         Of nested uses it is the innermost, which begins last.
         """
@@ -134,9 +140,9 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
 
 
 def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """The only definition of this name that ends at the index's end line.
+    """Return the only definition of a place's name that contains the place.
 
-    It is used if the parser has another position for the name.
+    It must end at the line where the index ends the definition. It is used if the parser has another position for the name.
     """
     named = [one for one in ending if one.name == place.text or spells(place.symbol, one.name)]
     named = [one for one in named if one.start_line <= place.line <= one.end_line]
@@ -144,7 +150,10 @@ def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
 
 
 def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
-    """The definitions to which a place refers, if its text is their name."""
+    """Return the definitions that the symbol of a place means.
+
+    A definition counts only if the text at the place is its name.
+    """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:
         return [one for one in found if _names(place, one.definition.name, aliases)]
@@ -161,7 +170,7 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
 
 
 def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
-    """The kind of edge from a use to its target."""
+    """Return the kind of the edge from a use to the definition it means."""
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element from type declarations
@@ -181,7 +190,7 @@ def _begin(one: Reference) -> tuple[int, int]:
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:
-    """The name in the source of a use; "" if it has none."""
+    """Return the name that the source writes in a use; "" if it has none."""
     term = facts.terms[reference.term]
     if term[0] in (CALL, NEW):
         term = facts.terms[term[1]]

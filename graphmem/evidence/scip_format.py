@@ -89,7 +89,7 @@ class ScipFile:
             raise EvidenceError(f"{path} has no documents; run the indexer again", path=str(path), reason="empty")
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
-        """Parsed documents; None for a damaged one.
+        """Yield the parsed documents at some positions; None for a damaged one.
 
         Raises:
             EvidenceError: the file is no longer readable.
@@ -140,7 +140,7 @@ class ScipFile:
 
 @cache
 def message_class(name: str) -> Any:
-    """The class of a message; the first call imports protobuf."""
+    """Return the class of a protobuf message; the first call imports protobuf."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # type: ignore[import-untyped,unused-ignore]
 
     file = descriptor_pb2.FileDescriptorProto(name="graphmem/scip.proto", package="scip", syntax="proto3")
@@ -161,7 +161,7 @@ def message_class(name: str) -> Any:
 
 
 def _parsed(name: str, data: bytes) -> Any:
-    """A message; None if its bytes are damaged."""
+    """Parse the bytes of a protobuf message; None if they are damaged."""
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
     made = message_class(name)()
@@ -173,7 +173,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 
 def _varint(file: BinaryIO) -> int:
-    """A variable-length number of the wire format; -1 if it does not end."""
+    """Read a variable-length number of protobuf; -1 if it does not end."""
     value = 0
     for shift in range(0, 70, 7):
         one = file.read(1)

@@ -22,7 +22,7 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """How many names of a document are at their place in the file's text."""
+    """How many names of a document the text has where the index places them."""
 
     right: int
     wrong: int
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The occurrences of one document.
+    """The positions of the symbols in one document, as the index has them.
 
     Args:
         raw: the document's message.
@@ -63,7 +63,7 @@ class Places:
         self._encoding = raw.position_encoding
 
     def fit(self) -> Fit:
-        """Agreement of the places with the text.
+        """Count the places whose text agrees with the index.
 
         For an index without a position encoding, the encoding with the best fit is used.
         """
@@ -77,7 +77,10 @@ class Places:
         return best
 
     def definitions(self) -> Iterator[Place]:
-        """Definitions whose name is in the text; call `fit` first."""
+        """Yield the places of definitions whose name the text has.
+
+        Call `fit` first.
+        """
         for occurrence in self._raw.occurrences:
             if occurrence.symbol_roles & scip_format.DEFINITION:
                 place = self._place(occurrence)
@@ -85,7 +88,9 @@ class Places:
                     yield place
 
     def uses(self, known: Definitions) -> Iterator[Place]:
-        """Uses of symbols that are defined in the tree; call `fit` first.
+        """Yield the places that use symbols defined in the tree.
+
+        Call `fit` first.
 
         Args:
             known: definitions of the tree.
@@ -118,9 +123,9 @@ class Places:
         return Fit(right, wrong, example)
 
     def _place(self, occurrence: Any) -> Place | None:
-        """An occurrence in characters; None for an unusable range.
+        """Convert an occurrence of the index to a place, in characters.
 
-        Empty ranges and ranges over several lines are unusable.
+        None for empty ranges and for ranges over several lines.
         """
         span = occurrence.range
         if len(span) not in (3, 4) or (len(span) == 4 and span[2] != span[0]):
@@ -136,10 +141,7 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether the text at a place is the text that was indexed.
-
-        Returns None if this cannot be decided.
-        """
+        """Whether the text at a place still is the indexed text; None if unclear."""
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -152,7 +154,7 @@ class Places:
         return False if place.is_definition else None  # a use may have another name, from an import or a `using`
 
     def _cuts(self, place: Place) -> bool:
-        """Whether a range begins or ends inside a word.
+        """Whether a place begins or ends inside a word of the text.
 
         This shows that the text is not the one that was indexed.
         """

@@ -28,7 +28,7 @@ _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, pri
 
 
 class Symbol(NamedTuple):
-    """The last descriptors of a symbol."""
+    """The last parts of a SCIP symbol: its name and its owner."""
 
     name: str  # "" if it has none
     suffix: str  # NAMESPACE, TYPE, META, METHOD, LOCAL, or "." "!" "[]" "(parameter)"; "" if it cannot be parsed
@@ -44,7 +44,7 @@ class Symbol(NamedTuple):
     def is_module(self) -> bool:
         """Whether the symbol is a file, a package or a namespace.
 
-        A source names these by their path, or not at all.
+        Sources name them by their path, or do not name them.
         """
         return self.suffix == NAMESPACE or (self.suffix == META and self.name == "__init__")
 
@@ -68,7 +68,7 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """The readable end of a symbol that does not match the grammar."""
+    """Return what can be read at the end of a symbol that is malformed."""
     found = _LAST.search(symbol)
     if found is None:
         return Symbol("", "", "", "")
@@ -112,10 +112,10 @@ def bare(text: str) -> str:
 
 
 def spells(symbol: Symbol, text: str) -> bool:
-    """Whether a text is the name of a symbol in a source.
+    """Whether a text in a source is the name of a symbol.
 
-    Indexers and sources differ in counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`),
-    accessors (`<get>area`, `getArea` of a property `area`) and operators.
+    Indexers and sources differ in counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`), accessors
+    (`<get>area`, `getArea` of a property `area`) and operators.
     """
     name = symbol.name
     if text == name:

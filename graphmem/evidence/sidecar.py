@@ -30,7 +30,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """A stored observation, which refers to its ends by number."""
+    """A stored observation; it refers to its definitions by number."""
 
     rule: str
     kind: str
@@ -66,7 +66,10 @@ class Sidecar:
             seal(self.path)
 
     def mark(self) -> str:
-        """Identity and version of the observations as one word; "" for none."""
+        """Return an identifier of the stored observations; "" if there are none.
+
+        It changes with every change of them.
+        """
         if not self.exists:
             self.close()
             return ""
@@ -85,13 +88,16 @@ class Sidecar:
         return {path for (path,) in rows}
 
     def paths(self) -> set[str]:
-        """Files with definitions that are subjects of observations."""
+        """Return the files in which observed edges begin."""
         if not self.exists:
             return set()
         return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
 
     def of_file(self, path: str) -> list[Kept]:
-        """Observations with subjects in a file, by subject, rule and kind."""
+        """Return the observations whose edges begin in a file.
+
+        They are sorted by subject, rule and kind.
+        """
         rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
             "ORDER BY subject, rule, observation.kind",
@@ -116,20 +122,23 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Every definition in an observation, by number."""
+        """Return all definitions in observations, by number."""
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
-        """The definitions of some files, by number."""
+        """Return the observed definitions of some files, by number."""
         if not self.exists:
             return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Files whose observations lead to one of these definitions."""
+        """Return the files whose observed edges lead to one of these definitions.
+
+        `seen` has the numbers of the definitions.
+        """
         found = set()
         for path, blob in self._select("SELECT path, seen FROM observation JOIN definition ON id = subject"):
             if path not in found and not seen.isdisjoint(one for one, _ in _unpacked(blob)):
@@ -137,7 +146,10 @@ class Sidecar:
         return found
 
     def origins(self) -> dict[str, dict[str, str]]:
-        """Origin of the observations of each rule: tool, version, counts."""
+        """Return for each rule the origin of its observations.
+
+        An origin is a tool, its version and counts.
+        """
         found: dict[str, dict[str, str]] = {}
         if self.exists:
             for rule, key, value in self._select("SELECT rule, key, value FROM origin ORDER BY rule, key"):
@@ -185,7 +197,7 @@ class Sidecar:
 
 
 class _Taking:
-    """The state of storing one reading, inside a transaction."""
+    """Stores one reading of an outside file, inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, rule: str) -> None:
         self._db = connection
@@ -254,7 +266,7 @@ class _Taking:
         return Place(*self._db.execute("SELECT path, qualname, kind, ordinal FROM definition WHERE id = ?", (number,)).fetchone())
 
     def _sweep(self) -> None:
-        """Delete definitions without observations."""
+        """Delete the stored definitions to which no observation refers."""
         used: set[int] = set()
         for subject, blob in self._db.execute("SELECT subject, seen FROM observation"):
             used.add(subject)

@@ -1,4 +1,4 @@
-"""Find valid observations, and tests with complete observations."""
+"""Find the observations that still hold, and tests with complete ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """Valid stored observations, and tests with complete observations."""
+    """Tests whose last run still counts, and counts of valid observations."""
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
