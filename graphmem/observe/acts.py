@@ -1,7 +1,8 @@
 """Interpret events as acts: a call and its result become one act.
 
-Of an event only its act is kept, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are dropped
-here. Secrets are removed from the words that stay. Every path is relative to the project's root.
+An event is one report of an agent, such as a tool call, its result or a message. An act is a complete action, for example an edit with its
+outcome. Of an event only its act is kept, in memory and in the session's checkpoint on disk. Texts of tools and sources of files are
+dropped here. Secrets are removed from the words that stay. Every path is relative to the project's root.
 """
 
 from __future__ import annotations
@@ -107,7 +108,10 @@ class Paths:
         return self._roots
 
     def of(self, name: str) -> str:
-        """Path relative to the root with '/'; "" if outside or invalid."""
+        """Return a file's path from the project's root, with '/'.
+
+        "" for a file outside the project or an invalid name.
+        """
         known = self._known.get(name)
         if known is None:
             known = self._find(name)
@@ -188,12 +192,18 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Store an act without a result, so that its result adds no second act."""
+        """Register an act without a result, to recognise its late result.
+
+        The result then completes this act and does not count as a second one.
+        """
         if act.kind == "tool" and act.ok is None and act.seconds < 0:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """Source of external text in calls whose results have not arrived."""
+        """Return a source of external text among the calls without a result.
+
+        "" if there is none.
+        """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
     def _stranger(self, event: Event, call: Call, listed: Sequence[str]) -> str:
@@ -202,17 +212,23 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Count one act without an event of the agent, and return its number."""
+        """Return the number of an act that graphmem adds without an event.
+
+        Acts are counted from 1.
+        """
         self.count += 1
         return self.count
 
     def drop_pending(self) -> None:
-        """Drop calls without results: in a fork they belong to the parent."""
+        """Drop calls without results.
+
+        A fork calls this, because its copies of these calls belong to the parent.
+        """
         self._pending = []
         self._unanswered.clear()
 
     def _waiting(self, result: Event) -> _Pending | None:
-        """The call that a result belongs to.
+        """Return the pending call that a result belongs to; None if there is none.
 
         Matches by id, then the oldest call of the same tool and arguments, then the oldest of the same tool.
         """
@@ -278,7 +294,10 @@ class Interpreter:
         )
 
     def _seen(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
-        """Facts about a use of a browser, or about failed tests in one."""
+        """Return facts for the act of a browser call or a failed browser test.
+
+        Other acts get an empty mapping.
+        """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
             seen = browser.seen(event.tool, event.args, text, ok, self._page)
@@ -315,7 +334,7 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _said(self, event: Event, n: int) -> Act:
-        """Act for words of a person, of the agent, or of another role."""
+        """Convert a message of a person, the agent or another role to an act."""
         role = event.args.get("role")
         text = redact(spoken(event.text))[0] if event.text else ""
         act = Act(
@@ -347,7 +366,10 @@ def _about(act: Act) -> tuple[object, ...]:
 
 
 def _ending(call: Call, event: Event, result: Event | None, text: str) -> tuple[bool | None, int | None]:
-    """Success and exit code: as the event reports them, else from the output."""
+    """Return success and exit code of a call.
+
+    They come from the event's own fields, else from the output. None means unknown.
+    """
     code: int | None = None
     for source in (result, event):
         if source is not None:
@@ -395,7 +417,10 @@ def _info(args: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lines(changes: Sequence[Change]) -> tuple[int, int]:
-    """Numbers of lines added and removed. Lines on both sides do not count."""
+    """Return the numbers of added and removed lines of some changes.
+
+    A line that is in both the old and the new text does not count.
+    """
     added = removed = 0
     for change in changes:
         new = change.new.splitlines()

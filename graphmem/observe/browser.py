@@ -71,7 +71,10 @@ def is_end_to_end(command: str) -> bool:
 
 
 def page_of(args: Mapping[str, Any], text: str) -> str:
-    """Address of the page that a call shows; "" if it is not named."""
+    """Return the address of the page that a browser call shows.
+
+    "" if neither the result nor the arguments name it.
+    """
     found = _PAGE.search(text)
     given = args.get("url")
     return found["url"] if found is not None else given if isinstance(given, str) else ""
@@ -125,7 +128,10 @@ def test_seen(command: str, text: str) -> Seen:
 
 
 def path_of(page: str) -> str:
-    """Path of a local page without its query; the address of another."""
+    """Shorten a page's address, without its query.
+
+    A local page gives its path (`http://localhost:3000/cart?id=1` gives `/cart`); any other page gives its address.
+    """
     plain = re.split(r"[?#]", page, maxsplit=1)[0]
     if is_local(page):
         return (re.sub(r"^[a-z-]+://[^/]*", "", plain) or "/")[:NAMED]

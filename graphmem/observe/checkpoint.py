@@ -47,7 +47,7 @@ def file_name(session_id: str) -> str:
 
 
 class Trail:
-    """The checkpoint log of one running session.
+    """The checkpoint log of one running session, also called its trail.
 
     Args:
         path: the log file; its folder must exist.
@@ -63,11 +63,17 @@ class Trail:
                 file.truncate(size)
 
     def start(self, info: SessionInfo, roots: Sequence[str]) -> None:
-        """Add the log's first line: the session's information and folders."""
+        """Add the log's first line: the session's information and its roots.
+
+        Roots are the folders of the project.
+        """
         self._add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 
     def act(self, act: Act, marks: Sequence[int]) -> None:
-        """Add a line with one act and the hashes of its events."""
+        """Add a line with one act.
+
+        `marks` are the hashes of the act's events, by which duplicates are recognised after a restart.
+        """
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
             if value != _DEFAULTS[name]:
@@ -164,7 +170,7 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """Decode an act and the hashes of its events from a line."""
+    """Decode an act, and the hashes of its events, from a log line's JSON."""
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
@@ -184,7 +190,7 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
 
 
 def keep_record(folder: Path, record: SessionRecord) -> Path:
-    """Write a record next to the checkpoint logs, atomically.
+    """Write a record into the folder of the checkpoint logs, atomically.
 
     Raises:
         OSError: the write failed; the checkpoint log is kept.

@@ -1,7 +1,8 @@
 """The base of all detectors: each collects acts and returns its findings.
 
-A detector names the kinds and actions of acts that it needs, so that an act reaches only two or three detectors. It keeps evidence in the
-scratchpad's tables, which are bounded, and its state in plain attributes, so that a fork can copy it.
+A signal is a kind of pattern in a session, such as an error that was fixed. A detector finds one signal; each case that it detects is a
+finding. A detector names the kinds and actions of acts that it needs. So an act reaches only two or three detectors. A detector keeps
+evidence in the scratchpad's tables, which are bounded. Its state is in plain attributes, so that a fork can copy it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ TOOL: Final = "tool"
 
 
 class Detector:
-    """Detects one signal; subclasses define the acts they want and findings.
+    """Detects one signal. Subclasses define the wanted acts and the findings.
 
     Args:
         pad: the session's scratchpad; its tables keep the evidence.
@@ -54,7 +55,10 @@ class Detectors:
             one.see(act, pad)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Findings of all signals with a positive value, in the table's order."""
+        """Yield the findings of all signals whose value is high enough.
+
+        They are in the order of the detectors. A signal's value is computed in `observe.signals`; see DROPPED_BELOW.
+        """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:
                 yield from one.findings(pad)

@@ -1,6 +1,7 @@
 """Detectors for events that are knowledge by themselves.
 
-They find what a browser showed, decisions and conventions in words, and requirements of a person. One session is enough for each.
+They find observations in a browser, decisions and conventions stated in words, and requirements of a person. One session is enough for
+each.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ABOUT_ACTS: Final = 6  # acts before a statement: the files they touched are its
 
 
 class BrowserSeen(Detector):
-    """What a browser tool, or a test in a browser, showed about the interface."""
+    """Observations of the user interface by a browser tool or a browser test."""
 
     signal: ClassVar = "browser"
     wants: ClassVar = frozenset({"web", "other", "test", "run", "edit"})
@@ -36,7 +37,7 @@ class BrowserSeen(Detector):
         self.edited: tuple[str, ...] = ()
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Store an observation, and the uses that turned a failure into success."""
+        """Store an observation, and the calls that turned a failure into success."""
         if act.action == "edit":
             self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]
             return

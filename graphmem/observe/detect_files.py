@@ -66,7 +66,10 @@ class FileAccess(Detector):
 
 
 class CoAccessed(Detector):
-    """Signal 2: pairs of files used within a few minutes and a few files."""
+    """Signal 2: pairs of files that are used close together.
+
+    Close means within a few minutes (WINDOW_S) and a few files (WINDOW_FILES).
+    """
 
     signal: ClassVar = "co_access"
     wants: ClassVar = frozenset({"read", "edit"})
@@ -77,7 +80,7 @@ class CoAccessed(Detector):
         self.recent: deque[tuple[str, float, bool, int, int]] = deque(maxlen=WINDOW_FILES)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each file with the files just before it.
+        """Pair each file of an act with the files used just before it.
 
         A file that is still in the window makes no new pairs, but its pairs may become edited pairs.
         """
@@ -138,7 +141,10 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """Signal 5: files read once and never edited, read again or named later."""
+    """Signal 5: a file read once that the session makes no further use of.
+
+    It is not edited, read again or named later.
+    """
 
     signal: ClassVar = "read_abandon"
     wants: ClassVar = frozenset({"read"})
@@ -261,7 +267,7 @@ class ImportChase(Detector):
             self.chain = []
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each pair of first and last file."""
+        """Yield one finding for each chain, by its first and last file."""
         for (first, last), chain in self.found.items():
             facts = {"from": first, "to": last, "chain": [path for path, _ in chain]}
             yield pad.finding(self.signal, f"{first}|{last}", facts, (path for path, _ in chain), [mark for _, mark in chain])

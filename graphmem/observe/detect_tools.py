@@ -293,7 +293,7 @@ class TestOrder(Detector):
 class StepOverrun(Detector):
     """Signal 15: a unit of work that took far more steps than planned.
 
-    A session with a plan counts as one unit.
+    A session with a plan of its own counts as one unit.
     """
 
     signal: ClassVar = "step_overrun"
@@ -330,7 +330,10 @@ def _overran(steps: int, planned: int) -> bool:
 
 
 def _recipe_label(act: Act) -> str:
-    """Label of an act in a recipe; "" for acts that only look around."""
+    """Return the label of an act in a tool sequence, such as `test:pytest`.
+
+    "" for an act that only reads or searches.
+    """
     if act.action == "edit":
         return "edit"
     if act.action in ("run", "test"):
@@ -340,7 +343,10 @@ def _recipe_label(act: Act) -> str:
 
 
 def _turned(key: tuple[str, ...]) -> tuple[str, ...]:
-    """Rotate a sequence to a canonical form: equal for all its rotations."""
+    """Rotate a sequence to a canonical form that all its rotations share.
+
+    For example, (edit, test) and (test, edit) give the same form.
+    """
     turns = [key[i:] + key[:i] for i in range(len(key))]
     return min(turns)
 
@@ -350,7 +356,10 @@ def _inside(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 
 def _contrary(order: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether two orders disagree about any two tests they share."""
+    """Return whether two test orders put some shared tests in another order.
+
+    For example, `a, b` and `b, a`.
+    """
     shared = [one for one in order if one in other]
     return shared != sorted(shared, key=list(other).index)
 

@@ -92,7 +92,7 @@ class Corrected(Detector):
 
 
 class Asked(Detector):
-    """A person asks for something to be remembered, often as a correction."""
+    """A person asks the agent to remember something, often as a correction."""
 
     signal: ClassVar = "remember"
     wants: ClassVar = frozenset({"user"})
@@ -123,12 +123,12 @@ class Asked(Detector):
 
 
 def wish_key(statement: str) -> str:
-    """Key of a request: equal for the same words."""
+    """Return a short hash of a request, equal for the same words."""
     return hashlib.blake2b(fingerprint(statement).encode(), digest_size=6).hexdigest()
 
 
 def wish_type(statement: str, *, corrects: bool) -> str:
-    """Memory type that a request becomes."""
+    """Return the type of the memory that a request becomes."""
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
 

@@ -1,4 +1,4 @@
-"""Validate incoming events: each becomes an `Event` or a reason why not.
+"""Validate incoming events; an invalid event gives a reason instead.
 
 Agents and their hooks are other people's programs. They send duplicates, late and unordered events, wrong times, and texts of ten
 megabytes. Each case is counted under a word of `REASONS` and shown in the answer. Nothing here raises for invalid input or blocks the
@@ -127,7 +127,10 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
 
 
 def _mark(event: Event, whole: int, at: Any) -> int:
-    """Hash of session, step, kind and content; equal for duplicates."""
+    """Return a hash of an event, equal for duplicates.
+
+    It covers session, step, kind, tool, time, outcome and content.
+    """
     seen = hashlib.blake2b(digest_size=8)
     seen.update(
         f"{event.session_id}\x1f{event.step}\x1f{event.kind}\x1f{event.tool}\x1f{at}\x1f{event.ok}\x1f{whole}\x1f".encode(

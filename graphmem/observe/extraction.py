@@ -162,7 +162,7 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
 
 
 def fits(template: str, better: str) -> bool:
-    """Whether a wording says the same as its template.
+    """Return whether the model's wording says the same as its template.
 
     Names, paths, numbers and polarity must be the same. An instruction is not allowed.
     """
@@ -177,9 +177,9 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Whether every name, path, number and address of a text is in its source.
+    """Return whether a text names only facts that its source contains.
 
-    A text with an instruction is not grounded.
+    Facts are names, paths, numbers and addresses. A text with an instruction is not grounded.
     """
     if _INSTRUCTION.search(text):
         return False
@@ -188,7 +188,7 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Whether the session's words support a fact.
+    """Return whether the session's words support an extracted fact.
 
     All names and numbers and most words of the fact must occur in the session's words.
     """

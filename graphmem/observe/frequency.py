@@ -1,8 +1,8 @@
 """Compare a finding's count with the sessions that could have made it.
 
-If three of four sessions read a file without use, that says something about the file. Three of a hundred do not. Signals that could occur
-by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of a confidence interval.
-It is tested after every session, so a plain share would sooner or later pass by chance.
+For example, three of four sessions that read a file made no use of it. That says something about the file; three of a hundred do not.
+Signals that could occur by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of
+a confidence interval. It is tested after every session, so a plain share would sooner or later pass by chance.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 
 
 def leads(one: Finding, ledger: Ledger) -> str:
-    """Return the file that usually occurs with the other, but not vice versa.
+    """Return the file of a pair whose use usually brings use of the other.
 
-    "" if both directions hold or neither does.
+    For example `a`, if most sessions with `a` also use `b`, but not vice versa. "" if both directions hold or neither does.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

@@ -1,6 +1,7 @@
-"""Tables of promotion: gates by session kind, points, presets, outcomes.
+"""Tables for promotion, which turns findings into memories.
 
-`promotion` decides whether a finding becomes a memory. All numbers of that decision are here.
+They list the gates by session kind, points, presets and outcomes. A gate is the condition for learning from a session. `promotion` decides
+whether a finding becomes a memory. All numbers of that decision are here.
 """
 
 from __future__ import annotations
@@ -159,6 +160,6 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def counted(outcomes: Collection[str]) -> dict[str, int]:
-    """Count the outcomes, in the order of the table."""
+    """Return the number of each outcome, by name, in the order of OUTCOMES."""
     listed = list(outcomes)
     return {name: listed.count(name) for name in OUTCOMES if name in listed}

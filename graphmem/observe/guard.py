@@ -1,7 +1,8 @@
 """Feedback guard: text injected by memory does not count as evidence.
 
-It works in two steps. `stripped` removes injected text from the agent's words and inputs before detectors see it, by our marks.
-`Guard.echoes` checks unmarked text: does a memory that the session was shown, or any known memory, already say it?
+It works in two steps. `stripped` removes injected text, which has marks, from the agent's words and inputs before detectors see it.
+`Guard.echoes` checks text without marks. It finds a memory that already says the text, among those that the session was shown and all
+others.
 """
 
 from __future__ import annotations
@@ -124,7 +125,10 @@ class Guard:
         return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
 
     def _marked(self, text: str) -> str:
-        """Return the memory that a mark names, a shown one, or a placeholder."""
+        """Return the id of the memory that a text's mark names.
+
+        If that is unknown, it returns a memory that the session was shown, else "marked".
+        """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None
         return known or next(iter(sorted(self._shown)), "") or "marked"

@@ -1,8 +1,8 @@
-"""Statistics across sessions: findings, files, errors, modules, receipts.
+"""The ledger: statistics across sessions, in one SQLite file.
 
-One SQLite file next to the database. Every row names its session, and every count counts sessions. A session that is added ten times counts
-once. Memories remain in the journal: losing this file loses counts and receipts. A fork that includes its parent's work counts as one
-session with its parent.
+It counts findings, files, errors, modules and receipts, and is next to the database. Every row names its session, and every count counts
+sessions. A session that is added ten times counts once. Memories remain in the journal: losing this file loses counts and receipts. A fork
+that includes its parent's work counts as one session with its parent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_ERRORS: Final = 200
 
 
 class Seen(NamedTuple):
-    """How often a finding was made."""
+    """Numbers of sessions and agents that made a finding."""
 
     sessions: int  # independent sessions
     agents: int  # distinct agents, of those with a name
@@ -97,12 +97,15 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Return another session whose record is identical; "" for none."""
+        """Return the id of another session with an identical record; "" for none.
+
+        Records are identical if they have the same `digest`.
+        """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
 
     def _lineage(self, db: sqlite3.Connection, session: str, parent: str) -> str:
-        """Return the session to count this one as.
+        """Return the id under which a session is counted.
 
         It is the session from which a fork descends, or the session itself.
         """
@@ -135,7 +138,7 @@ class Ledger(LedgerCounts):
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
     def sessions_of(self, module: str) -> int:
-        """Independent sessions with most edits in a module."""
+        """Return the number of independent sessions that mostly edited a module."""
         query = "SELECT count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? AND m.main"
         return int(self._one(query, module)[0])
 
@@ -167,7 +170,7 @@ class Ledger(LedgerCounts):
         return with_it / total if total else 0.0
 
     def memory_of(self, key: str) -> str:
-        """Id of the memory a finding became; "" for none."""
+        """Return the id of the memory that a finding became; "" for none."""
         row = self._first("SELECT memory FROM learnt WHERE key = ?", key)
         return str(row[0]) if row else ""
 
@@ -198,17 +201,23 @@ class Ledger(LedgerCounts):
         return [str(row[0]) for row in rows]
 
     def settle(self, memories: Iterable[str]) -> None:
-        """Record that the probation of these memories is over."""
+        """Record that the probation of these memories is over.
+
+        Probation is the trial period of a new memory; see `observe.trial`.
+        """
         with self._writing() as db:
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
 
     def bar(self, keys: Iterable[str], at: datetime) -> None:
-        """Record findings that a person rejected and that are not learnt again."""
+        """Record findings, by key, that a person rejected.
+
+        They are not learnt again.
+        """
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
 
     def is_barred(self, key: str) -> bool:
-        """Whether a person rejected the finding."""
+        """Return whether a person rejected the finding with this key."""
         return self._first("SELECT 1 FROM barred WHERE key = ?", key) is not None
 
     # ---- receipts
@@ -260,10 +269,13 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record that an action on a subject was started; False if it was before."""
+        """Record an action on a subject; False if it was recorded before.
+
+        For example, `what` is "synthesis-10" and `for_` is a module.
+        """
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Whether an action on a subject was already started."""
+        """Return whether `claim` already recorded this action on this subject."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

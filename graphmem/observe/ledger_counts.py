@@ -1,4 +1,7 @@
-"""Counts across independent sessions: modules, files, errors, pairs."""
+"""Counts of modules, files, errors and pairs over independent sessions.
+
+A fork and its parent count as one independent session.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Tools, programs and subcommands that are known to give only local text.
+"""Tools, programs and subcommands whose output is always local text.
 
-This is one table. Everything else counts as a source of external text: an unknown tool, a package manager, a client of a tracker, the logs
-of a container. A row here states that the project, its people or the program itself wrote the output.
+Local text was written by the project, its people or the program itself. This is one table. Everything else counts as a source of external
+text: an unknown tool, a package manager, a client of a tracker, the logs of a container.
 """
 
 from __future__ import annotations

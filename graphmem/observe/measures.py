@@ -50,9 +50,10 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """The cost of memory, from the counts of sessions with and without it.
+    """Return the cost of memory in tokens, from the counts of sessions.
 
-    Sessions of an earlier version, whose tokens were not counted, are left out.
+    `controlled` are sessions without memory, `others` those with it. Sessions of an earlier version, whose tokens were not counted, are
+    left out.
     """
     control, rest = ([one for one in bodies if "injected_tokens" in one] for bodies in (controlled, others))
     injected, count = sum(one["injected_tokens"] for one in rest), len(rest)

@@ -73,9 +73,9 @@ def merged(records: Sequence[SessionRecord]) -> SessionRecord:
 
 
 def folded(findings: Sequence[Finding]) -> list[Finding]:
-    """Merge findings that say the same.
+    """Merge duplicate findings; return the rest in order.
 
-    Two findings say the same if they have equal keys, or the same signal, the same files and nearly the same words.
+    Two findings are duplicates if they have equal keys. Two self-corrections are also duplicates if their words are nearly the same.
     """
     kept: list[Finding] = []
     by_key: dict[str, int] = {}

@@ -37,7 +37,10 @@ class Text(NamedTuple):
 
 
 class Found(NamedTuple):
-    """An existing memory with the same content, live or taken back."""
+    """An existing memory with the same content as a new text.
+
+    It is live, or was removed from search for another reason than its age (`taken_back`).
+    """
 
     row: MemoryRow
     likeness: float
@@ -45,9 +48,9 @@ class Found(NamedTuple):
 
 
 class Novelty:
-    """Compares texts with known memories.
+    """Compares new texts with known memories.
 
-    One object serves one end of a session, so that all vectors are computed in one batch.
+    Create one object at the end of a session, so that all vectors are computed in one batch.
 
     Args:
         book: the memory repository.
@@ -137,5 +140,5 @@ def one_line(text: str) -> str:
 
 
 def expected(at: datetime) -> str:
-    """Format a time as in receipts."""
+    """Return a time in ISO 8601 with seconds, as receipts show it."""
     return at.isoformat(timespec="seconds")

@@ -267,7 +267,9 @@ class Observer:
     # ---- questions
 
     def strangers(self, session_id: str = "", *, others: bool = True) -> tuple[str, ...]:
-        """Sources of external text in a session.
+        """Return the sources of external text that a session has read.
+
+        A source is a page, tool, command or file.
 
         Args:
             session_id: id of a running or ended session.
@@ -283,7 +285,7 @@ class Observer:
             return tuple(dict.fromkeys(why for one in sorted(open_ones) for why in self._brought(one))) if others else ()
 
     def _brought(self, named: str) -> tuple[str, ...]:
-        """Sources of external text in a session that has not ended.
+        """Return the sources of external text of a session that has not ended.
 
         A session on disk is read without loading it.
         """
@@ -296,7 +298,10 @@ class Observer:
         return self._rested[named]
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Copy sources of external text to a session that continues another one."""
+        """Pass the external text of an ended session on to its continuation.
+
+        The new session gets an act that marks it as contaminated.
+        """
         earlier = self._before(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
         if before is not None and before.contaminated:
@@ -313,9 +318,9 @@ class Observer:
             self._write(running.info.id)
 
     def _before(self, named: str, one: str) -> str:
-        """Return the last ended session with an id or an id derived from it.
+        """Return the ended session that a session continues; "" for none.
 
-        "" if there is none.
+        The latest one counts, if several sessions had the agent's id `one` or an id derived from it.
         """
         base, _, count = named.rpartition(_SUCCESSOR)
         earlier = [f"{base}{_SUCCESSOR}{number}" for number in range(int(count) - 1, 1, -1)] if base and count.isdigit() else []
@@ -381,7 +386,7 @@ class Observer:
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
-        """Record that memories were learnt from a record or a merged record."""
+        """Mark a record, or all members of a merged record, as learnt from."""
         for one in record.members or (record.info.id,):
             self._files.settled(one)
 
@@ -461,7 +466,10 @@ class Observer:
         return [merged(members)] if members else [record]
 
     def _after(self, running: Running, acts: Sequence[Act]) -> None:
-        """Write the acts of an event to the log, and record concurrent edits."""
+        """Write the acts of an event to the log, and record concurrent edits.
+
+        A concurrent edit is one that another session made to the same file.
+        """
         trail = self._trails[running.info.id]
         for place, act in enumerate(acts):
             trail.act(act, running.fresh_marks if place == 0 else ())

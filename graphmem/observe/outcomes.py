@@ -1,6 +1,6 @@
 """Findings that follow from how a session and its units of work ended.
 
-They are the outcome of each unit, checks that still failed, and the state of unfinished work.
+They are the outcome of each unit, tests that still failed, and the state of unfinished work.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEFT: Final = (
 
 
 def outcomes(record: SessionRecord) -> Iterator[Finding]:
-    """Return what the ends of a session and its units of work say."""
+    """Yield findings about the outcomes of a session and its units of work."""
     yield from _units(record)
     failing = _failing(record)
     is_check = record.info.kind == "pr_review" or record.info.phase in _CHECKING or not _edited(record)
@@ -58,7 +58,7 @@ def _units(record: SessionRecord) -> Iterator[Finding]:
 
 
 def _failing(record: SessionRecord) -> list[tuple[str, str]]:
-    """Test commands whose last run failed, with their error."""
+    """Return the test commands whose last run failed, each with its error."""
     failed = [one for one in record.commands if one.action == "test" and one.failures and one.last_exit != 0]
     found = []
     for run in failed:
@@ -69,7 +69,7 @@ def _failing(record: SessionRecord) -> list[tuple[str, str]]:
 
 
 def _left_open(record: SessionRecord, failing: list[tuple[str, str]]) -> Iterator[Finding]:
-    """Return the state of work that a session edited and did not finish."""
+    """Yield a finding about edits that the session did not finish, if any."""
     edited = _edited(record)
     left = next((one for one in sentences(spoken(record.last_message)) if any(word in one.lower() for word in _LEFT)), "")
     if not edited or record.info.outcome in _DONE or not (failing or left):

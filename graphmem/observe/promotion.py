@@ -1,8 +1,8 @@
 """Promote findings of a session to memories: filter, then write once.
 
-guard → validation → frequency → novelty → trust → score and points → wording → vectors → one write. Every finding gets an outcome with a
-reason, and the receipt lists them all. A session that was processed before, or a copy of one, only returns
-the existing receipt.
+The steps are, in order: guard, validation, frequency, novelty, trust, score and points, wording, vectors, one write. Every finding gets an
+outcome with a reason, and the receipt lists them all. A session that was processed before, or a copy of one, only returns the existing
+receipt.
 """
 
 from __future__ import annotations
@@ -185,13 +185,19 @@ class _Promotion:
         return None
 
     def _unproven(self, one: Finding) -> MemoryRow | None:
-        """Return a finding's memory if it is an unused and unconfirmed candidate."""
+        """Return a finding's memory if nothing has confirmed or used it yet.
+
+        None if it has no memory, or one that was used, confirmed or verified.
+        """
         row = self.book.index().row(self.means.ledger.memory_of(one.key))
         is_free = row is not None and row.status == "candidate" and not (row.used_count or row.confirmed_count or row.user_verified)
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Set which file of a pair leads, if the sessions show a direction."""
+        """Add to a pair of files which one leads, if sessions show a direction.
+
+        The leading file is the one whose use usually brings use of the other; see `frequency.leads`.
+        """
         first = leads(one, self.means.ledger) if one.signal == "co_access" and not one.quorum else ""
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
@@ -260,7 +266,7 @@ class _Promotion:
         return kept
 
     def _is_ours(self, row: MemoryRow) -> bool:
-        """Whether an observed memory was learnt from this session."""
+        """Return whether a memory was learnt by observing this session."""
         is_observed = row.source in (SOURCE, *SOURCE_OF.values()) or set(WISH_TAGS) <= set(row.tags)
         return is_observed and any(one.session_id == self.record.info.id for one in self.book.index().learnt(row.id))
 

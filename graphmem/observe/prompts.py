@@ -303,7 +303,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request that comes later in a prompt; "" for none.
+    """Describe a request that occurs anywhere in a prompt; "" for none.
 
     Its author is unclear, because the text may be pasted.
     """
@@ -318,9 +318,10 @@ def _asks(text: str) -> str:
 
 
 def _claim(text: str) -> str:
-    """Return the statement after a denial at the start of a prompt, or "".
+    """Return the statement that follows a denial at the start of a prompt.
 
-    The statement says how the code is in general. Orders, questions and reports of the current state do not count.
+    For example, "No. The tests use pytest here." gives the second sentence. The statement says how the code is in general. Orders,
+    questions and reports of the current state give "".
     """
     place, denied = 0, False
     for sentence in [match.group().strip(" \t\n-*•_") for match in _SENTENCE.finditer(text)][:3]:
@@ -351,7 +352,10 @@ def _is_order(sentence: str) -> bool:
 
 
 def _head(text: str) -> _Head | None:
-    """Return the part of a prompt that can be the person's own request."""
+    """Return the start of a prompt that can be the person's own request.
+
+    None if the start is not a request.
+    """
     sentences = [match for match in _SENTENCE.finditer(text) if match.group().strip(" \t\n-*#•_")]
     place, corrects = 0, False
     while place < len(sentences) and place < 2:

@@ -26,7 +26,7 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A conflict of two sessions over a file, from one session's view."""
+    """A concurrent edit of one file by two sessions, as one of them sees it."""
 
     session: str  # the session that is informed
     path: str

@@ -187,7 +187,7 @@ class Running:
     def _told(self, act: Act) -> None:
         """Apply what a session reports about itself: kind, unit, phase, outcome.
 
-        The session's methodology interprets the words.
+        The session's methodology maps the reported words to units and phases.
         """
         info = act.info
         if isinstance(info.get("methodology"), str) and act.kind == "start":
@@ -298,7 +298,10 @@ def _end_of(pad: Scratchpad) -> Act:
 
 
 def started_info(session_id: str, now: datetime, told: Mapping[str, Any]) -> SessionInfo:
-    """Information of a session at its start; unknown words give defaults."""
+    """Return a session's information at its start, from reported fields.
+
+    Unknown words, such as an unknown kind, give the default.
+    """
     told = {name: clean(value, 200) if isinstance(value, str) and name not in _IDS else value for name, value in told.items()}
     texts: dict[str, Any] = {name: " ".join(str(told[name]).split())[:200] for name in _TEXTS if told.get(name)}
     way = methodologies().of(str(told.get("methodology") or ""))

@@ -1,7 +1,8 @@
-"""The counts of a running session, bounded in size and copied for forks.
+"""The scratchpad: counts of a running session, bounded in size.
 
-Each act changes them in constant time. Evidence is kept in tables that know their cost. If they exceed the limit of a session, the tables
-of the least valuable signals are halved first, their least significant entries before the others. The record counts the dropped entries.
+Each act changes them in constant time. A fork gets a copy. Evidence is kept in tables that know their cost. If they exceed the limit of a
+session, the tables of the least valuable signals are halved first. Their least significant entries are removed before the others. The
+record counts the dropped entries.
 """
 
 from __future__ import annotations
@@ -230,13 +231,16 @@ class Scratchpad:
         self.recent_edits.append(EditMark(act, path))
 
     def _lead(self, module: str) -> None:
-        """Update the module with most edited files, then most uses, then name."""
+        """Update the session's main module after a change of one module's counts.
+
+        It is the module with most edited files, then most uses, then the first by name.
+        """
         own = (module, self._edited_in.get(module, 0), self.modules[module])
         if own[0] == self._most[0] or (-own[1], -own[2], own[0]) < (-self._most[1], -self._most[2], self._most[0]):
             self._most = own
 
     def _undoing(self, act: Act, path: str) -> None:
-        """Detect an edit that restores the text an earlier edit replaced."""
+        """Detect an edit that puts back the text an earlier edit replaced."""
         if not act.before or not act.after:
             return
         for mark in reversed(self.recent_edits):

@@ -34,7 +34,7 @@ class SessionFiles:
     # ---- checkpoint logs
 
     def trail(self, named: str) -> Path:
-        """The checkpoint log of a session."""
+        """Return the path of a session's checkpoint log."""
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
@@ -122,7 +122,7 @@ class SessionFiles:
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
 
     def settled(self, named: str) -> None:
-        """Record that memories were learnt from a session's record."""
+        """Remove the mark that a session's record is not learnt from yet."""
         (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
 
     def _record_paths(self) -> list[Path]:

@@ -121,9 +121,9 @@ def command_of(line: str) -> Command:
 
 
 def program_of(line: str) -> str:
-    """Return the names of a line's programs and their subcommands.
+    """Return a line's programs with their subcommands, such as `git commit`.
 
-    The result contains no free text.
+    Several are joined by `&&`. The result contains no free text.
     """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
@@ -246,9 +246,9 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Whether a runner is used for its own commands.
+    """Return whether a runner executes its own command, not a program.
 
-    Examples: `poetry add`, `uv pip`, `bundle install`.
+    A runner is a tool such as `uv` that can start programs. Its own commands are for example `poetry add`, `uv pip` and `bundle install`.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own

@@ -1,6 +1,6 @@
 """Find decisions, conventions and requirements in words.
 
-The words must say so themselves: "we decided", "the convention here is", "acceptance criteria". English only, like `observe.words`.
+Only explicit sentences count: "we decided", "the convention here is", "acceptance criteria". English only, like `observe.words`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOST_REQUIREMENTS: Final = 12  # of one message
 
 
 class Statement(NamedTuple):
-    """A sentence that is knowledge by its own words."""
+    """A sentence that states a decision, a convention or a requirement."""
 
     type: str  # decision | pattern | requirement
     sentence: str

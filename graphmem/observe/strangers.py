@@ -86,7 +86,10 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Properties of a command line that do not depend on the working folder."""
+    """Files that a command line reads and writes, and its external part.
+
+    None of these depends on the working folder.
+    """
 
     stranger: str = ""  # the part that is not local
     reads: tuple[str, ...] = ()  # files and folders whose texts it prints
@@ -205,7 +208,10 @@ def _named(kind: str, name: str) -> str:
 
 
 def _folder(path: str) -> str | None:
-    """Return the folder in a path that holds external files, or None."""
+    """Return the name of a path's folder for external files, or None.
+
+    For example `node_modules`; see `local.FOLDERS`.
+    """
     parts = [part.lower() for part in path.split("/")]
     if found := next((part for part in parts if part in local.FOLDERS), None):
         return found
@@ -429,7 +435,7 @@ def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
 
 
 def _carried(program: str, rest: Sequence[str]) -> Looked:
-    """Judge the sources of a copy, a move or an archive, and a copy's target."""
+    """Return the files that a copy, a move or an archive reads and writes."""
     options = [word for word in rest if word.startswith("-") and word != "-"]
     flags = "".join(word for word in (*options, *(rest[:1] if program == "tar" else ())) if not word.startswith("--"))
     named = [

@@ -1,4 +1,4 @@
-"""End the probation of learnt memories, and retract a session's lessons."""
+"""End the probation of learnt memories, and undo a session's lessons."""
 
 from __future__ import annotations
 

@@ -65,7 +65,10 @@ def worded(one: Finding, sessions: int) -> Worded:
 
 
 def says_nothing(one: Finding) -> str:
-    """Return why a finding is useless even if it is frequent; "" if useful."""
+    """Return why a finding is useless, however frequent; "" if it is useful.
+
+    For example, an error message that names no error.
+    """
     if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
         return "no one place answers what was searched for"
     if one.signal == "error_retry" and is_bare(str(one.facts.get("error", ""))):
@@ -386,7 +389,10 @@ def _module(facts: Mapping[str, Any]) -> str:
 
 
 def _step(step: str) -> str:
-    """Describe a step of a sequence: `edit`, `test:pytest`, `run:make`."""
+    """Format a step of a tool sequence for a sentence.
+
+    For example, `test:pytest` gives "test with `pytest`".
+    """
     kind, _, name = step.partition(":")
     return {"test": "test", "run": "run"}.get(kind, kind) + (f" with {_code(name)}" if name else "")
 
@@ -399,11 +405,11 @@ def _about(value: Any) -> str:
 
 
 def _open(text: str) -> str:
-    """Format a text as the rest of a sentence."""
+    """Return a text as one line without its final punctuation."""
     return " ".join(text.split()).rstrip(".!;, ")
 
 
 def _sentence(text: str) -> str:
-    """Format a text as a sentence."""
+    """Put a text on one line, with a capital and a full stop."""
     said = clipped(_open(_SECOND_THOUGHT.sub("", text)), 2 * QUOTED)
     return said[:1].upper() + said[1:] + "."

@@ -61,7 +61,10 @@ _NORMALISE: Final = (
 
 
 def fingerprint(message: str) -> str:
-    """Return an error without paths, numbers, addresses, ids, extra spacing."""
+    """Return an error's text in a form that is equal for the same error.
+
+    Paths, numbers, addresses, ids and extra spacing are removed.
+    """
     text = message[:600]
     for pattern, stand_in in _NORMALISE:
         text = pattern.sub(stand_in, text)
@@ -93,7 +96,10 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Success and exit code that an output reports; None for unknown."""
+    """Return the success and exit code that a command's output reports.
+
+    None means that the output does not report it.
+    """
     found = _EXIT.search(text) if "exit" in text or "Exit" in text else None
     if found:
         return int(found["code"]) == 0, int(found["code"])
