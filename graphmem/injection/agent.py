@@ -55,20 +55,20 @@ cannot be done.
 
 
 class Ready(NamedTuple):
-    """Candidates prepared for a session."""
+    """Candidates that the agent has prepared for a session's next turn."""
 
     found: list[Candidate]  # not yet shown, best first
     note: str  # why the candidates were not checked; "" if they were
 
 
 class Looking(Protocol):
-    """Interface to the lookups of a project that the agent needs."""
+    """Interface to a project's search functions that the agent uses."""
 
     def vector(self, text: str) -> Sequence[float] | None:
-        """Vector of unit length; None without a model."""
+        """Return a text's vector of unit length; None if no model is available."""
 
     def words(self, text: str) -> Sequence[str]:
-        """Normalised words, used to compare topics without a model."""
+        """Return a text's normalised words, to compare topics without a model."""
 
     def candidates(self, context: Context, vector: Sequence[float] | None) -> list[Candidate]:
         """Memories that fit the context, best first."""
@@ -76,7 +76,7 @@ class Looking(Protocol):
 
 @dataclass(slots=True)
 class SessionState:
-    """State of one session."""
+    """State of one session: its topic, and its shown and ready memories."""
 
     shown: set[str] = field(default_factory=set)
     shown_ever: set[str] = field(default_factory=set)
@@ -184,7 +184,7 @@ class ContextAgent:
             return self._state(session).phase
 
     def topics(self, session: str) -> int:
-        """Number of the session's topics so far, starting at 1."""
+        """Return the number of topics in the session so far, at least 1."""
         with self._lock:
             return self._state(session).topics
 
@@ -245,7 +245,10 @@ class ContextAgent:
             self._work.notify_all()
 
     def _look(self, session: str, turn: int, context: Context) -> bool:
-        """Search for candidates; True if a check of them is still running."""
+        """Search candidates for a new context and detect a change of topic.
+
+        Returns whether a check of the candidates by a language model still runs.
+        """
         vector = self._looking.vector(context.text) if context.text.strip() else None
         words = Counter(self._looking.words(context.text))
         found = [one for one in self._looking.candidates(context, vector) if one.similarity >= MIN_SIMILARITY][:MAX_CANDIDATES]
@@ -297,7 +300,10 @@ class ContextAgent:
 
 
 def similarity(one: tuple[Sequence[float] | None, Mapping[str, int]], other: tuple[Sequence[float] | None, Mapping[str, int]]) -> float:
-    """Cosine of two contexts, by vectors, or by words if one has no vector."""
+    """Return the cosine of two contexts, each given as (vector, words).
+
+    Vectors are compared, or the words if one context has no vector.
+    """
     if one[0] is not None and other[0] is not None and len(one[0]) == len(other[0]):
         return math.fsum(float(a) * float(b) for a, b in zip(one[0], other[0], strict=True))
     product = sum(count * other[1].get(word, 0) for word, count in one[1].items())

@@ -1,4 +1,4 @@
-"""Requests to injection, their validation, and the packed result."""
+"""A request for context to inject, its validation, and its packed result."""
 
 from __future__ import annotations
 
@@ -57,5 +57,8 @@ def check(ask: Ask) -> None:
 
 
 def whole_budget(tokens: int) -> Budget:
-    """A budget in which each section may use all tokens."""
+    """Return a budget in which each section may use all tokens.
+
+    The sections are those of `budgets.SECTIONS`.
+    """
     return Budget(tokens, tokens, tokens, tokens, tokens)

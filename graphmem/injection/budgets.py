@@ -1,6 +1,7 @@
 """Token budgets, from the remaining context and the phase of work.
 
-Both tables come from the product's specification. Shares are interpolated between two rows of the first table.
+A budget limits the tokens of an injection, in total and for each section of it. Both tables come from the product's specification. Shares
+are interpolated between two rows of the first table.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Budget(NamedTuple):
     summaries: int  # summaries of the last sessions
 
     def section(self, name: str) -> int:
-        """Token limit of one of SECTIONS."""
+        """Return the token limit of one section, a name in SECTIONS."""
         return int(getattr(self, name))
 
 

@@ -76,7 +76,10 @@ class EditBook:
         self._sessions: OrderedDict[str, _Session] = OrderedDict()
 
     def unseen(self, session: str, found: Consequences) -> Consequences | None:
-        """Consequences of which the session was not told; None if there are none."""
+        """Return the part of an edit's consequences that is new to a session.
+
+        None if the session got advice about all edited symbols or files before.
+        """
         with self._lock:
             state = self._of(session)
             fresh = tuple(one for one in found.targets if one not in state.told)
@@ -86,7 +89,7 @@ class EditBook:
             return found._replace(targets=fresh, moves=moves)
 
     def tell(self, session: str, found: Consequences) -> None:
-        """Record that a session was told about these consequences."""
+        """Record that a session got advice about these consequences."""
         with self._lock:
             state = self._of(session)
             state.told.update(found.targets)
@@ -98,7 +101,7 @@ class EditBook:
                     state.waiting.setdefault(one.path, []).append(one)
 
     def expect(self, session: str, paths: Sequence[str]) -> None:
-        """Record the files that a session's task most likely concerns."""
+        """Record the files that the session's task most likely concerns."""
         with self._lock:
             self._of(session).places = tuple(paths)
 
@@ -180,7 +183,10 @@ class EditBook:
 
 
 def notes(found: Consequences) -> list[Item]:
-    """Sentences about the consequences of an edit, most important first."""
+    """Return the advice about an edit as items, most important first.
+
+    The items name its dependents, files that often change with it, and tests.
+    """
     names = _named(map(plain_path, found.targets))
     said = []
     if found.dependents:
@@ -197,12 +203,15 @@ def notes(found: Consequences) -> list[Item]:
 
 
 def reminder(left: Sequence[Dependent]) -> Item:
-    """Sentence that names the dependents that were not opened after an edit."""
+    """Return an item that names dependents not opened after an edit."""
     return Item("editor", "note", "edit:left", f"Not opened yet, though they use the changed signature: {_dependents(left)}.")
 
 
 def test_command(tests: Sequence[str]) -> str:
-    """A command that runs tests, or their names if no runner is known."""
+    """Return a command that runs tests, such as `pytest tests/test_cart.py`.
+
+    Without a known runner it returns the names of the tests.
+    """
     shown = [plain_path(one) for one in tests[:NAMED]]
     if all(one.partition("::")[0].endswith(".py") for one in shown):
         return f"`pytest {' '.join(map(shlex.quote, shown))}`" + _more(len(tests))

@@ -1,7 +1,7 @@
-"""Count uses of memories from the events of sessions, and report doubts.
+"""Find uses of memories and doubts about them in the events of sessions.
 
-Every interface reports the same events, so the feedback does not depend on the agent. A session that has read external text gives no
-feedback, because that text may have caused its words.
+A doubt is a sentence of an agent that calls a memory wrong. Every interface reports the same events, so the feedback does not depend on the
+agent. A session that has read external text gives no feedback, because that text may have caused its words.
 """
 
 from __future__ import annotations

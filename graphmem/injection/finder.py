@@ -1,6 +1,6 @@
 """Find the memories that may be shown without a request.
 
-They are found by open files, by a text, or because they apply to every session.
+They are found by open files, by a text, or because they apply to every session. The last kind is called standing memories.
 """
 
 from __future__ import annotations
@@ -146,9 +146,9 @@ class Finder:
         return sorted(((info, score) for info, score in found if info.id in meant), key=lambda one: one[0].source == SEEDED)
 
     def _meant(self, text: str, ids: Sequence[str]) -> set[str]:
-        """Ids of the memories that are relevant to a text.
+        """Return those of the given memories that are relevant to a text.
 
-        Relevance is decided by vectors, or by the words of one sentence.
+        They are near by vector, or have enough of the words of one sentence.
         """
         index = self._projections.memories()
         embedder = self._vectors.query_embedder()
@@ -185,7 +185,7 @@ class Finder:
         return [(hit.memory, hit.score) for hit in hits if hit.memory is not None and not is_held(hit.memory)]
 
     def places(self, text: str, files: Sequence[str], until: float) -> list[SearchHit]:
-        """Return the best definition of each file that a text concerns.
+        """Return the best matching definition in each file for a text.
 
         The best comes first. A definition counts if it has enough words of the text, see `floor.WORDS`. The list is empty if the graph is
         not loaded or time is short. The search takes at most half of the remaining time.
@@ -211,10 +211,10 @@ class Finder:
         return [info.id for info, _ in found if self.is_sure(info, session)]
 
     def traps(self, path: str) -> list[tuple[str, float]]:
-        """Active traps about a file or its code, as (id, confidence).
+        """Return the active traps about a file or its code, as (id, confidence).
 
-        Pinned traps come first, then the most confident ones; ties are ordered by id. Time alone does not lower this confidence: a trap
-        is shown to an agent that opens its file until the trap expires.
+        Traps are memories that warn of a mistake, of the types in TRAPS. Pinned traps come first, then the most confident ones; ties are
+        ordered by id. Time alone does not lower this confidence: a trap is shown to an agent that opens its file until the trap expires.
         """
         index = self._projections.memories()
         view = self._projections.graph_if_ready()
@@ -229,7 +229,10 @@ class Finder:
         return [(row.id, 1.0 if row.status == "pinned" else self._sureness(row, now, fades=False)) for row in surest]
 
     def endings(self) -> frozenset[str]:
-        """Endings of the project's files; empty before the graph is loaded."""
+        """Return the file extensions of the project, such as `py`.
+
+        The set is empty before the graph is loaded.
+        """
         view = self._projections.graph_if_ready()
         if view is None:
             return frozenset()
@@ -288,12 +291,13 @@ class Finder:
         every: bool = False,
         fades: bool = True,
     ) -> list[tuple[MemoryInfo, float]]:
-        """Memories that may be shown without a request, with their weights.
+        """Return memories that may be shown without a request, with weights.
 
-        Memories of another session or unit of work are left out.
+        Memories of another session or unit of work are left out. `shown` are ids that are left out as well.
 
-        Without `fades` time does not lower the confidence that decides, as for `traps`. With `every` all memories that are not held back
-        are returned. The order of the ids is kept. The weight is importance × confidence × trust in the source.
+        With `fades=False`, time does not lower the confidence that is compared with the trust level; see `traps`. With `every=True`, all
+        memories are returned that do not await review. The order of the ids is kept. The weight is importance × confidence × trust in the
+        source.
         """
         index: MemoryIndex = self._projections.memories()
         rows = index.rows(one for one in ids if one not in shown)
@@ -319,12 +323,18 @@ class Finder:
         return row.status != "candidate" or self._trust.now().level() != "cautious"
 
     def is_sure(self, info: MemoryInfo, session: str = "") -> bool:
-        """Whether a memory of the session's scope meets the trust level."""
+        """Return whether a memory may be shown in a session by its confidence.
+
+        Its scope must include the session, and its confidence must meet the trust level.
+        """
         row = self._projections.memories().row(info.id)
         return row is not None and not is_held(row) and self._is_of(row, session) and self._is_sure(row, self._book.clock.now())
 
     def _is_of(self, row: MemoryRow, session: str) -> bool:
-        """Whether a memory's scope includes a session."""
+        """Return whether a memory applies to a session, by the memory's scope.
+
+        Only memories of scope `session` and `work_unit` are limited.
+        """
         if row.status == "pinned" or row.scope not in ("session", "work_unit"):
             return True
         if session and any(one.session_id == session for one in self._projections.memories().learnt(row.id)):
@@ -380,9 +390,10 @@ def _worth(row: MemoryRow, confidence: float, now: datetime) -> float:
 
 
 def _stands(row: MemoryRow) -> bool:
-    """Whether a memory applies to every session.
+    """Return whether a memory is a standing one, for every session.
 
-    Of the seeds only the orientation does: agents read their instructions by themselves, and the rest is for those who ask.
+    Seeds are memories made from a project's own files. Of these only the orientation stands: agents read their instructions by themselves,
+    and the rest is for those who ask.
     """
     if row.status == "pinned":
         return True
@@ -392,6 +403,9 @@ def _stands(row: MemoryRow) -> bool:
 
 
 def _has_words_of(hit: SearchHit, words: frozenset[str]) -> bool:
-    """Whether a definition has enough words of a text: one could be chance."""
+    """Return whether a definition has enough of the words of a text.
+
+    One common word could be chance; see `floor.WORDS`.
+    """
     own = query_words(" ".join((hit.path, hit.qualname, hit.summary, *(one.text for one in hit.lines))))
     return len(words.intersection(own)) >= min(WORDS, max(1, len(words)))

@@ -1,8 +1,8 @@
 """Filter memories that are relevant to a text by an absolute threshold.
 
-Ranking alone always returns something. A memory is relevant if its vector is near the text's, or if it has enough of the words of one
-sentence. Words are weighted by their rarity in memories and code together. An unknown word counts as the rarest,
-so that "deploy to kubernetes" matches nothing in a project that mentions neither.
+Ranking alone always returns some memory. A memory is relevant if its vector is near the text's. It is also relevant if it has enough of the
+words of one sentence. Words are weighted by their rarity in memories and code together. An unknown word counts as the rarest. So "deploy to
+kubernetes" matches nothing in a project that mentions neither.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
 def sentences_of(text: str) -> list[frozenset[str]]:
-    """Sets of content words of the first 64 sentences or lines.
+    """Return the content words of each sentence or line, at most 64 sets.
 
     A text without content words gives all of its words.
     """
@@ -37,7 +37,9 @@ def sentences_of(text: str) -> list[frozenset[str]]:
 
 
 def spoken_of(index: MemoryIndex, sentences: Collection[frozenset[str]], code: Elsewhere, ids: Collection[str]) -> set[str]:
-    """Ids of the memories that have enough of the words of one sentence.
+    """Return those of the given memories that share enough words with a text.
+
+    A memory must have enough of the words of one sentence, weighted by rarity.
 
     Args:
         index: index of all memories.

@@ -37,13 +37,19 @@ _TICKS: Final = re.compile(r"`{3,}|~{3,}")
 
 
 def citation(one: Item) -> str:
-    """Citation of an item, as a mark that a reader can quote."""
+    """Return a mark that cites an item, which a reader can quote.
+
+    For example `[^ Memory: … #a1b2]` for a memory. Items other than memories and code give "".
+    """
     said = " ".join(one.citation.split()).translate(_ROUND)
     return f"[^ Memory: {said} #{one.short_id}]" if one.kind == "memory" else f"[^ {_place(one)}]" if one.kind == "code" else ""
 
 
 def conflict(own: str, own_title: str, other: str, other_title: str) -> str:
-    """Marker of two memories that contradict each other."""
+    """Return a warning that two memories contradict each other.
+
+    It quotes both titles and names both short ids.
+    """
     return f'[⚠ CONFLICT] #{own} says "{_line(own_title)}" but #{other} says "{_line(other_title)}". Verify which is current.'
 
 
@@ -61,7 +67,8 @@ def _place(one: Item) -> str:
 class Format(ABC):
     """Interface of an output format.
 
-    The text is the sum of its parts, so that the cost of a part is known before it is added.
+    The text is the frame, around sections with headings, around items. It is the sum of these parts, so that the cost of a part is known
+    before it is added.
     """
 
     name: str
@@ -254,7 +261,7 @@ def _as_object(one: Item) -> dict[str, Any]:
 
 
 def _inside(text: str) -> str:
-    """Indent continuation lines, so that they stay within their item."""
+    """Indent all lines but the first, so that they stay within their item."""
     return "\n  ".join(text.split("\n"))
 
 

@@ -87,7 +87,7 @@ class Hooks:
         return HookAnswer(agents.answer(known, call.event, text), point, len(events), injection is not None and injection.late)
 
     def _step(self, call: HookCall) -> int:
-        """Number of the session's step; each call of a tool is one."""
+        """Return the session's step number; each tool call counts as one step."""
         with self._lock:
             step = self._steps.pop(call.session, 0) + (call.moment in (TOOL, FAILURE))
             if call.moment != END:
@@ -157,9 +157,10 @@ class Hooks:
         return self._advised(call, agent, ask, started, can=can) or self._after_tool(ask, files, can=can, started=started)
 
     def _advised(self, call: HookCall, agent: Agent, ask: Ask, started: float, *, can: bool) -> Injection | None:
-        """Advice after a tool: about its edit, or about unopened dependents.
+        """Return advice after a tool ran, or None.
 
-        Agents that accept no context before a tool get the advice about an edit together with the tool's result.
+        It is about the tool's edit, or about dependents that were not opened. Agents that accept no context before a tool get the advice
+        about an edit together with the tool's result.
         """
         injector, action = self._injector, call_of(call.tool, call.args).action
         if action == "test":
@@ -185,9 +186,9 @@ class Hooks:
         return [Edit(path, one.old, one.new) for path, one in found if path]
 
     def _after_tool(self, ask: Ask, files: Sequence[str], *, can: bool, started: float) -> Injection | None:
-        """Context to inject after a tool.
+        """Return the context to inject after a tool, or None.
 
-        It is traps of the tool's files, else a step's item, else prepared candidates.
+        It is the traps of the tool's files, else a step's item, else prepared candidates.
         """
         if not can:
             return None

@@ -1,6 +1,7 @@
 """Inject context into an agent's sessions at fixed points.
 
-Slow work runs after the answer was sent. Each point has a deadline; after it an empty answer is sent.
+A point is a moment of a session: its start, a prompt, a tool's result, a step. Slow work runs after the answer was sent. Each point has a
+deadline; after it an empty answer is sent.
 """
 
 from __future__ import annotations
@@ -160,7 +161,10 @@ class Injector:
                     self.trust.flagged(session)
 
     def searched(self, session: str, query: str) -> None:
-        """Record a search, and find in the background the memories that answer it."""
+        """Record an agent's search.
+
+        The memories that answer it are looked up in the background, for a later step.
+        """
         self.soon(lambda: self.steps.searched(session, query, self._finder.answers(query, session)))
 
     def update(self, session: str, messages: Sequence[str], files: Sequence[str], phase: str) -> int:
@@ -242,7 +246,10 @@ class Injector:
         return self._answer(ask, budget, gathered, FULL, time.monotonic() if begun is None else begun)
 
     def at_stop(self, session: str) -> str:
-        """Reminder of forgotten files and tests when an agent stops."""
+        """Return a reminder of forgotten files and tests for a stopping agent.
+
+        "" if nothing was forgotten, or if the session's group in the experiment is not `full`.
+        """
         return self.edits.at_stop(session) if self._group(session) == FULL else ""
 
     def _about_edit(self, ask: Ask, edits: Sequence[Edit], budget: Budget, until: float) -> tuple[Gathered, Consequences | None]:
@@ -356,7 +363,10 @@ class Injector:
         return self._pack(ask, budget, [*self._rules_of(ask.files, shown), *items], until, notes=[*notes, *missed])
 
     def _rules_of(self, files: Sequence[str], shown: frozenset[str]) -> list[Item]:
-        """Return rules whose scope covers one of these files for the first time."""
+        """Return rules that a session's files need and that were not shown yet.
+
+        A rule is needed if its scope covers one of the files.
+        """
         scoped = [one for one in self._rules(files).rules if one.scope] if files else []
         return [one for one in of_rules(scoped) if one.id not in shown]
 
@@ -382,7 +392,7 @@ class Injector:
         return self._pack(ask, budget, items, until, trigger.why)
 
     def _take(self, ask: Ask, budget: Budget, until: float) -> Gathered:
-        """Context that consists of the candidates prepared in the background."""
+        """Return the candidates that the background agent has prepared, packed."""
         found, said = self.agent.take(ask.session)
         ready = {one.id: one.similarity for one in found}
         phase = ask.phase or self.agent.phase(ask.session)
@@ -429,7 +439,10 @@ class Injector:
         return []
 
     def heard(self, timeout_s: float = HEARD_S) -> None:
-        """Wait until earlier hook events are processed, up to a timeout."""
+        """Wait until earlier background work is done, up to a timeout.
+
+        The work includes earlier hook events.
+        """
         try:
             self._behind.submit(lambda: None).result(timeout=timeout_s)
         except TimeoutError:

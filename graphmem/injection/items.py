@@ -102,7 +102,10 @@ def of_memory(info: MemoryInfo, section: str, score: float = 0.0) -> Item:
 
 
 def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
-    """Add the typed extras of a memory that its content does not say."""
+    """Add the typed extras of a memory that its content does not mention.
+
+    Extras are the fields in `details` that its type defines; see `memory.types`.
+    """
     said: list[str] = []
     for name, words in EXTRAS.items():
         value = (details or {}).get(name)
@@ -117,13 +120,16 @@ def with_extras(content: str, details: Mapping[str, Any] | None) -> str:
 
 
 def _has_all(content: str, value: Any) -> bool:
-    """Whether a content has every entry of a list."""
+    """Return whether a content mentions every entry of a list."""
     entries = [str(one.get("description", "")) if isinstance(one, dict) else str(one) for one in value] if isinstance(value, list) else []
     return bool(entries) and all(one.casefold() in content.casefold() for one in entries)
 
 
 def _seeded_from(info: MemoryInfo) -> str:
-    """Name of the file that a seed comes from; "" for other memories."""
+    """Return the name of the file from which a memory was seeded.
+
+    A seed is a memory made from a project's own files. "" for other memories.
+    """
     if info.source != SEEDED:
         return ""
     return next((plain_path(one.removeprefix(SEEDED_FROM)) for one in info.tags if one.startswith(SEEDED_FROM)), "")
@@ -138,7 +144,7 @@ def of_rules(rules: Iterable[Rule]) -> list[Item]:
 
 
 def note(text: str) -> Item:
-    """An item with a sentence written by graphmem itself."""
+    """Return an item with a sentence that graphmem itself wrote."""
     return Item(section="always", kind="note", id=f"note:{text}", text=text)
 
 

@@ -67,7 +67,7 @@ def choose(found: Sequence[Item], left_out: Tally[str] | None = None) -> list[It
 
 
 def merged(pieces: Iterable[Item]) -> list[Item]:
-    """Merge pieces of code that overlap or touch.
+    """Merge pieces of code whose line ranges overlap or touch.
 
     The file with the best piece is first; within a file the order is by line.
     """
@@ -94,7 +94,10 @@ def _merged_file(pieces: list[Item]) -> list[Item]:
 
 
 def _is_whole(one: Item) -> bool:
-    """Whether the text of a code item has exactly the lines of its range."""
+    """Return whether a code item has all lines of its range, and no others.
+
+    A truncated text does not.
+    """
     return one.start_line > 0 and one.text.count("\n") == one.end_line - one.start_line
 
 
@@ -170,7 +173,7 @@ def _fill(
     left_out: Tally[str],
     cut: list[str],
 ) -> list[Item]:
-    """Items that fit, in order.
+    """Return the items that fit into a number of tokens, in order.
 
     Items that exceed the share of their type are considered again for the remaining tokens. Code that does not fit is truncated if
     possible.

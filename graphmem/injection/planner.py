@@ -1,4 +1,7 @@
-"""Context for planned work: plans, relays, files to prefetch, step limits."""
+"""Context for planned work: plans, relays, files to prefetch, step limits.
+
+A relay passes memories from one phase of work to the next. Files to prefetch are worth reading before the work begins.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class Planner:
         self._moving = moving
 
     def plan(self, task: str, modules: Sequence[str], ask: Ask) -> Gathered:
-        """Memories about earlier work on a task, grouped by kind.
+        """Return memories about earlier work on a task, packed by kind.
 
         Trust levels do not apply.
         """
@@ -79,7 +82,7 @@ class Planner:
         return Gathered(pack(distinct(items), whole_budget(budget.total), format_named(ask.form), count_tokens))
 
     def relay(self, before: str, to: str, ask: Ask, work_unit: str = "") -> Gathered:
-        """Memories that one phase of work passes to the next.
+        """Return memories that one phase of work passes to the next, packed.
 
         The session's own memories come first, then others of the types that the next phase needs.
         """
@@ -119,9 +122,10 @@ class Planner:
         return Prefetch(name, files, sum(one.tokens for one in files), left_out, [*notes, *filter(None, [moving.note])])
 
     def to_read_first(self, files: Sequence[str], until: float) -> tuple[list[Item], list[str]]:
-        """Files to prefetch for open files and their folders, with notes.
+        """Return files to read before work on the open files, as items, and notes.
 
-        The notes name folders that could not be looked up in time.
+        They belong to the folders of the open files, or often change together with these. The notes name folders that could not be looked
+        up in time.
         """
         folders = sorted({path.rpartition("/")[0] for path in files if "/" in path})
         items: list[Item] = []

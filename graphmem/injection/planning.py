@@ -70,7 +70,7 @@ def wanted_of(patterns: Sequence[MemoryInfo], module: str) -> list[Wanted]:
 
 
 def within_module(one: str, module: str) -> bool:
-    """Whether a path equals a module or is inside it."""
+    """Return whether two paths are equal or one contains the other."""
     left, right = one.strip("/"), module.strip("/")
     return left == right or left.startswith(f"{right}/") or right.startswith(f"{left}/")
 

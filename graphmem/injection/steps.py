@@ -69,7 +69,10 @@ class StepTriggers:
             self._of(session).answers.append((query, list(answers)))
 
     def learnt(self, session: str, ids: Sequence[str]) -> None:
-        """Record new memories of a session; ignored for sessions without steps."""
+        """Record memories that a session has just made.
+
+        They are ignored for a session whose steps are not counted.
+        """
         with self._lock:
             if session in self._sessions:
                 own = self._of(session).learnt

@@ -42,7 +42,7 @@ class Experience:
     offer: str = ""  # a lower level, until a person accepts it or chooses another
 
     def level(self) -> str:
-        """The level in force."""
+        """Return the trust level in force: a person's choice, or the derived one."""
         if self.chosen != AUTO:
             return self.chosen
         if self.sessions < CAUTIOUS_SESSIONS:

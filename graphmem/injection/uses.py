@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w{2,}")
 
 
 class Known(NamedTuple):
-    """The properties of a memory that `UseBook` needs."""
+    """The properties of one memory that `UseBook` compares with events."""
 
     id: str
     short_id: str
@@ -187,9 +187,9 @@ class UseBook:
 
 
 def follows(content: str, before: set[str], after: set[str]) -> Followed | None:
-    """The names of an edit that does what a memory says; None if it does not.
+    """Return the names by which an edit does what a memory says, or None.
 
-    It adds a name that the memory recommends, or removes one that it rejects.
+    The edit adds a name that the memory recommends, or removes one that it rejects.
 
     Args:
         content: the memory's text.
