@@ -60,7 +60,7 @@ class HookCall(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Outcome of a tool."""
+    """Result of a tool call: its text, success and exit code."""
 
     text: str
     ok: bool | None = None  # None: not reported
@@ -223,9 +223,10 @@ def _of_tool(call: HookCall, payload: Mapping[str, Any]) -> HookCall:
 
 
 def answer(agent: Agent, event: str, text: str) -> str:
-    """Output of a hook that gives the agent a text, or a reason to continue.
+    """Return the output of a hook: a text for the agent.
 
-    It is "" without a text, or for an event that cannot carry a text.
+    At an event at which the agent stops, the output makes it go on, with the text as the reason. "" without a text, or for an event that
+    cannot carry a text.
     """
     if text and event in agent.stops:
         return inert_json(json.dumps({"decision": agent.stops[event], "reason": text}, ensure_ascii=False))
@@ -238,7 +239,7 @@ def answer(agent: Agent, event: str, text: str) -> str:
 
 
 def told(value: Any) -> Result:
-    """Outcome of a tool, converted from any of the agents' result formats."""
+    """Convert the result of a tool, in any agent's format, to a `Result`."""
     if isinstance(value, str):
         if value.startswith("{"):
             try:

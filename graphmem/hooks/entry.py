@@ -87,9 +87,9 @@ def _folder(payload: dict[str, Any]) -> str:
 
 
 def _owner(folder: str) -> dict[str, Any] | None:
-    """Content of a project's owner.json, or None.
+    """Return the record of the server that owns a project's index, or None.
 
-    A record that names another folder came with a copy and is ignored.
+    It is the content of owner.json. A record that names another folder came with a copy and is ignored.
     """
     import json
 
@@ -109,7 +109,10 @@ def _owner(folder: str) -> dict[str, Any] | None:
 
 
 def _data_dirs(folder: str) -> list[str]:
-    """Possible folders of the index, in the order of `settings.locate`."""
+    """Return the folders in which a project's index may be.
+
+    They are in the order of `settings.locate`.
+    """
     named = os.environ.get("GRAPHMEM_DB")
     if named:
         return [os.path.expanduser(named)]

@@ -1,7 +1,7 @@
 """Texts that tell agents and their subagents about graphmem.
 
-There are three kinds: a block in the file of instructions that an agent and its subagents read, a definition of a subagent, and commands
-that a person types. The formats follow the agents' public documentation (docs/hooks.md).
+Together they are the guide of an agent. One is a block in the file of instructions that an agent and its subagents read. The others are a
+definition of a subagent, and commands that a person types. The formats follow the agents' public documentation (docs/hooks.md).
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ _USER: Final = {
 
 
 class Files(NamedTuple):
-    """Files of an agent's guide."""
+    """Paths of an agent's guide below one folder, and their contents."""
 
     instructions: Path | None
     whole: dict[Path, str]  # files that only graphmem writes -> content
 
 
 def files(agent: str, scope: str, base: Path) -> Files:
-    """Files of an agent's guide below a folder.
+    """Return the paths and contents of an agent's guide below a folder.
 
     Args:
         agent: one of agents.NAMES.

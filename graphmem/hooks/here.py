@@ -1,7 +1,7 @@
-"""Decide whether an `owner.json` may be trusted.
+"""Decide whether the server that an `owner.json` names may be trusted.
 
-The file is in the project, and may have come with it. A repository may contain a malicious `owner.json`, which would send a person's texts
-to its author, and the author's texts to the agent. A copy of a project contains the file of the original, whose server would answer for the
+The file is in the project, and may have come with it. A repository may contain a malicious `owner.json`. It would send a person's texts to
+its author, and the author's texts to the agent. A copy of a project contains the file of the original, whose server would answer for the
 copy.
 """
 

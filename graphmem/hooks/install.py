@@ -66,7 +66,7 @@ class Change(NamedTuple):
 
 
 class Vault:
-    """Content of files before graphmem was installed in them.
+    """Stores the content that files had before graphmem was installed in them.
 
     Args:
         folder: folder of the user's data; created when the first file is kept.
@@ -76,9 +76,13 @@ class Vault:
         self.folder = folder
 
     def before(self, path: Path, now: bytes | None) -> tuple[bool, bytes | None]:
-        """Whether the file is as graphmem wrote it, and its former content.
+        """Return whether a file is as graphmem wrote it, and its former content.
 
         The former content is None if the file did not exist, or if it is unknown.
+
+        Args:
+            path: path of the file.
+            now: current content of the file; None if it does not exist.
         """
         try:
             record = json.loads(self._record(path).read_text(encoding="utf-8"))
@@ -89,14 +93,14 @@ class Vault:
             return False, None
 
     def made(self, path: Path) -> bool:
-        """Whether graphmem created the file."""
+        """Return whether the file did not exist before graphmem wrote it."""
         try:
             return json.loads(self._record(path).read_text(encoding="utf-8"))["existed"] is False
         except (OSError, ValueError, KeyError, TypeError):
             return False
 
     def keep(self, path: Path, before: bytes | None, installed: bytes) -> None:
-        """Record a file's content before and after the installation."""
+        """Store a file's former content, and a hash of the installed content."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if before is not None:
             _write(self.backup(path), before, PRIVATE)
@@ -197,7 +201,10 @@ def apply(changes: Sequence[Change], vault: Vault, *, installing: bool) -> None:
 
 
 def _users_of_blocks(targets: Sequence[Target]) -> dict[Path, str]:
-    """Files with a block, and an agent with graphmem's hooks that reads it."""
+    """Return files with graphmem's block of text, each with an agent's name.
+
+    The agent has graphmem's hooks installed and reads the file.
+    """
     installed = {one.agent for one in targets if one.kind != "markdown" and not one.optional and _is_installed(one)}
     return {_real(one.path): one.agent for one in targets if one.kind == "markdown" and one.agent in installed}
 
@@ -285,7 +292,10 @@ def _drop_empty(document: JsonText, path: tuple[str, ...]) -> None:
 
 
 def _is_bare(target: Target, after: bytes) -> bool:
-    """Whether a file contains only the defaults of a new file."""
+    """Return whether a file contains nothing but the defaults of a new file.
+
+    Uninstalling may then remove the file.
+    """
     text = after.decode("utf-8")
     if target.kind in ("toml", "markdown"):
         return not text.strip()
@@ -312,7 +322,10 @@ def _with_block(target: Target, text: str) -> tuple[bytes, list[str]]:
 
 
 def _fenced(text: str, begin: str, block: str, end: str) -> str:
-    """Append a block between marks to a text, with the text's line ends."""
+    """Append a block of lines, between two marking lines, to a text.
+
+    The line ends are those of the text.
+    """
     newline = "\r\n" if "\r\n" in text else "\n"
     lead = "" if not text or text.endswith("\n") else newline
     gap = newline if text else ""

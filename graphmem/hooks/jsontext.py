@@ -21,7 +21,7 @@ _INDENT: Final = re.compile(r"\n([ \t]+)[\"\[{]")
 
 
 class Value(NamedTuple):
-    """A value with its position in the text."""
+    """A JSON value with its start and end in the text."""
 
     start: int
     end: int
@@ -164,7 +164,7 @@ class JsonText:
                 return
 
     def _between(self, start: int, end: int) -> str:
-        """Comments between two members, which a removal must keep."""
+        """Return the comments in a range of the text, which a removal must keep."""
         kept = "".join(found.group() + self._newline for found in _COMMENT.finditer(self.text[start:end])) if self._comments else ""
         return f" {kept.rstrip()}" if kept else ""
 

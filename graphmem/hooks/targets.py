@@ -1,6 +1,6 @@
 """Settings files of agents and graphmem's entries in them, as a table.
 
-The table follows the agents' public documentation (docs/hooks.md).
+A target is one such file. The table follows the agents' public documentation (docs/hooks.md).
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _OURS: Final = re.compile(rf"graphmem(?:\.exe)?['\"]?\s+hook\s+(?:{'|'.join(NAME
 
 
 class Element(NamedTuple):
-    """An element that graphmem adds to an array."""
+    """An element that graphmem adds to the array at a path of keys."""
 
     path: tuple[str, ...]
     value: Any
 
 
 class Entry(NamedTuple):
-    """A member that graphmem adds to an object."""
+    """A member that graphmem adds to the object at a path of keys."""
 
     path: tuple[str, ...]
     key: str
@@ -75,7 +75,7 @@ def is_our_command(command: Any) -> bool:
 
 
 def is_our_element(value: Any) -> bool:
-    """Whether an element of a list of hooks runs no program but graphmem."""
+    """Return whether an element of a list of hooks runs only graphmem."""
     if not isinstance(value, dict):
         return False
     inner = value.get("hooks")
