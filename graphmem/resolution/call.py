@@ -14,7 +14,10 @@ class Evaluator(Protocol):
     """Interface of the object that infers types of terms."""
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of a term at a line of a scope."""
+        """Return the type of an expression (a term) at a line of a scope.
+
+        `index` is the position of the expression in the file's list of terms.
+        """
         ...
 
 
@@ -71,7 +74,10 @@ class Call:
         return None
 
     def rest(self, position: int) -> Type:
-        """Return the union of the positional arguments from a position on."""
+        """Return the joined type of all positional arguments from a position on.
+
+        Spread arguments (`*args`) are left out.
+        """
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:
             if self.entry.terms[term][0] != SPREAD:

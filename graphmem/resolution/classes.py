@@ -100,7 +100,7 @@ class Classes:
         return tuple(found)
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
-        """Return the project classes in the resolution order, itself included."""
+        """Return a class and its ancestors, without those outside the project."""
         return frozenset(c for c in self.mro(symbol) if isinstance(c, Symbol))
 
     def is_enum(self, symbol: Symbol) -> bool:
@@ -113,7 +113,7 @@ class Classes:
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """Return the class in the resolution order that defines an attribute.
 
-        The first `EXT` base if no class of the project defines it. None if there is none.
+        If no class of the project defines it, the result is the first external base (`EXT`). None if there is none.
 
         Args:
             symbol: the class at which the look-up begins.
@@ -150,7 +150,10 @@ class Classes:
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
 
     def has(self, symbol: Symbol, name: str) -> bool:
-        """Whether the class itself gives a name a value other than a placeholder."""
+        """Whether a class itself defines an attribute or assigns it.
+
+        A placeholder such as `name = None` does not count, unless other code assigns the attribute.
+        """
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
         if any(slot.kind != "binding" or _informs(entry, slot.index) for slot in slots):
@@ -172,7 +175,7 @@ class Classes:
         return found
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute of one atom."""
+        """Return the type of an attribute of one atom (one alternative of a type)."""
         if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:
                 return one(class_of(atom))
@@ -228,7 +231,10 @@ class Classes:
         return bool(method) and not name.startswith("__") and isinstance(self.owner(symbol, method), Symbol)
 
     def _class_attribute(self, owner: Symbol, name: str) -> Type:
-        """Return an attribute's unbound value, as its class defines it."""
+        """Return the type of an attribute as its class defines it.
+
+        The value is not yet bound to an object: a method is still a plain function.
+        """
         entry = self.project.entry(owner)
         bindings = entry.facts.bindings
         positions = [slot.index for slot in entry.names(owner.index).get(name, ()) if slot.kind == "binding"]
@@ -295,9 +301,10 @@ class Classes:
         return found
 
     def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
-        """Return the methods of a class or of its objects.
+        """Keep a receiver's methods: those of a class or those of its objects.
 
-        An object has no methods of its class. A class has other methods than its own where a mixin extends it.
+        In Ruby a class and its objects have separate methods. A class without such a method of its own keeps those of a mixin that extends
+        it.
         """
         if not rules_of(owner).sides_are_apart:
             return value
@@ -369,7 +376,10 @@ class Classes:
         return self.inference.expanded(found)
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """Return the functions a class itself defines by a name, in source order."""
+        """Return the functions that a class itself defines under a name.
+
+        They are in source order. Overload signatures are left out if there is an implementation.
+        """
         entry = self.project.entry(owner)
         slots = entry.names(owner.index).get(name, ())
         symbols = [entry.symbols[slot.index] for slot in slots if slot.kind == "definition"]
@@ -391,7 +401,7 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether a binding tells a type; `x = None` only reserves the name."""
+    """Whether an assignment tells the type of its target; `x = None` does not."""
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
 

@@ -1,4 +1,4 @@
-"""Contents of containers: values that statements elsewhere put in."""
+"""Contents of containers: values that statements like `x.append(y)` add."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ FILLED: Final = frozenset({"list", "set", "dict"})
 
 
 def is_vague(value: Type) -> bool:
-    """Whether a container's type leaves open what a call of its items runs.
+    """Whether a list, set or dict in a type has items of an imprecise type.
 
-    So do items without a type, functions, and classes that stand for their subclasses.
+    Items are imprecise if they have no type, are classes or are only declared as callable. A call of such an item may run code that the
+    type does not name.
     """
     return any(
         atom[0] == BOX
@@ -35,7 +36,10 @@ def _is_open(atom: object) -> bool:
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
-    """Return a container's type, joined with what `fill` bindings put into it."""
+    """Return a container's type with the values that statements add to it.
+
+    `positions` are the positions of these statements among the bindings of the file.
+    """
     kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
     for position in positions if kinds else ():
         binding = entry.facts.bindings[position]
@@ -48,7 +52,7 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 
 
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
-    """Return a container of a kind with the contents of other containers."""
+    """Return a container of a given kind that holds the elements of others."""
     found = EMPTY
     for atom in given:
         if atom[0] == BOX and atom[1] == "dict":
@@ -59,7 +63,10 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Return the type of a container in an attribute, with its contents."""
+    """Return an attribute's type with the values that statements add to it.
+
+    The attribute holds a container. The statements may be in any file.
+    """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value
     project = inference.project

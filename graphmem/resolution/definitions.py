@@ -45,7 +45,10 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 
 
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
-    """Return the definitions that one meaning of a name refers to."""
+    """Return the definitions that a name refers to at one of its places.
+
+    With `anything`, functions and variables count. Otherwise only types and aliases do.
+    """
     entry, scope, slot = place
     if slot.kind == "definition":
         symbol = entry.symbols[slot.index]
@@ -75,7 +78,7 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 
 
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
-    """Return definitions by name in a module, a package or a class.
+    """Return the definitions of a name in a module, a package or a class.
 
     A package has the members that the importing file can see.
     """
@@ -94,7 +97,10 @@ def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, an
 
 
 def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -> Symbols:
-    """Return definitions by name in a class, or in its first base with them."""
+    """Return the definitions of a name in a class.
+
+    If the class does not define the name, the first base that defines it counts.
+    """
     symbols = _NONE
     for key in rules_of(inference.project.entry(symbol)).type_names(name):
         owner = inference.owner(symbol, key)

@@ -1,8 +1,8 @@
 """Reverse indexes: find the groups and answers made from an input.
 
-A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects
-some dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until there are enough
-of them to rebuild the index. The indexes only save time: a full scan would find the same.
+`solver` explains inputs, groups and answers. A project of a few thousand files has a hundred thousand groups and twice as many cached
+answers. An edit affects some dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until
+there are enough of them to rebuild the index. The indexes only save time: a full scan would find the same.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the owners of some numbers, ascending and without duplicates."""
+        """Return the owners of the given members, sorted, without duplicates."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)
@@ -82,7 +82,7 @@ class GroupsOf:
 
 
 class AnswersOf:
-    """Find the files that cache an answer made from a number."""
+    """Find the files whose cached answers were made from an input or a group."""
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None

@@ -96,7 +96,10 @@ class Evaluation:
         self.super_object = classes.super_object
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of a term at a line of a scope."""
+        """Return the type of an expression (a term) at a line of a scope.
+
+        `index` is the position of the expression in the file's list of terms.
+        """
         if index < 0:
             return EMPTY
         term = entry.terms[index]
@@ -146,7 +149,10 @@ class Evaluation:
         return EMPTY
 
     def expanded(self, value: Type) -> Type:
-        """Replace the parameters in a type by the types known for them."""
+        """Replace each function parameter in a type by the parameter's own type.
+
+        The annotation, the default or the callers of the function give that type.
+        """
         if len(value) == 1:
             (atom,) = value
             if atom[0] == PARAM:
@@ -199,23 +205,29 @@ class Evaluation:
         return value
 
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the extensions of a name that fit the receiver of a scope."""
+        """Return the extension functions of a name that fit `this` in a scope.
+
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does.
+        """
         rules = rules_of(entry)
         if not rules.has_extensions or not self.project.knows_name(name):
             return EMPTY
         return self._extended(entry, self.expanded(rules.this(self, entry, scope)), name)
 
     def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
-        """Return the receivers that blocks imply at a line, innermost first."""
+        """Return the receivers that blocks imply at a line, innermost first.
+
+        In Kotlin, the receiver inside `x.apply { … }` is `x`.
+        """
         bindings = entry.facts.bindings
         around = [i for i in entry.locals.get((scope, "this"), ()) if bindings[i].line <= line <= bindings[i].end_line]
         around.sort(key=lambda i: (bindings[i].line, -bindings[i].end_line), reverse=True)
         return [self.expanded(self.binding(entry, i)) for i in around]
 
     def _of_receivers(self, entry: FileEntry, scope: int, name: str, line: int) -> Type:
-        """Return the member of an implied receiver.
+        """Return the member of a receiver that a block implies (see `receivers`).
 
-        It is empty if the function has a variable of the name.
+        The result is empty if the function has a variable of the same name.
         """
         if entry.names(scope).get(name) or (scope, name) in entry.locals:
             return EMPTY
@@ -229,7 +241,10 @@ class Evaluation:
         return EMPTY
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
-        """Return the type of a term as narrowed by tests; None without a test."""
+        """Return the type that tests give a term at a line; None without a test.
+
+        An example of a test is `isinstance(x, A)`.
+        """
         positions = entry.narrows.get((scope, index))
         if not positions:
             return None
@@ -245,7 +260,10 @@ class Evaluation:
         return join_all(self.instances(self.expanded(self.term(entry, scope, binding.value, binding.line - 1))))
 
     def instances(self, value: Type) -> Iterator[Type]:
-        """Yield instances of the classes in a type, also of those in a tuple."""
+        """Yield the type of an instance of each class in a type.
+
+        Classes inside tuples and other containers count too.
+        """
         for atom in value:
             if atom[0] == CLASS:
                 yield one((INST, atom[1], False))
@@ -281,7 +299,10 @@ class Evaluation:
         return self._extended(entry, value, name) or found
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
-        """Return the extensions of the types of a value, bound to it."""
+        """Return the extension functions of a name that fit a value.
+
+        They are bound to the value, as methods are.
+        """
         rules = rules_of(entry)
         return frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))
 
@@ -316,9 +337,9 @@ class Evaluation:
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling the parameters in a type.
+        """Return the result of calling values that are function parameters.
 
-        New objects of classes that are parameters remain open to substitution.
+        A parameter may hold a class. The new object then refers to the parameter (`MADE`), and `substituted` replaces it for each caller.
         """
         found = EMPTY
         for atom in callee:

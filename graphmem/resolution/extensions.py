@@ -35,14 +35,17 @@ class ExtensionRules(Protocol):
         """Return the name of the type that a definition extends."""
 
     def converted_to(self, name: str) -> Sequence[str]:
-        """Return the names of the types to which a type is converted."""
+        """Return the types to which the language converts a type implicitly."""
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of the types of a kind of container."""
+        """Return the names of types that are containers of a kind, such as `list`."""
 
 
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
-    """Return the extensions of a name that fit a receiver best."""
+    """Return the extension functions of a name that fit a receiver best.
+
+    An extension of the receiver's own type fits better than one of a base type.
+    """
     if not inference.project.knows_name(name):
         return []
     names = _type_names(rules, inference, receiver)
@@ -67,12 +70,18 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 
 
 def is_own(value: Type) -> bool:
-    """Whether a member is one of the project, so that no extension is meant."""
+    """Whether the type of a member is a known function, object or container.
+
+    If so, the name does not refer to an extension function.
+    """
     return any(atom[0] in (FUNC, INST, BOX, TUP) for atom in value)
 
 
 def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequence[str]]) -> int:
-    """Return how far a type is from the receiver's own; -1 for another type."""
+    """Return the distance of an extended type from the receiver's type.
+
+    It is 0 for the receiver's own type and 1 for its nearest base. It is -1 if the receiver is not of the extended type.
+    """
     if written in ANYTHING:
         return len(names) + 1
     for rank, group in enumerate(names):
@@ -87,7 +96,10 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 
 
 def _type_names(rules: ExtensionRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
-    """Return the names of the types of a value, the nearest first."""
+    """Return the names of a value's type and of its bases, the nearest first.
+
+    Each item has all names of one type, such as `a.b` and `b`.
+    """
     if receiver[0] == INST:
         return [
             _endings(base.qualname) if isinstance(base, Symbol) else (base[2].rpartition(".")[2],) for base in inference.mro(receiver[1])

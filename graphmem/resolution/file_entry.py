@@ -1,4 +1,7 @@
-"""Facts of one file, with the indexes that inference needs."""
+"""Facts of one file, with the indexes that inference needs.
+
+A scope is numbered by its definition in the file; 0 is the module. A slot is one binding of a name in a scope.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from graphmem.resolution.terms import call_at, last_name, string_of
 
 
 class Slot(NamedTuple):
-    """One binding of a name in a scope."""
+    """One binding of a name in a scope, such as `x = f()` or `import x`."""
 
     kind: str  # definition | binding | import | parameter
     index: int  # type: ignore[assignment]  # shadows tuple.index, which nobody needs
@@ -50,11 +53,17 @@ class FileRules(Protocol):
         ...
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name by which a definition is found."""
+        """Return the scope and the name under which look-ups find a definition.
+
+        Usually these are its enclosing scope and its own name.
+        """
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver term in a scope; -1 for other terms."""
+        """Return the class whose receiver (`self`, `this`) a term is; else -1.
+
+        The class is given by its position among the file's definitions.
+        """
         ...
 
     def is_open_enum(self, definition: Definition) -> bool:
@@ -65,7 +74,7 @@ class FileRules(Protocol):
 class FileEntry:
     """Facts of one file with look-up indexes; replaced when the file changes.
 
-    `rest` releases what can be read again, and the next use reads it.
+    `rest` releases the facts from memory, and the next use reads them again.
     """
 
     def __init__(self, facts: FileFacts, rules: FileRules, symbols: list[Symbol]) -> None:
@@ -85,7 +94,7 @@ class FileEntry:
         self._fill(facts)
 
     def _fill(self, facts: FileFacts) -> None:
-        """Set the facts and everything that follows from them alone."""
+        """Set the facts and the indexes that are computed from them alone."""
         self.facts = facts
         self.terms = facts.terms
         self.definitions = facts.definitions
@@ -142,9 +151,9 @@ class FileEntry:
         self._index_calls()
 
     def _leave_to_outer(self) -> None:
-        """Remove names that a function assigns and a class around it declares.
+        """Remove a function's slots for names that an enclosing class declares.
 
-        Their type is the declared one, in languages that have such types.
+        An assignment `x = f()` in a method then refers to the field `x`. This applies to languages with declared types only.
         """
         if not self.rules.types_are_declared:
             return
@@ -165,7 +174,7 @@ class FileEntry:
                 del self.slots[binding.scope][name]
 
     def _index_fills(self) -> None:
-        """Index statements that put values into a container, by the container."""
+        """Index statements such as `x.append(y)` by the container that they fill."""
         for position, binding in enumerate(self.facts.bindings):
             if binding.op != "fill":
                 continue
@@ -183,7 +192,10 @@ class FileEntry:
                     self.calls.setdefault(f"+{target[2]}", []).append(position)
 
     def fills_at(self, site: CallSite) -> Iterator[int]:
-        """Yield the fill bindings of a site, as `call_sites` gives it for `+name`."""
+        """Yield the statements that fill a container at a given site.
+
+        The site is one that `call_sites` gives for `+name`. A statement is given by its position among the bindings.
+        """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]
             if (binding.scope, binding.target, binding.line) == (site.scope, site.term, site.line):
@@ -297,7 +309,7 @@ class FileEntry:
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
 
     def names(self, scope: int) -> Mapping[str, list[Slot]]:
-        """Return the names that a scope itself binds."""
+        """Return the names that a scope itself binds, each with its slots."""
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
@@ -310,7 +322,7 @@ class FileEntry:
         return scope
 
     def top_name(self, scope: int) -> str:
-        """Return the part of a file that contains a scope.
+        """Return the name of the part of a file that contains a scope.
 
         Other files record such parts as inputs.
 
@@ -361,7 +373,7 @@ class RestingEntry(FileEntry):
 
 
 class CallSite(NamedTuple):
-    """A place that calls a given name."""
+    """A place in a file that calls a name or applies it as a decorator."""
 
     path: str
     scope: int

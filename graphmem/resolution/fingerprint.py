@@ -81,7 +81,10 @@ def labels(term: Term) -> Row:
 
 
 class Fingerprints:
-    """Hashes of one file by key, as in `Project.key`; empty without a file."""
+    """Hashes of the parts of one file that other files can see.
+
+    The keys are those of `Project.key`. Without a file there are no hashes.
+    """
 
     def __init__(self, entry: FileEntry | None) -> None:
         self.hashes: dict[Key, int] = {}

@@ -1,6 +1,6 @@
 """Points that say how well an argument fits a parameter.
 
-The function with the most points is the one that a call means. A language can give points between these.
+The function with the most points is the one that a call means. The rules of a language may also give points between these constants.
 """
 
 from __future__ import annotations

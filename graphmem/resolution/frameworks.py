@@ -106,7 +106,10 @@ class View:
 
 
 class Frameworks:
-    """The framework tables of one language. Immutable after loading."""
+    """The framework tables of one language. Immutable after loading.
+
+    A row is one entry of a table, such as one `HandsOver`.
+    """
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
         kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "request": Request, "view": View}
@@ -128,7 +131,10 @@ class Frameworks:
 
     @cached_property
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
-        """Return the rows for methods of an unknown receiver, by method name."""
+        """Map each method name to the `HandsOver` rows that list it.
+
+        The rows apply to calls on a receiver of unknown type.
+        """
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
             for method in row.methods:
@@ -137,18 +143,24 @@ class Frameworks:
 
     @cached_property
     def requesting(self) -> Mapping[str, Sequence[Request]]:
-        """Return requests by the client's methods."""
+        """Map each method of a test client, such as `get`, to its `Request` rows."""
         return {method: [row for row in self.requests if method in row.methods] for one in self.requests for method in one.methods}
 
     @cached_property
     def routing(self) -> Collection[str]:
-        """Return the last names of calls that register handlers of routes."""
+        """Return the names of functions and methods that register routes.
+
+        A name is the last part of a dotted name. HTTP methods such as `get` are left out.
+        """
         rows = [row for row in self.hands_over if row.rule == "route"] if self.requests else []
         written = {call.rpartition(".")[2].lstrip("*") for row in rows for call in row.calls}
         return (written | {method for row in rows for method in row.methods}) - VERBS  # a client's methods are named like these
 
     def route_rows(self, name: str) -> Sequence[HandsOver]:
-        """Return the rows that may hand over handlers in a call of this last name."""
+        """Return the rows for a call that may register handlers of routes.
+
+        `name` is the last part of the callee's name.
+        """
         return [
             row
             for row in self.hands_over
@@ -157,36 +169,39 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Return the methods that register their receiver."""
+        """Return the methods that register the object on which they are called."""
         return {call.rpartition(".")[2] for row in self.hands_over if "." in row.functions for call in row.calls}
 
     @cached_property
     def connecting(self) -> Mapping[str, Event]:
-        """Return events by their connecting methods."""
+        """Map each connecting method, such as `connect`, to its `Event` row."""
         return {method: event for event in self.events for method in event.connects}
 
     @cached_property
     def sending(self) -> Mapping[str, Event]:
-        """Return events by their sending methods."""
+        """Map each sending method, such as `send`, to its `Event` row."""
         return {method: event for event in self.events for method in event.sends}
 
     @cached_property
     def decorating(self) -> Mapping[str, Event]:
-        """Return events by the functions that create connecting decorators."""
+        """Map each decorating function, such as `receiver`, to its `Event` row."""
         return {name: event for event in self.events for name in event.decorators}
 
     @cached_property
     def queueing(self) -> Mapping[str, Sequence[Queue]]:
-        """Return queues by the task methods that run them."""
+        """Map each method that queues a task, such as `delay`, to `Queue` rows."""
         return {method: [row for row in self.queues if method in row.methods] for queue in self.queues for method in queue.methods}
 
     @cached_property
     def injecting(self) -> Pattern[str]:
-        """Return the pattern of callees that mark an injected value."""
+        """Return the pattern of callees that mark an injected value (`Depends`)."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
-        """Return the candidate rows for a method call on an unknown receiver."""
+        """Return the `HandsOver` rows that may apply to a method call.
+
+        The type of the receiver is unknown. Its name and the text of the first argument exclude rows.
+        """
         _, called, arguments, _ = call
         callee = terms[called]
         if callee[0] != ATTR:
@@ -206,7 +221,7 @@ class Frameworks:
         )
 
     def called(self, outside: tuple[str, str]) -> Sequence[HandsOver]:
-        """Return the rows for a call of an external (package, name)."""
+        """Return the `HandsOver` rows for a call of an external (package, name)."""
         # Nothing is cached here: a cached name that outlives its file keeps the surrounding memory allocated.
         name = ".".join(part for part in outside if part)
         if self._calls.fullmatch(name) is None:

@@ -168,9 +168,9 @@ class Functions:
         return given if given is not None else call.keyword(parameter.name)
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return a function's result before arguments are substituted.
+        """Return the type of a function's result before arguments are substituted.
 
-        It may contain `PARAM`, `TYPEVAR` and `SELFTYPE`.
+        It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
         """
         return self.ask(self.project.files[symbol.path].memo, ("r", symbol.index), self._returned, symbol)
 
@@ -216,7 +216,7 @@ class Functions:
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result of calling one atom."""
+        """Return the result type of calling one atom (one alternative of a type)."""
         if atom[0] == FUNC:
             return self.substituted(self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
@@ -247,7 +247,7 @@ class Functions:
         return EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace a function's parameters in a result by the call's arguments."""
+        """Replace a function's parameters in a result type by a call's arguments."""
         _, symbol, receiver = function
         if not any(_mentions(atom, symbol) for atom in value):
             return value

@@ -82,10 +82,10 @@ class Hierarchy:
         return different
 
     def implementing(self, package: str, dotted: str, name: str, caller: Symbol) -> list[Symbol]:
-        """Return the methods of a name that a type of a library may have.
+        """Return the project's methods that a call on a library's type may run.
 
-        They belong to the classes that extend the type. Where none of these has the method, classes that extend other types of the
-        package count: one of those may extend the type in turn. Empty when there are more than `MAX_IMPLEMENTED`.
+        They belong to project classes that extend the type. Where none of these has the method, classes that extend other types of the
+        package count. One of those may extend the type in turn. Empty when there are more than `MAX_IMPLEMENTED`.
         """
         in_tests = self.project.files[caller.path].in_tests
         for outside in _outside_names(package, dotted):
@@ -176,5 +176,8 @@ class Hierarchy:
 
 
 def _outside_names(package: str, dotted: str) -> tuple[str, ...]:
-    """Return the names of a type of a library and of its package."""
+    """Return the keys of a library's type and of its package.
+
+    Examples are `requests:Session` and `requests:`. Empty for results of calls and subscripts.
+    """
     return (f"{package}:{dotted}", f"{package}:") if "(" not in dotted and "[" not in dotted else ()

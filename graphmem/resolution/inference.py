@@ -17,22 +17,22 @@ from graphmem.resolution.types import Atom, Base, Func, Instance, Receiver, Type
 
 
 class AsksNames(Protocol):
-    """The part of the inference interface that answers what names refer to."""
+    """The part of the inference interface that resolves names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
         """Return the places that can define a name at a line; None for none."""
         ...
 
     def slot(self, place: Place) -> Type:
-        """Return the value that a slot gives its name."""
+        """Return the type that one binding (a slot) gives its name."""
         ...
 
     def defined(self, symbol: Symbol) -> Type:
-        """Return the value of a definition's name."""
+        """Return the type of the name that a definition binds."""
         ...
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the value that an assignment, `for` or `with` gives its target."""
+        """Return the type that an assignment, `for` or `with` gives its target."""
         ...
 
     def declared(self, entry: FileEntry, scope: int, term: int) -> Type:
@@ -67,7 +67,7 @@ class AsksClasses(Protocol):
         ...
 
     def project_classes(self, symbol: Symbol) -> frozenset[Symbol]:
-        """Return the project classes in the resolution order, itself included."""
+        """Return a class and its ancestors, without those outside the project."""
         ...
 
     def is_enum(self, symbol: Symbol) -> bool:
@@ -77,7 +77,7 @@ class AsksClasses(Protocol):
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
         """Return the class in the resolution order that defines an attribute.
 
-        The first outside base if no class of the project defines it. None if there is none.
+        If no class of the project defines it, the result is the first external base (`EXT`). None if there is none.
         """
         ...
 
@@ -86,7 +86,7 @@ class AsksClasses(Protocol):
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute of one atom."""
+        """Return the type of an attribute of one atom (one alternative of a type)."""
         ...
 
     def answers_for_missing(self, symbol: Symbol, name: str) -> bool:
@@ -106,7 +106,10 @@ class AsksClasses(Protocol):
         ...
 
     def functions(self, owner: Symbol, name: str) -> list[Symbol]:
-        """Return the functions a class itself defines by a name, in source order."""
+        """Return the functions that a class itself defines under a name.
+
+        They are in source order. Overload signatures are left out if there is an implementation.
+        """
         ...
 
 
@@ -114,7 +117,10 @@ class AsksCalls(Protocol):
     """The part of the inference interface about calls and their results."""
 
     def returned(self, symbol: Symbol) -> Type:
-        """Return a function's result before arguments are substituted."""
+        """Return the type of a function's result before arguments are substituted.
+
+        It may contain the function's parameters (`PARAM`, `TYPEVAR`, `SELFTYPE`), which `substituted` replaces by the arguments of a call.
+        """
         ...
 
     def body_result(self, symbol: Symbol) -> Type:
@@ -130,11 +136,11 @@ class AsksCalls(Protocol):
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result of calling one atom."""
+        """Return the result type of calling one atom (one alternative of a type)."""
         ...
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace a function's parameters in a result by the call's arguments."""
+        """Replace a function's parameters in a result type by a call's arguments."""
         ...
 
 
@@ -145,15 +151,24 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
     below: Callable[[Symbol], Sequence[Symbol]]
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of a term at a line of a scope."""
+        """Return the type of an expression (a term) at a line of a scope.
+
+        `index` is the position of the expression in the file's list of terms.
+        """
         ...
 
     def expanded(self, value: Type) -> Type:
-        """Replace the parameters in a type by the types known for them."""
+        """Replace each function parameter in a type by the parameter's own type.
+
+        The annotation, the default or the callers of the function give that type.
+        """
         ...
 
     def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
-        """Return the receivers that blocks imply at a line, innermost first."""
+        """Return the receivers that blocks imply at a line, innermost first.
+
+        In Kotlin, the receiver inside `x.apply { … }` is `x`.
+        """
         ...
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
@@ -161,7 +176,10 @@ class Inference(AsksNames, AsksClasses, AsksCalls, Protocol):
         ...
 
     def instances(self, value: Type) -> Iterator[Type]:
-        """Yield instances of the classes in a type."""
+        """Yield the type of an instance of each class in a type.
+
+        For the class `A`, this is the type of `A()`.
+        """
         ...
 
     def element(self, value: Type) -> Type:

@@ -119,7 +119,7 @@ class Names:
         return meaning
 
     def _plain(self, place: Place, key: int) -> Type | None:
-        """Return a place's type if its file alone determines it; record the input.
+        """Return the type of a name at a place, if its file alone determines it.
 
         None if other files matter too.
         """
@@ -208,7 +208,7 @@ class Names:
         return None if target is None else self._module_places(target, name)
 
     def slot(self, place: Place) -> Type:
-        """Return the value that a slot gives its name."""
+        """Return the type that one binding (a slot) gives its name."""
         entry, scope, slot = place
         if slot.kind == "parameter":
             return one((PARAM, entry.symbols[scope], slot.index))
@@ -219,7 +219,10 @@ class Names:
         return self.binding(entry, slot.index)
 
     def defined(self, symbol: Symbol) -> Type:
-        """Return the value of a definition's name: a class or decorated function."""
+        """Return the type of the name that a definition binds.
+
+        It is the class or the function, with the types that decorators add.
+        """
         if symbol.kind in CLASS_KINDS:
             return one((CLASS, symbol, False))
         if symbol.kind in FUNCTION_KINDS:
@@ -275,7 +278,7 @@ class Names:
         return as_rules(rules).submodule(self.inference, module, name) if rules is not None else EMPTY
 
     def binding(self, entry: FileEntry, position: int) -> Type:
-        """Return the value that an assignment, `for` or `with` gives its target."""
+        """Return the type that an assignment, `for` or `with` gives its target."""
         return self.ask(entry.memo, ("b", position), self._bound, entry, position)
 
     def _bound(self, entry: FileEntry, position: int) -> Type:
@@ -311,7 +314,7 @@ class Names:
 
 
 def _is_read(entry: FileEntry, position: int) -> bool:
-    """Whether a definition is a property whose receiver is implied."""
+    """Whether a bare name such as `size` reads a property of `this`."""
     return rules_of(entry).this_is_implied and "property" in entry.definitions[position].modifiers
 
 
@@ -325,7 +328,7 @@ def _sees_members(entry: FileEntry, scope: int) -> bool:
 
 
 def is_type_parameter(entry: FileEntry, scope: int, term: int) -> bool:
-    """Whether a type is a type parameter of a definition or of one around it."""
+    """Whether a type is a type parameter of a definition or an enclosing one."""
     found = entry.terms[term]
     if found[0] != NAME:
         return False
@@ -362,7 +365,7 @@ def innermost(entry: FileEntry, scope: int, name: str, positions: Sequence[int],
 
 
 def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
-    """Return the slots that can define a name at a line of their scope.
+    """Return the bindings (slots) of a name that can hold at a line.
 
     `slots` must be ordered by line.
     """
@@ -378,7 +381,7 @@ def reaching(slots: Sequence[Slot], line: int) -> Sequence[Slot]:
 
 
 def whole(entry: FileEntry, slots: Sequence[Slot]) -> Sequence[Slot]:
-    """Return the slots that are visible to other scopes.
+    """Return the bindings (slots) of a name that other scopes can see.
 
     If a name has overloads, only the implementation is returned.
     """

@@ -147,7 +147,7 @@ class PackageRules(Rules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
         A method written outside its class is found in its own scope, as `Class.method`.
         """
@@ -241,8 +241,8 @@ class PackageRules(Rules):
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
         """Return the bounds of a type parameter, as terms.
 
-        Type parameters of different definitions are not distinguished. If they differ, there are more bounds than `most_bounds`, and none
-        is returned.
+        In `T extends Base`, the bound is `Base`. Type parameters of different definitions are not distinguished. If they differ, there are
+        more bounds than `most_bounds`, and none is returned.
         """
         found: list[int] = []
         while scope >= 0:
@@ -374,7 +374,10 @@ def methods_of(entry: FileEntry, symbol: Symbol) -> Iterator[str]:
 
 
 def mapped(inference: Inference, function: Type) -> Type:
-    """Return the results of functions that map the elements of a container."""
+    """Return the joined result type of the functions in a type.
+
+    A container's method such as `map` calls them on its elements.
+    """
     found = EMPTY
     for atom in inference.expanded(function):
         if atom[0] == LAM:

@@ -142,7 +142,7 @@ class Project:
         return sorted(self._demanded.get(name, ()), key=_place)
 
     def embedding(self, name: str) -> list[Symbol]:
-        """Return the structural interfaces with a base of a bare name."""
+        """Return the structural interfaces that have a base with this bare name."""
         self.touch("embeds", name)
         return sorted(self._embedding.get(name, ()), key=_place)
 

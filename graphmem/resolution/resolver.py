@@ -269,7 +269,7 @@ class Resolver:
         return Dependencies(self._project.keys(first_key), self._project.solver.groups.members(first_group), inputs)
 
     def group_count(self) -> int:
-        """Return the number of groups in use."""
+        """Return the number of groups of inputs in use (see `solver.Groups`)."""
         return len(self._project.solver.groups)
 
     def remember(self, kept: Dependencies) -> None:
@@ -283,7 +283,9 @@ class Resolver:
         self._inputs = dict(kept.inputs)
 
     def divide(self, read: ReadFacts, processes: int) -> None:
-        """Continue in one of some forked processes, with its share of memory.
+        """Prepare this resolver for work in one of several forked processes.
+
+        Its facts in memory are limited to this process's share.
 
         Args:
             read: reads facts in this process.

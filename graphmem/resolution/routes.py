@@ -1,7 +1,7 @@
 """Paths of routes and of requests: which route answers a request.
 
-A route is written at its end of the path, and a prefix may be added elsewhere (blueprints, routers, `include`). So a route matches a
-request whose last segments it matches.
+The code of a route states only the end of its path. Blueprints, routers or `include` may add a prefix elsewhere. So a route matches a
+request if it matches the last segments of the request's path.
 """
 
 from __future__ import annotations
@@ -39,12 +39,15 @@ def segments(path: str) -> list[str]:
 
 
 def is_computed(segment: str) -> bool:
-    """Whether a segment stands for any value."""
+    """Whether a route's segment is a placeholder or pattern, such as `<id>`."""
     return not _COMPUTED.isdisjoint(segment)
 
 
 def key_of_route(path: str) -> str:
-    """Return the key under which a route is indexed."""
+    """Return the key under which a route is indexed.
+
+    It is "/" followed by the last segment that is not a placeholder.
+    """
     return ROUTE + next((part for part in reversed(segments(path)) if not is_computed(part)), "")
 
 
@@ -57,7 +60,8 @@ def keys_of_request(path: str) -> Iterator[str]:
 def match(route: str, path: str, module: str) -> Match | None:
     """Return how well a route matches a request; None if it does not.
 
-    `module` is the name of the file with the route. A route without segments of its own answers a request of that name.
+    The result is (matched literal segments, all matched segments). `module` is the name of the file with the route. A route without
+    segments of its own answers a request of that name.
     """
     wanted, asked = segments(route), segments(path)
     if not wanted:
@@ -78,5 +82,8 @@ def match(route: str, path: str, module: str) -> Match | None:
 
 
 def answers(method: str, name: str) -> bool:
-    """Whether a request by a method runs a member of a class of views."""
+    """Whether a request by an HTTP method runs a given method of a view class.
+
+    For `get`, these are `get`, `list`, `retrieve` and `dispatch`, among others.
+    """
     return name == method or name in _ALWAYS or name in _MEMBERS.get(method, ())

@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 class Through(NamedTuple):
-    """The effect of an external function on some of its arguments.
+    """A call that an external function makes to some of its arguments.
 
     The function calls the first of `names` that the argument's class has. Without names, it calls the argument itself.
     """
@@ -111,7 +111,7 @@ class CallRules:
         return EMPTY
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
-        """Return the type of the result of `new` on a function."""
+        """Return the type of `new f()` for a function `f`."""
         return EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
@@ -130,9 +130,9 @@ class CallRules:
         return EMPTY
 
     def result(self, inference: Inference, symbol: Symbol, value: Type) -> Type:
-        """Return a call's result type, from the type of the body or declaration.
+        """Return the type that a call of a function gives its caller.
 
-        Results of coroutines and the like are wrapped.
+        `value` is the type of the function's body or declaration. For a coroutine, the result wraps it.
         """
         return value
 
@@ -161,7 +161,8 @@ class CallRules:
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that the language also runs at a call or operation.
 
-        These are cases in which the function's name alone does not determine it. Each function is paired with the number of alternatives.
+        In C++, an example is the overloaded operator function of `a + b`. Each function is paired with the number of alternatives, of which
+        one runs.
         """
         return ()
 
@@ -203,11 +204,14 @@ class CallRules:
         return True
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the functions of a name that extend the type of a receiver."""
+        """Return the extension functions of a name that fit a receiver's type."""
         return ()
 
     def extended_by_parameter(self, definition: Definition) -> bool:
-        """Whether the first parameter of a function is the receiver of its calls."""
+        """Whether the first parameter of a function is the receiver of its calls.
+
+        In C#, an example is `static int Words(this string text)`.
+        """
         return False
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
@@ -221,7 +225,7 @@ class CallRules:
     def methods_of_self(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Sequence[Symbol] | None:
         """Return the methods of a receiver that is not of a project class.
 
-        None if the type of the receiver is unknown.
+        An example is `self` in a Rust `impl` for a built-in type. None if the type of the receiver is unknown.
         """
         return None
 
@@ -230,21 +234,24 @@ class CallRules:
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
-        """Return the points of an argument for a parameter.
+        """Score how well the type of an argument fits the type of a parameter.
 
-        None leaves them to what holds for most languages.
+        None means that the rules common to most languages decide.
         """
         return None
 
     def fit_argument(self, inference: Inference, argument: Term, given: Type, function: Symbol, annotation: int) -> int | None:
-        """Return the points of an argument as it is written.
+        """Score how well the source text of an argument fits a parameter.
 
-        None leaves the points to its type.
+        None means that only the argument's type decides.
         """
         return None
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return what a call that makes an object calls, by the callee's type."""
+        """Return the type that a call of a bare name calls.
+
+        `value` is the type of the name. In C++, a field that a constructor initialises is replaced by its class.
+        """
         return value
 
     def may_be(self, given: Instance | ExtInstance, classes: Collection[Symbol], outside: Collection[tuple[str, str]]) -> bool:

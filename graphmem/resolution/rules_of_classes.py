@@ -107,16 +107,19 @@ class ClassRules:
     """Whether reading an attribute looks like a call without arguments."""
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads; "" for none."""
+        """Return the name of the variable that an attribute reads; "" for none.
+
+        In Ruby, the attribute `size` reads the variable `@size`.
+        """
         return ""
 
     siblings_are_inferred: bool = False
     """Whether a member that a class lacks is guessed to come from the classes that use it, on the object itself only."""
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that give a mixin a member, where it is used.
+        """Return the classes that define a member which a mixin uses but lacks.
 
-        The mixin itself and its bases do not define the member.
+        Classes that inherit the mixin have the member. The mixin itself and its bases do not define it.
         """
         return ()
 
@@ -186,7 +189,7 @@ class ClassRules:
         return bool(entry.terms[term][0] == SUPER)
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Return the type of an item of an object, which is the site's callee."""
+        """Return the type of `object[i]` for an object of a project class."""
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY
 
     def class_value(self, inference: Inference, owner: Symbol, binding: Binding, value: Type) -> Type:

@@ -91,7 +91,7 @@ class NameRules:
         return found[2] if found[0] == CALL else children(found)
 
     def owner_in_type(self, inference: Inference, found: Term, value: Type) -> Type:
-        """Return the value before a dot in an annotation as an ordinary value."""
+        """Return the type of the part before the dot in an annotation `a.B`."""
         return value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
@@ -107,7 +107,7 @@ class NameRules:
         return False
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the own names and the imports that may define an exported name.
+        """Return a file's own names and its imports that may define an export.
 
         Of the imports, the first one with a target counts.
         """
@@ -144,7 +144,10 @@ class NameRules:
         return frozenset((module,))
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found."""
+        """Return the scope and the name under which look-ups find a definition.
+
+        Usually these are its enclosing scope and its own name.
+        """
         definition = entry.definitions[position]
         return definition.parent, definition.name
 
@@ -168,15 +171,21 @@ class NameRules:
         return value
 
     def builtin(self, name: str) -> Type:
-        """Return the type of a name that the project does not define."""
+        """Return the type of a built-in name such as `len`; empty if unknown."""
         return EMPTY
 
     def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name without a scope, if it depends on the file."""
+        """Return the type of a name that no scope of its file binds.
+
+        By default it is that of `builtin`. In some languages it depends on the file and the scope.
+        """
         return self.builtin(name)
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation; with `UNTYPED` if a part is open."""
+        """Return the type of an annotation.
+
+        If a part is left open, as by `Any`, the type contains `UNTYPED`.
+        """
         return EMPTY
 
     def implied_class(self, inference: Inference, entry: FileEntry, scope: int) -> Symbol | None:
@@ -198,7 +207,10 @@ class NameRules:
         return True
 
     def sees_methods(self, entry: FileEntry) -> bool:
-        """Return whether a name may be a method of a class that is not named."""
+        """Return whether a bare name in a file may be a method of some class.
+
+        An example is a template, which sees the methods of helpers.
+        """
         return False
 
     def is_common_name(self, name: str) -> bool:

@@ -165,7 +165,10 @@ class ScopedRules(PackageRules):
     # modules and imports
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the group whose files share names, then names for imports."""
+        """Return the names under which other files can find a file.
+
+        The first one is the group or package whose files share names. Names for imports follow.
+        """
         packages = dict.fromkeys(found.module.replace(self.separator, ".") for found in facts.imports if found.kind == "package")
         names = list(packages)
         if self._shares == "project":
@@ -252,7 +255,7 @@ class ScopedRules(PackageRules):
     def _qualified(self, inference: Inference, entry: FileEntry, name: str) -> Type:
         """Return the value of the first part of a qualified name.
 
-        A part that begins with the separator is at the root. One that ends with it is a namespace or an imported name.
+        With the separator `::`, a name `::a` begins at the root. A name `a::` is a namespace or an imported name.
         """
         plain = name.strip(self.separator)
         if name.startswith(self.separator):
@@ -307,7 +310,7 @@ class ScopedRules(PackageRules):
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
         A constructor with the name of its class is found under `CONSTRUCTOR`.
         """
@@ -338,7 +341,7 @@ class ScopedRules(PackageRules):
         return found
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base, which a class may also define itself."""
+        """Return the type of a base, which may be defined inside the class itself."""
         first = entry.terms[term]
         while first[0] in (ATTR, INDEX):
             first = entry.terms[first[1]]
@@ -346,7 +349,10 @@ class ScopedRules(PackageRules):
         return self.objects(inference, entry, symbol.index, term) if inside else super().base(inference, entry, symbol, term)
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
-        """Return the module inside a mixin whose methods its classes get."""
+        """Return the inner module whose methods a mixin adds to its classes.
+
+        In Ruby this is the module `ClassMethods` inside the mixin.
+        """
         found = list(super().more_bases(inference, symbol))
         if self._class_side:
             entry = inference.project.entry(symbol)
@@ -355,9 +361,9 @@ class ScopedRules(PackageRules):
         return found
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes and mixins from which a mixin gets a member.
+        """Return the classes and mixins that define a member which a mixin lacks.
 
-        Classes of tests count only if other classes do not exist.
+        Classes that inherit the mixin have the member. Classes of tests count only if other classes do not exist.
         """
         if not self._mixins:
             return ()
@@ -371,7 +377,10 @@ class ScopedRules(PackageRules):
         return found if len(found) <= MAX_SIBLINGS else ()
 
     def field_name(self, name: str) -> str:
-        """Return the name of the variable that an attribute reads; "" for none."""
+        """Return the name of the variable that an attribute reads; "" for none.
+
+        In Ruby, the attribute `size` reads the variable `@size`.
+        """
         return f"{self._fields}{name}" if self._fields and not name.startswith(self._fields) else ""
 
     def sees_methods(self, entry: FileEntry) -> bool:
@@ -419,9 +428,10 @@ class ScopedRules(PackageRules):
         return inference.expanded(found)
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:
-        """Return whether two methods have the same number of parameters.
+        """Return whether a method overrides one of the same name in a base class.
 
-        If a class has methods apart from those of its objects, both are of one side.
+        In languages with overloads, both must have the same number of parameters. If a language separates methods of classes from those of
+        objects, both must be of one kind.
         """
         first, second = (inference.project.definition(symbol) for symbol in (base, method))
         if self.sides_are_apart and ("static" in first.modifiers) != ("static" in second.modifiers):
@@ -436,7 +446,10 @@ class ScopedRules(PackageRules):
         return super().this(inference, entry, scope)
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
-        """Whether a scope is in a method of the class, or in its body."""
+        """Whether the receiver in a scope is the class itself, not an object.
+
+        This holds in a method of the class, and in the class body outside methods.
+        """
         if not self.sides_are_apart:
             return False
         method = entry.enclosing(scope, ("method",))
@@ -445,7 +458,7 @@ class ScopedRules(PackageRules):
     # extensions
 
     def extensions(self, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> Sequence[Symbol]:
-        """Return the functions of a name that extend the type of a receiver."""
+        """Return the extension functions of a name that fit a receiver's type."""
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
@@ -464,11 +477,11 @@ class ScopedRules(PackageRules):
         return self._extends == "parameter" and "extension" in definition.modifiers
 
     def converted_to(self, name: str) -> Sequence[str]:
-        """Return the types to which values of a final type are converted."""
+        """Return the types to which the language converts a final type implicitly."""
         return self._conversions.get(name, ())
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of the generic types that are containers of a kind."""
+        """Return the names of the types that are containers of a kind (`list`)."""
         return tuple(name for name, (other, _) in self._containers.items() if other == kind)
 
     def is_common_name(self, name: str) -> bool:
@@ -500,7 +513,10 @@ class ScopedRules(PackageRules):
         return super().generic(inference, entry, scope, base, key)
 
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
-        """Return the classes whose names an external call receives."""
+        """Return the classes that are passed to an external call by a constant.
+
+        In PHP, the constant is `Name::class`.
+        """
         terms, found = call.entry.terms, set[Symbol]()
         for argument in call.args if self._class_constant else ():
             term = terms[argument]

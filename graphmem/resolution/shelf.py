@@ -1,6 +1,6 @@
-"""Bound the facts in memory: files that were not used recently rest.
+"""Limit the memory for facts: release those of files not used recently.
 
-A large project has more facts than memory. Between two files that are resolved, the facts read longest ago are released. Their next use
+A large project has more facts than memory. Between two files that are resolved, the facts used longest ago are released. Their next use
 reads them again (`FileEntry.rest`). Answers of inference, symbols and indexes by name stay, so most files are read again only to be
 resolved.
 """
@@ -28,7 +28,7 @@ ReadFacts = Callable[[str, str, str], FileFacts]
 class Shelf:
     """Files whose facts are in memory, those used longest ago first.
 
-    A file about which inference found new answers was used, because they are in its memo.
+    A file counts as used if inference has cached new answers in its memo.
 
     Args:
         read: reads facts that were released; None keeps all facts in memory.
@@ -46,7 +46,7 @@ class Shelf:
         self._bytes = 0
 
     def put(self, entry: FileEntry) -> None:
-        """Take in a file whose facts were just read, or that is used next."""
+        """Add a file as the newest: its facts were just read, or are used next."""
         if self._read is None:
             return
         self.drop(entry)
@@ -59,9 +59,9 @@ class Shelf:
         self._bytes -= size
 
     def trim(self) -> None:
-        """Release the facts used longest ago, down to the budget.
+        """Release the facts used longest ago until the rest fit the budget.
 
-        No question may be open, and no caller may hold parts of facts.
+        Inference must not be answering a question, and the caller must not hold parts of facts.
         """
         while self._bytes > self._budget and len(self._awake) > 1:
             oldest, (size, answers) = next(iter(self._awake.items()))
@@ -72,9 +72,9 @@ class Shelf:
                 self._take(oldest, size)
 
     def divide(self, read: ReadFacts, processes: int) -> None:
-        """Continue in one of some forked processes, with its share of the budget.
+        """Prepare the shelf for one of several forked processes.
 
-        Facts that were in memory before the fork are shared, and count when they are used.
+        Its budget becomes a share of the whole. Facts that were in memory before the fork are shared, and count when they are used.
         """
         self._read = read
         self._budget //= processes

@@ -1,13 +1,13 @@
 """Memoised recursive questions, with fixpoints and recorded dependencies.
 
-Inference is built on this module. A question is a key in the memo of one file. A question that is asked while it is being answered gets the
-best answer so far, which is empty at first. When the outermost question of such a cycle is done, the cycle is repeated until no
-answer changes. Answers only grow, so the result is the least fixpoint and does not depend on the order of questions. An incremental
-index thus equals a new one.
+Inference is built on this module. A question asks for one result, such as the type of a name. It is a key in the memo (the cache) of one
+file. If a question is asked while it is being answered, it gets the best answer so far. That answer is empty at first. When the outermost
+question of such a cycle is done, the cycle is repeated until no answer changes. Answers only grow, so the result is the least fixpoint and
+does not depend on the order of questions. An incremental index thus equals a new one.
 
-Every answer has one integer for its inputs: an input (see `project.Project.key`), or a group of inputs and other groups. A group
-has a negative number, lower than those of the groups inside. So one pass finds all groups that depend on something (`dependents`),
-and an answer stores its own reads only, not those of its parts.
+Every answer has one integer for its inputs: an input (see `project.Project.key`), or a group of inputs and other groups. A group has a
+negative number, lower than those of the groups inside. So one pass finds all groups that depend on something (`dependents`), and an answer
+stores its own reads only, not those of its parts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ class Groups:
         return len(self._numbers)
 
     def number(self, reads: set[int]) -> int:
-        """Return the number of a set: of its only member, or of its group."""
+        """Return the number of a set of inputs and groups.
+
+        For a set with one member, it is the member's number. Otherwise it is the number of the set's group, which is created if necessary.
+        """
         reads.discard(NOTHING)
         if len(reads) == 1:
             return next(iter(reads))
@@ -66,7 +69,10 @@ class Groups:
         return found
 
     def members(self, first: int = 0) -> list[Members | None]:
-        """Return the members of the groups from a position on; None: unused."""
+        """Return the members of each group from a position on.
+
+        None stands for an unused group.
+        """
         return self._members[first:]
 
     def restore(self, members: Iterable[Members | None]) -> None:
@@ -80,7 +86,7 @@ class Groups:
         self._containing.spread(self._members, _number, stale)
 
     def inputs(self, numbers: Iterable[int]) -> frozenset[int]:
-        """Return all inputs that some numbers represent."""
+        """Return all inputs in the given inputs and groups, at any depth."""
         members = self._members
         seen = set(numbers)
         pending = [number for number in seen if number < NOTHING]
@@ -193,11 +199,14 @@ class Solver:
         return waiting
 
     def forget_interned(self) -> None:
-        """Release the shared sets, after memos were dropped."""
+        """Release the table of shared answers, after memos were dropped."""
         self._interned = {TOP: TOP}
 
     def _ask_first(self, memo: Memo, key: Any, compute: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        """Answer an outermost question, and first those too deep below it."""
+        """Answer an outermost question.
+
+        Questions nested too deep below it are answered first, each on its own.
+        """
         outside = self.reads
         attempts = [(memo, key, compute, arguments)]
         lost: set[int] = set()  # read by abandoned questions, for the inputs of an error

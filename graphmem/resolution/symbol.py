@@ -1,4 +1,4 @@
-"""Symbols: definitions in the form in which other files refer to them."""
+"""Symbols: the definitions of a file as other files refer to them."""
 
 from __future__ import annotations
 

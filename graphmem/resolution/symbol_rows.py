@@ -40,7 +40,7 @@ def symbol_rows(entry: FileEntry) -> list[SymbolRow]:
 
 
 def plain_rows(entry: FileEntry) -> list[SymbolRow]:
-    """Return the rows of `symbol_rows` without rules of the language's table."""
+    """Return the rows of `symbol_rows` without applying rules of the language."""
     pairs = zip(entry.symbols, entry.facts.definitions, strict=True)
     return [_row(entry, symbol, definition, definition.modifiers, "") for symbol, definition in pairs]
 

@@ -1,8 +1,8 @@
 """Types of expressions for resolution: small, bounded sets of atoms.
 
-A `Type` is a frozenset of atoms. An atom is a tuple whose first item is its tag. The empty set means "nothing is known"; `TOP`
-means "too many things". Joining is monotone and the height is bounded (at most `MAX_ATOMS` atoms, containers nested at most
-`MAX_DEPTH` deep). Fixpoints therefore exist and are unique, and the iteration ends.
+A `Type` is a frozenset of atoms. An atom is one possible value, such as an instance of a class. It is a tuple whose first item is its tag.
+The empty set means "nothing is known"; `TOP` means "too many alternatives". Joining is monotone and the height is bounded (at most
+`MAX_ATOMS` atoms, containers nested at most `MAX_DEPTH` deep). Fixpoints therefore exist and are unique, and the iteration ends.
 """
 
 from __future__ import annotations
@@ -404,9 +404,9 @@ def class_of(instance: Instance) -> Class:
 
 
 def handed_back(atom: Atom) -> Symbol | None:
-    """Return the project class that was passed to the library for a result.
+    """Return the project class that an external call received.
 
-    The result may be an object of that class. None for other atoms.
+    The result of the call may be an object of that class. None for other atoms.
     """
     if atom[0] != EXTI:
         return None

@@ -1,6 +1,6 @@
 """How well arguments and operands fit parameters in C and C++.
 
-A literal and a variable tell whether they are pointers, which their types do not.
+Inferred types do not distinguish a pointer from an object. The source text of a literal or a variable does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _EMPTY_POINTER: Final = 350
 
 
 def written(terms: Sequence[Term], index: int) -> str:
-    """Return the last name of a type as written; "" where it has none."""
+    """Return the last part of a type's name: `string` of `std::string`.
+
+    Type arguments are left out. The result is "" if the type has no name.
+    """
     found = terms[index] if index >= 0 else None
     while found is not None and found[0] == INDEX:
         found = terms[found[1]]
@@ -41,9 +44,9 @@ def written(terms: Sequence[Term], index: int) -> str:
 
 
 class Declared(NamedTuple):
-    """What the type of a parameter says.
+    """The declared type of a parameter.
 
-    `const char *name` is a pointer to `char`.
+    For `const char *name`, `is_pointer` is True and `name` is `char`.
     """
 
     is_pointer: bool
@@ -55,7 +58,7 @@ class Declared(NamedTuple):
 
 
 def declared_of(inference: Inference, function: Symbol, annotation: int) -> Declared:
-    """Return what the type of a function's parameter says."""
+    """Return the declared type of a function's parameter."""
     memo = inference.project.entry(function).memo
     found: Declared = inference.project.solver.ask(
         memo, ("declared", function.index, annotation), _declared, inference, function, annotation
@@ -74,9 +77,9 @@ def _declared(inference: Inference, function: Symbol, annotation: int) -> Declar
 
 
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
-    """Return the points of an argument for a parameter.
+    """Score how well an argument fits a parameter, by its source text.
 
-    None leaves the points to the types. `given` is the type of the argument.
+    `given` is the type of the argument. None means that only the types decide.
     """
     is_pointer, name, is_open, _ = declared
     if is_open:

@@ -90,7 +90,7 @@ class CFamilyRules(ScopedRules):
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
         """Return the key that all overloads of a method share.
 
-        It is the method's path, because its declarations may be in several files.
+        The key is the qualified name without a file, because declarations may be in several files.
         """
         return ("", 0, symbol.qualname) if symbol.kind == "method" else super().overload_group(entry, symbol)
 
@@ -99,11 +99,10 @@ class CFamilyRules(ScopedRules):
         return _shape(inference, base) == _shape(inference, method)
 
     def may_run(self, entry: FileEntry, other: FileEntry) -> bool:
-        """Return whether one program can contain two files.
+        """Return whether a call in one file can run an override in another.
 
-        Code for Windows only and code of another program cannot.
-
-        A source file with a function `main` is a program of its own.
+        False if the other file is for Windows only and this one is not. False too if the other file has a function `main`, because it
+        belongs to a program of its own.
         """
         if entry is other:
             return True
@@ -112,7 +111,7 @@ class CFamilyRules(ScopedRules):
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
         """Return the functions that an overloaded operator may call.
 
-        These are members of the left operand's class, and functions that take both operands.
+        These are members of the left operand's class, and functions that take both operands. Each is paired with the number of functions.
         """
         found = entry.terms[reference.term]
         if reference.kind != "implicit" or found[0] != OPERATOR:
@@ -146,9 +145,10 @@ class CFamilyRules(ScopedRules):
         return fit(argument, given, declared_of(inference, function, annotation))
 
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
-        """Return the class of which `member(…)` in a constructor makes a value.
+        """Return the class whose constructor `member(…)` calls.
 
-        A member that is a pointer, or of a class around another, makes none.
+        `member` is a field that a constructor initialises. The result is empty if the field is a pointer, or of a class that wraps the
+        object. Other calls keep the type of their callee.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -162,9 +162,9 @@ class CFamilyRules(ScopedRules):
         return frozenset((CLASS, one_class, False) for one_class in classes if one_class.name in names)
 
     def operators(self, inference: Inference, owner: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the members of a class that are an operator, and functions.
+        """Return all overloads of an operator for objects of a class.
 
-        The functions have a parameter of the class or of one of its bases.
+        They are members of the class, and functions with a parameter of the class or of one of its bases.
         """
         memo = inference.project.entry(owner).memo
         found: tuple[Symbol, ...] = inference.project.solver.ask(
@@ -196,7 +196,10 @@ class CFamilyRules(ScopedRules):
         return inference.expanded(join_all(inference.returned(function) for function in self.operators(inference, receiver[1], name)))
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Return the type of `object[i]`; for a pointer, an object of the class."""
+        """Return the type of `object[i]`: usually the result of `operator[]`.
+
+        For a pointer, it is an object of the class.
+        """
         owner = inference.owner(receiver[1], "operator[]")
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
             return frozenset((receiver,))
@@ -214,10 +217,10 @@ class CFamilyRules(ScopedRules):
     # members
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
-        For a method or class outside its class, the name contains only the last part of the written prefix, such as `Class` of
-        `a::b::Class::method`. The other parts may be namespaces.
+        For a method or class written outside its class, the name contains only the last part of the prefix. Of `a::b::Class::method` this
+        is `Class`. The other parts may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]
@@ -253,9 +256,9 @@ class CFamilyRules(ScopedRules):
         return found
 
     def _is_of(self, inference: Inference, owner: Symbol, written: Sequence[str]) -> bool:
-        """Return whether a written path names a class.
+        """Return whether a prefix such as `a::Class` names a given class.
 
-        The path may begin with namespaces.
+        The prefix may begin with namespaces.
         """
         path = owner.qualname.split(".")
         if list(written[-len(path) :]) != path:

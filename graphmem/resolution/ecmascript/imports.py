@@ -100,10 +100,10 @@ class EcmascriptNames(Rules):
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return the own names and the imports that may define an exported name.
+        """Return a file's own names and its imports that may define an export.
 
-        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not
-        export a default.
+        The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not export a
+        default.
         """
         inference.project.touch("top", entry.path, "*")
         inference.project.touch("top", entry.path, name)

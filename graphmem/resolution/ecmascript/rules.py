@@ -61,10 +61,10 @@ class EcmascriptRules(EcmascriptTypes):
     # scopes and receivers
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
-        Functions of an object literal and titles of tests are not names of the enclosing scope. The literal refers to its functions
-        by position.
+        Functions of an object literal and titles of tests are not names of the enclosing scope. The literal refers to its functions by
+        position.
         """
         definition = entry.definitions[position]
         parent = entry.definitions[definition.parent]
@@ -218,9 +218,9 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Map (scope, name) of variables that get members later to definitions.
+        """Map (scope, variable) to the definition of a variable that gets members.
 
-        The result covers a whole file and is cached in its entry.
+        For example, `app.use = function …` adds a member to `app`. The result covers a whole file and is cached in its entry.
         """
         kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
         if kept is None:

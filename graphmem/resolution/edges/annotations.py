@@ -18,10 +18,10 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 
 
 class NamedSites(ReadSites):
-    """A file being resolved: its annotations and re-exports."""
+    """The part of resolving a file that handles annotations and re-exports."""
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
-        """Add edges to the types that an annotation means and names.
+        """Add edges to the types of an annotation and to the aliases in it.
 
         Args:
             src: the symbol that has the annotation.
@@ -53,7 +53,7 @@ class NamedSites(ReadSites):
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
-        """Add edges from an alias to its meaning."""
+        """Add edges from a type alias to the types for which it stands."""
         definition = self.entry.definitions[symbol.index]
         for slot in self.entry.names(definition.parent).get(definition.name, ()):
             if slot.kind == "binding":

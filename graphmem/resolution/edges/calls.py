@@ -85,7 +85,7 @@ class CallSites:
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
 
     def caller(self, reference: Reference) -> Symbol:
-        """The symbol that contains a site."""
+        """Return the symbol whose code contains a call site."""
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
@@ -220,7 +220,10 @@ class CallSites:
         )
 
     def receiver_rule(self, reference: Reference, receiver: int) -> str:
-        """Return `Targets.receiver_rule`, cached if the line does not matter."""
+        """Return the rule that explains how a call's receiver got its type.
+
+        The result of `Targets.receiver_rule` is cached if it is the same on every line.
+        """
         key = (reference.scope, receiver)
         if key not in self.steady:
             return self.targets.receiver_rule(reference, receiver)
@@ -345,11 +348,11 @@ class CallSites:
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
-        """Add the edges of a function that reads an attribute by its name."""
+        """Add edges for a call such as `getattr(receiver, "name")`."""
         raise NotImplementedError
 
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
-        """Add a call of the first of several methods that the term's class has.
+        """Add the call of the first of several methods that a value's class has.
 
         For a method that creates an iterator, the iterator's method for the next element is added too.
         """
@@ -404,9 +407,9 @@ def shared_among(value: Type) -> float:
 
 
 def settled(inference: Inference, value: Type) -> Type:
-    """Mark classes as exact if the type names an exact subclass of them.
+    """Mark a class as exact if the type also contains an exact subclass.
 
-    If the type contains an exact class and its base class, an object of the base class is not of any other subclass.
+    An exact class stands for its own objects only. Next to an exact subclass, objects of the base class are not of other subclasses.
     """
     if len(value) < 2:
         return value

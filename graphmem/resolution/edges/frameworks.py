@@ -125,9 +125,9 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Add functions that configuration files name through a re-export.
+        """Add edges to functions that configuration files name.
 
-        The functions are commands or plug-ins.
+        The functions are commands or plug-ins. The configuration names them by this file, which re-exports them.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():

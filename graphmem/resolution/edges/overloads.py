@@ -32,9 +32,9 @@ class Overloads:
         self.terms = entry.terms
 
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
-        """Return those of several targets that accept the arguments of a call.
+        """Return the targets whose parameters fit the arguments of a call.
 
-        The targets are functions of one name and class. If none of them fits, functions of the name in base classes are tried.
+        The targets are functions of one name. If none of a class fits, functions of the name in base classes are tried.
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
@@ -52,7 +52,10 @@ class Overloads:
         return found
 
     def _chosen(self, reference: Reference, group: Sequence[Target]) -> list[Target]:
-        """Return the functions of a class or its bases that a call means."""
+        """Return the overloads of one class that fit a call best.
+
+        Overloads in base classes count if the language inherits overloads, or if none of the class fits.
+        """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return list(group)
         scored = self._scored(reference, group)
@@ -67,7 +70,10 @@ class Overloads:
         return _shared(best)
 
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
-        """Whether a function is not a method of a class with bases."""
+        """Whether a function cannot have overloads in base classes.
+
+        This holds unless it is a method of a class with bases in the project.
+        """
         if symbol is None:
             return True
         entry = self.project.entry(symbol)
@@ -75,7 +81,10 @@ class Overloads:
         return owner.kind not in CLASS_KINDS or not any(isinstance(base, Symbol) for base in self.inference.mro(owner)[1:])
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
-        """Return those of one class's functions that override what a call means."""
+        """Return the overrides in one class that a call may run.
+
+        They override a chosen function. In languages that do not inherit overloads, they are those that fit the arguments best.
+        """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
         if chosen and rules.overloads_are_inherited:
@@ -143,7 +152,7 @@ class Overloads:
         return 2 * total + (not collects) * (COLLECTED if rules.collects_last else 1)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
-        """Whether a parameter has a type without null."""
+        """Whether a parameter's type, such as `int`, does not accept null."""
         declared = self.inference.declared(entry, entry.definitions[symbol.index].parent, annotation)
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
@@ -179,7 +188,7 @@ class Overloads:
             yield from ((argument, parameter, False) for parameter in parameters if parameter.name == name)
 
     def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
-        """Return the points of one argument; 0 where a type is unknown."""
+        """Score how well an argument's type fits a parameter; 0 if one is unknown."""
         scope = entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)
         if not given or not declared:
@@ -257,7 +266,7 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 
 
 def _shared(targets: list[Target]) -> list[Target]:
-    """Divide the confidence among functions of which a call means one."""
+    """Divide the confidence equally among functions of which one runs."""
     count = len(targets)
     if count < 2:
         return targets

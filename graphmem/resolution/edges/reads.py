@@ -140,13 +140,16 @@ class ReadSites(VariableSites):
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_read_of_itself(self, reference: Reference) -> bool:
-        """Whether a site uses an attribute of the object whose method it is in."""
+        """Whether a site uses an attribute of the receiver, such as `self.name`.
+
+        False in languages in which a mixin gets no members from other classes.
+        """
         term = self.terms[reference.term]
         rules = rules_of(self.entry)
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
-        """Add calls of the descriptor that a class attribute holds.
+        """Add calls of the descriptor in the class attribute of a given name.
 
         The descriptor runs when the attribute is read or written through an object.
         """
@@ -160,7 +163,10 @@ class ReadSites(VariableSites):
                 return
 
     def use_descriptors(self, reference: Reference, value: Type) -> None:
-        """Add calls of the method of a descriptor that runs when it is used."""
+        """Add calls of the descriptor method that a read or a write runs.
+
+        For a read in Python, the method is `__get__`.
+        """
         method = rules_of(self.entry).descriptor_methods.get(reference.kind)
         for atom in ordered(self.inference.expanded(value)) if method else ():
             if atom[0] == INST and method:

@@ -56,7 +56,10 @@ class Requests:
         return self._shared(self._routes(path, method, reference.scope)) if "/" in path else []
 
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
-        """Return targets of a request, of which one answers."""
+        """Return the handlers as targets that share the confidence of one request.
+
+        Empty if there are too many.
+        """
         if len(found) > AMBIGUOUS_LIMIT:
             return []
         return [Target(symbol, None, "request", round(RULES["request"].confidence / len(found), 3)) for symbol in found]
@@ -76,9 +79,9 @@ class Requests:
         return any(fnmatchcase(part.partition("(")[0], pattern) for name in outside for part in name.split(".") for pattern in row.on)
 
     def _named_routes(self, text: str, method: str) -> list[Symbol]:
-        """Return the handlers of routes of a name.
+        """Return the handlers of the routes that have a given name.
 
-        A function that is decorated with a route has its own name.
+        If no route has the name, functions of this name with a route decorator are returned.
         """
         name = text.replace(":", ".").rpartition(".")[2]
         found = [symbol for site, _ in self._route_sites(f"{ROUTE}:{name}", -1) for symbol in self._handlers(site, method)] if name else []
@@ -106,9 +109,9 @@ class Requests:
         return []
 
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
-        """Yield the places that register handlers under a key, with their path.
+        """Yield the call sites that register handlers under a key, with the path.
 
-        A place in tests counts in the functions around it only.
+        A registration in a test file counts only for requests in its own scope or inside it.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -125,14 +128,14 @@ class Requests:
             scope = self.entry.definitions[scope].parent
 
     def _takes(self, site: CallSite, method: str) -> bool:
-        """Whether a place accepts a method of requests, as `@app.get` does."""
+        """Whether a registration such as `@app.get` accepts an HTTP method."""
         terms = self.project.files[site.path].terms
         call = terms[site.term]
         written = last_name(terms[call[1]]) if call[0] == CALL and site.decorated >= 0 else ""
         return written not in routes.VERBS or written == method
 
     def _handlers(self, site: CallSite, method: str) -> Iterator[Symbol]:
-        """Yield the functions that a place registers for a method of requests."""
+        """Yield the functions that a registration runs for an HTTP method."""
         entry = self.project.files[site.path]
         if site.decorated >= 0:
             yield entry.symbols[site.decorated]
@@ -152,7 +155,7 @@ class Requests:
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
-    """Yield the functions of a value that a call hands over."""
+    """Yield the functions in a value that a call passes to a framework."""
     for atom in ordered(value):
         if atom[0] == FUNC:
             yield atom[1]

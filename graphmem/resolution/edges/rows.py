@@ -43,7 +43,7 @@ class Evidence:
         self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add a use at a line to an edge.
+        """Add an edge between two symbols, or another line of a known edge.
 
         If several rules find the edge, the most confident rule is kept, with its first line. Confidence 0 means the default of the rule.
         """

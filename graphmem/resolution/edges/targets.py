@@ -173,7 +173,7 @@ class Targets:
             yield from self.of_value(value, how, caller, name)
 
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
-        """Return the classes that give a mixin a member, where it is used.
+        """Return the classes that define a member which a mixin uses but lacks.
 
         Empty if the mixin or its bases define the member.
         """
@@ -189,7 +189,7 @@ class Targets:
         return bool(standard and dotted) and package != rules_of(self.entry).builtin_package and package.partition(".")[0] not in standard
 
     def extension(self, symbol: Symbol, rule: str) -> Target:
-        """Return the target of a call of an extension on an object."""
+        """Return the target for a call of an extension function on an object."""
         entry = self.project.entry(symbol)
         return Target(symbol, None, rule, is_extension=rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))
 
@@ -232,7 +232,7 @@ class Targets:
         return rules.may_run(self.entry, entry)
 
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
-        """Whether no object of a class runs a method of the class.
+        """Whether no object of a class runs a given method.
 
         Objects of subclasses that inherit the method count as well. The method may itself be inherited.
         """
@@ -244,9 +244,9 @@ class Targets:
         return "abstract" in self.project.definition(symbol).modifiers
 
     def stands_in(self, scope: int, function: Symbol) -> bool:
-        """Whether a site is inside the replacement that a decorator returns.
+        """Whether a call site is inside the wrapper that a decorator returns.
 
-        The replacement of the function is a wrapper function, or a callable object.
+        The wrapper replaces the decorated function. It is a function, or a callable object.
         """
         if function.kind not in FUNCTION_KINDS or not self.project.definition(function).decorators:
             return False
@@ -317,7 +317,7 @@ class Targets:
         return bool(frozenset.intersection(*map(self.inference.project_classes, owners)).intersection(owners))
 
     def rule_of(self, places: Sequence[Place]) -> str:
-        """Return the rule that found the places of a name."""
+        """Return the rule that explains how a name was found at its places."""
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
             return "scope" if all(place.entry is self.entry for place in places) else "import"

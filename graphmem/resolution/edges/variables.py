@@ -49,7 +49,7 @@ class VariableSites(CallSites):
                     self.use_member_variable(reference, atom, name)
 
     def receive(self, reference: Reference, receiver: int) -> None:
-        """Add a use of the variable or class through which a member is reached."""
+        """Add a use of `a` for an access `a.b`; `a` is a variable or a class."""
         term = self.terms[receiver]
         if term[0] != NAME:
             return
@@ -116,7 +116,10 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Yield the outer variable that an undeclared assignment may refer to."""
+        """Yield the outer variable that an assignment `x = f()` may assign.
+
+        The assignment does not declare a variable of its own.
+        """
         entry, rules = self.entry, rules_of(self.entry)
         if not _is_only_assigned(entry, scope, name):
             return

@@ -49,7 +49,7 @@ _UNKNOWN: Final = 40
 
 
 def fit(inference: Inference, given: Type, declared: Type) -> int:
-    """Return the points of an argument; -1 if it does not fit the parameter."""
+    """Score how well an argument fits a parameter; -1 if it does not."""
     points = 0
     for atom in given:
         best = max((_fit(inference, atom, one) for one in declared), default=0)
@@ -117,7 +117,10 @@ def _of_primitive(name: str, wanted: str) -> int:
 
 
 def _widened(name: str, wanted: str) -> int:
-    """Return the steps by which a primitive is widened; -1 for never."""
+    """Return the number of steps that widen a primitive.
+
+    It is negative if the primitive cannot be widened to the wanted one.
+    """
     if name == wanted:
         return 0
     first = "short" if name == "char" else name
@@ -157,7 +160,10 @@ def _of_container(inference: Inference, given: Box, declared: Instance | ExtInst
 
 
 def _of_array(inference: Inference, given: Box, declared: Box) -> int:
-    """Return the points of an array, whose elements are not converted."""
+    """Score how well an array fits an array parameter.
+
+    The elements are not converted.
+    """
     element, wanted = (join_all(box[2][:1]) for box in (given, declared))
     of_values, wants_values = (any(_name(atom) in PRIMITIVES for atom in value) for value in (element, wanted))
     if of_values or wants_values:
@@ -167,7 +173,7 @@ def _of_array(inference: Inference, given: Box, declared: Box) -> int:
 
 
 def _of_function(declared: Instance | ExtInstance | Box) -> int:
-    """Return the points of a lambda, which fits interfaces only."""
+    """Score how well a lambda fits a parameter; it fits interfaces only."""
     if declared[0] == INST:
         return _UNKNOWN if declared[1].kind == "interface" else IMPOSSIBLE
     if declared[0] == BOX:

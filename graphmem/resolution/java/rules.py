@@ -150,7 +150,7 @@ class JavaRules(PackageRules):
     # classes
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
         A constructor is declared with the name of its class. Look-ups find it under the name `CONSTRUCTOR` instead.
         """
@@ -192,7 +192,7 @@ class JavaRules(PackageRules):
         return True
 
     def fit(self, inference: Inference, given: Type, declared: Type) -> int | None:
-        """Return the points of an argument; numbers may be widened and boxed."""
+        """Score how well an argument fits; numbers may be widened and boxed."""
         return fit(inference, given, declared)
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:

@@ -98,10 +98,10 @@ class PythonRules(PythonTypes):
         return bool(found[0] == CALL and entry.terms[found[1]] == (NAME, "super"))
 
     def sibling_owners(self, inference: Inference, symbol: Symbol, name: str) -> Sequence[Symbol]:
-        """Return the classes that give a mixin a member, where it is used.
+        """Return the classes that define a member which a mixin uses but lacks.
 
-        Empty if a library's base class may define the member, or if too many classes use the mixin. Classes of tests count for mixins of
-        tests only.
+        Classes that inherit the mixin have the member. Empty if a library's base class may define the member, or if too many classes use
+        the mixin. Classes of tests count for mixins of tests only.
         """
         if name.startswith("__") or any(not isinstance(base, Symbol) and base[1] not in _PASSIVE for base in inference.mro(symbol)):
             return ()

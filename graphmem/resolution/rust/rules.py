@@ -106,7 +106,7 @@ class RustRules(RustModules):
     # types
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
-        """Return the scope and the name under which a definition is found.
+        """Return the scope and the name under which look-ups find a definition.
 
         An associated type of an `impl` block has a separate name. The enclosing scope does not bind the type's own name.
         """
@@ -191,7 +191,7 @@ class RustRules(RustModules):
         return [wanted for trait in sorted(traits, key=repr) for wanted in inference.functions(trait, method.name)]
 
     def bounds(self, entry: FileEntry, scope: int, name: str) -> Sequence[int]:
-        """Return the bounds of a type parameter.
+        """Return the bounds of a type parameter, such as `Trait` in `T: Trait`.
 
         A defined or imported type in `where Type: Trait` is not a type parameter.
         """

@@ -145,12 +145,15 @@ class _Site:
         return self.inference.expanded(found)
 
     def on(self, term: int, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the first of several methods, for each possible type of a term."""
+        """Yield the implementations that an operand's types have of a method.
+
+        For each possible type, the first of several methods that the type has counts.
+        """
         for atom in ordered(self.value(term)) if methods else ():
             yield from self.of(atom, methods, given)
 
     def of(self, atom: Atom, methods: Sequence[str], given: Type) -> Iterator[list[Symbol]]:
-        """Yield the implementations of the first of several methods of an object.
+        """Yield one object's implementations of the first method that it has.
 
         Only implementations of the method's trait that accept the argument are returned.
         """
