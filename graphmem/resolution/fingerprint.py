@@ -83,7 +83,7 @@ def labels(term: Term) -> Row:
 class Fingerprints:
     """Hashes of the parts of one file that other files can see.
 
-    The keys are those of `Project.key`. Without a file there are no hashes.
+    The keys are those of `Project.key`. Without a file, the hashes are empty.
     """
 
     def __init__(self, entry: FileEntry | None) -> None:
