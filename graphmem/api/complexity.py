@@ -72,7 +72,10 @@ class _Size(NamedTuple):
 
 
 class _Inherited(NamedTuple):
-    """List size that an outer field declares for fields below it."""
+    """A list size that an outer field declares for lists inside it.
+
+    `fields` are the paths of these lists below the current field.
+    """
 
     size: int
     fields: frozenset[FieldPath]

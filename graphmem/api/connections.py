@@ -31,7 +31,7 @@ class PageInfo:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Position of a page in its list, from which the page info is computed."""
+    """The position of a page in its list; it computes Relay's page info."""
 
     offset: int
     rows: int
@@ -76,14 +76,14 @@ class Rows:
 
 
 def rows(found: list[T], total: int, at: Page) -> Rows:
-    """Make a connection from the rows of a page."""
+    """Add cursors and page info to the rows of a page."""
     edges = [Item(cursor(at.offset + i), node) for i, node in enumerate(found)]
     return Rows(edges, Slice(at.offset, len(found), at.offset + len(found) < total), total)
 
 
 @cache
 def connection_of(answer: type) -> type:
-    """The connection type for rows of an answer class.
+    """The GraphQL type of a page whose rows are of an answer class.
 
     For `Memory` it is `MemoryConnection` with `MemoryEdge`.
     """

@@ -28,7 +28,7 @@ NOTHING: Final = Access("nobody", frozenset(), frozenset())
 
 
 class Door:
-    """State that all requests of a server share."""
+    """What all requests of a server share: the service, limits and threads."""
 
     def __init__(self, service: Service, limits: ServerLimits) -> None:
         self.service = service
@@ -64,7 +64,7 @@ class Connection:
 
 
 class Heard(Generic[T]):
-    """Events for one subscriber, who must be allowed to receive them.
+    """Events for one subscriber, whose permission is checked at each event.
 
     Args:
         fan: distributes the events.

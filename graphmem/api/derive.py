@@ -119,14 +119,17 @@ def object_type(answer: type) -> type:
 
 @cache
 def hints_of(declared: type) -> dict[str, tuple[Any, tuple[Any, ...]]]:
-    """The type and the marks of each field of a dataclass or TypedDict."""
+    """The type of each field of a class, with the metadata of `Annotated`.
+
+    The class is a dataclass or a TypedDict. Below, `marks` means that metadata, such as `GlobalId`.
+    """
     hints = typing.get_type_hints(declared, include_extras=True)
     names = [one.name for one in dataclasses.fields(declared)] if dataclasses.is_dataclass(declared) else list(hints)
     return {name: split(_bare(hints[name])) for name in names}
 
 
 def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[..., Any] | None]:
-    """The GraphQL annotation of a field, and its resolver.
+    """The type that strawberry needs for a field of an answer, and a resolver.
 
     The resolver is None if the attribute is shown unchanged.
     """
@@ -141,7 +144,10 @@ def output(hint: Any, marks: tuple[Any, ...], name: str) -> tuple[Any, Callable[
 
 
 def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """The GraphQL annotation of a type in an answer."""
+    """The type that strawberry needs for a Python type in an answer.
+
+    For example, a dataclass gives its GraphQL type, and a type without one gives JSON.
+    """
     hint, more = split(hint)
     marks = (*more, *marks)
     origin = typing.get_origin(hint)
@@ -159,7 +165,7 @@ def shown(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
 
 
 def taken(hint: Any, marks: tuple[Any, ...] = ()) -> Any:
-    """The GraphQL annotation of an argument."""
+    """The type that strawberry needs for the Python type of an argument."""
     hint, more = split(_bare(hint))
     marks = (*more, *marks)
     origin = typing.get_origin(hint)

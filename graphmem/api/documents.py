@@ -28,7 +28,7 @@ _MEASURES = 64  # per document, one for each set of sizes
 
 @dataclass(slots=True)
 class Prepared:
-    """A parsed document with its validation errors and its measures."""
+    """A parsed document with its validation errors and measured complexity."""
 
     document: DocumentNode
     errors: list[GraphQLError]  # of validation; never changed

@@ -177,9 +177,9 @@ def _once(fields: Render) -> Render:
 
 
 def _reader(definition: GraphQLField) -> Render:
-    """A function that reads a field of an object.
+    """Return a function that takes an object and returns the value of a field.
 
-    It reads an attribute, or calls the field's resolver.
+    The function reads an attribute, or calls the field's resolver.
     """
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:

@@ -61,7 +61,10 @@ async def edges(operation: Operation, symbol_id: str, relation: Relation, first:
 
 
 def _relation(relation: Relation, description: str) -> Any:
-    """A field with pages of one relation, in descending confidence."""
+    """Declare a field with pages of the edges in one relation.
+
+    The most certain edges come first.
+    """
 
     async def resolve(
         parent: strawberry.Parent[SymbolInfo | FileInfo], info: Info, first: int = DEFAULT_FIRST, after: str | None = None
@@ -137,7 +140,7 @@ class SymbolEdgeConnection:
 
 
 def _known() -> Any:
-    """A field for the memories about a symbol or file.
+    """Declare the field for the memories about a symbol or file.
 
     All fields of one level share one call.
     """

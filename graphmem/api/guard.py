@@ -56,9 +56,9 @@ class Guard(SchemaExtension):
         yield
 
     def on_stream_result(self, result: Any) -> Iterator[None]:
-        """Shape the errors of each result of a stream.
+        """Convert the errors in each result of a subscription for the client.
 
-        The view shapes the errors of plain requests.
+        The view converts the errors of plain requests.
         """
         if getattr(result, "errors", None):
             result.errors = [shape(error) for error in result.errors]

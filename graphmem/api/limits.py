@@ -50,14 +50,14 @@ class ServerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A slice of a connection."""
+    """The requested part of a list: `first` rows from row `offset` on."""
 
     first: int
     offset: int
 
 
 def page(limits: ServerLimits, first: int, after: str | None) -> Page:
-    """The slice of a connection for `first` and `after`.
+    """The part of a list that a client requests by `first` and `after`.
 
     Raises:
         BadInputError: `first` is negative, or `after` is not a cursor of this server.

@@ -161,7 +161,7 @@ def _conversion(parameter: Parameter) -> Convert:
 
 
 def _plain(hint: Any) -> Convert:
-    """Conversion of enums to words, and of input objects to mappings."""
+    """Return a function that makes enums words, and input objects mappings."""
     hint = split(hint)[0]
     inner = next((one for one in (hint, *typing.get_args(hint)) if typing.is_typeddict(split(one)[0])), None)
     if inner is not None:
@@ -208,9 +208,9 @@ def _name_alone(argument: str, value: str) -> str:
 
 
 def _rows_of(operation: Operation) -> str | None:
-    """Name of the answer's field with the rows of a page; None without pages.
+    """Name of the field that holds the rows, if an answer is a page of a list.
 
-    GraphQL shows such an answer as a connection.
+    None for other answers. GraphQL shows a page as a connection.
     """
     shape = getattr(operation.answer, "__shape__", None)
     return shape.page or None if shape is not None else None

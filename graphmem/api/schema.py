@@ -179,7 +179,10 @@ class Subscription:
 
 
 def _gist(report: answers.ImpactReport) -> object:
-    """What makes a report worth sending again: not that files changed since."""
+    """Return the parts of a report whose change makes it worth sending again.
+
+    Causes that only say that files changed since the index run are left out.
+    """
     listed = [[(hit.symbol.id, hit.confidence, hit.depth) for hit in hits] for hits in (report.hits, report.tests)]
     return [one.id for one in report.targets], listed, report.risk, report.epistemic, [one for one in report.causes if one.kind != "stale"]
 

@@ -1,4 +1,4 @@
-"""Documents derived from the operations.
+"""GraphQL documents (queries and mutations) derived from the operations.
 
 A document has every variable of the root field and every field of the answer.
 """
@@ -25,7 +25,7 @@ def derived_names() -> dict[str, Operation]:
 
 
 def document(schema: GraphQLSchema, operation: Operation) -> str:
-    """The formatted document of an operation."""
+    """The text of the GraphQL document that calls an operation."""
     root: GraphQLObjectType = schema.query_type if operation.hints.root == "query" else schema.mutation_type  # type: ignore[assignment]
     name = camel(operation.name)
     arguments = root.fields[name].args
@@ -70,9 +70,9 @@ def selection(hint: Any, indent: str = "") -> str:
 
 
 def _object_in(hint: Any) -> Any:
-    """The answer class in a type, or None.
+    """The answer class that a type contains, or None.
 
-    It is the type itself, the type of its items, or its part besides None.
+    For example, `Flow` for `Flow`, `list[Flow]` and `Flow | None`.
     """
     hint = split(hint)[0]
     if hasattr(hint, "__shape__"):

@@ -1,4 +1,4 @@
-"""Options and the frame that all commands share.
+"""Common options of all commands, and the code that runs around each.
 
 A command is a function whose first parameter is the open `Door`. `@command` declares how it differs from the others. Two annotations
 extend those of typer: `Was` is an earlier name of an option, and `Setting` marks an option whose value is a setting.
@@ -36,14 +36,16 @@ MARK: Final = "__command__"
 
 
 class Frame(NamedTuple):
-    """Options of a command that differ from the default; see `command`."""
+    """How a command differs from others; `command` explains the fields."""
 
     without: Collection[str] = (ROOT,)
     is_quiet: bool = False
 
 
 class Variant(NamedTuple):
-    """Another command of an operation, for a part of its answer.
+    """A further command for an operation that already has one.
+
+    It fixes some of the operation's parameters.
 
     Args:
         operation: name of the operation.

@@ -83,7 +83,7 @@ def _command(operation: Operation, parameters: Sequence[Parameter], doc: str, fi
 
 
 def _reader(parameter: Parameter) -> Callable[[Any], Any]:
-    """A function that converts a parameter from typer's value."""
+    """Return a function that converts typer's value to the operation's value."""
     if parameter.has(Words):
         return " ".join
     if (ref := parameter.mark(Ref)) is not None and ref.to == MEMORY:
@@ -92,7 +92,7 @@ def _reader(parameter: Parameter) -> Callable[[Any], Any]:
 
 
 def _declared(parameter: Parameter) -> inspect.Parameter:
-    """A parameter with the annotation for typer."""
+    """Return the parameter of a command as typer needs it: name, option, help."""
     bounds, spelled = parameter.mark(Bounds), parameter.mark(Spelled) or Spelled()
     limits: dict[str, Any] = {"min": bounds.low, "max": bounds.high} if bounds else {}
     hint = list[str] if parameter.has(Words) else _plain(parameter.hint, parameter.name)
@@ -128,9 +128,9 @@ def _flag(parameter: Parameter, *, many: bool) -> str:
 
 
 def _plain(hint: Any, name: str) -> Any:
-    """Type of a parameter that typer supports.
+    """Return the type that typer uses for a parameter of an operation.
 
-    It is a list of words for a sequence, and a choice for a closed set.
+    For example, a list of words for a sequence, and a choice for a closed set of words.
     """
     hint = split(hint)[0]
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)

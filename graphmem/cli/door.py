@@ -24,7 +24,7 @@ SEARCHABLE_S: Final = 120.0  # longer than a large index needs to rebuild its wo
 
 @dataclass
 class Door:
-    """Output, settings, index and service for the work of a command."""
+    """What a command works with: its output, settings, index and service."""
 
     output: Output
     settings: Settings

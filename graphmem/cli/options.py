@@ -69,5 +69,8 @@ EdgeKinds = Annotated[
 
 
 def word(text: Any) -> Any:
-    """Parser of a word of a closed set; the operation validates the word."""
+    """Return an option's value unchanged, because the operation validates it.
+
+    It is typer's parser for options with a fixed set of words.
+    """
     return text

@@ -17,7 +17,7 @@ A = TypeVar("A")
 
 
 class Rendering(NamedTuple):
-    """How commands print an answer; see `renders`."""
+    """The functions that print one type of answer; `renders` explains them."""
 
     say: Callable[[Output, Any], None]
     bare: Callable[[Any], Iterable[str]] | None = None

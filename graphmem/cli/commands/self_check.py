@@ -60,7 +60,7 @@ def self_check(here: Door) -> None:
 
 
 def _tried(here: Door) -> Iterator[Tried]:
-    """Yield the result of each part; the later ones need the first."""
+    """Try each part and yield its result; stop if the index cannot be made."""
     with tempfile.TemporaryDirectory(prefix="graphmem-self-check-") as folder:
         root = Path(folder) / "project"
         root.mkdir()

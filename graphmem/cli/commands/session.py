@@ -62,9 +62,9 @@ def observe(
 
 
 def _batches(lines: TextIO) -> Iterator[list[Any]]:
-    """The event of each line.
+    """Yield lists of the events in the lines, up to `BATCH` in each list.
 
-    A line that is not JSON is passed on as text, and counted by the service.
+    A line that is not JSON is passed on as text, and the service counts it as invalid.
     """
     import json
 

@@ -32,7 +32,7 @@ _VERBS: Final = {
 
 
 def verb(kind: str) -> str:
-    """An edge kind as a verb."""
+    """The words for an edge kind in a sentence, such as `calls` for CALLS."""
     return _VERBS.get(kind, kind.lower().replace("_", " "))
 
 
@@ -75,7 +75,7 @@ def steps(output: Output, path: list[PathStep]) -> None:
 
 
 def evidence(source: str, rule: str) -> str:
-    """The rule of an edge, with its source unless this is the syntax tree."""
+    """The rule that found an edge; its source is added unless it is `ast`."""
     return rule if source in {"ast", "", rule} else f"{rule} ({source})".strip()
 
 

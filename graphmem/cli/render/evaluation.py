@@ -8,7 +8,7 @@ from graphmem.cli.render import common
 
 
 def evaluation(output: Output, found: SearchEvaluation) -> None:
-    """Print measured ways, changed weights, and the next step."""
+    """Print the results of each way to search, changed weights, what to do."""
     if found.ways:
         output.line((f"{plural(found.commits, 'commit')} searched for by their messages; the newer {found.checked:,} show:", common.DIM))
         rows = [[(one, common.DIM) for one in ("way", "first right file", "files in the first five")]]

@@ -197,7 +197,10 @@ def _hit(hit: ImpactHit) -> tuple[Cell, ...]:
 
 
 def _certainty(output: Output, report: ImpactReport) -> None:
-    """Print the completeness, the chance of a missed test, and open sites."""
+    """Print how complete a report is, and calls that might lead to the target.
+
+    The chance of a missed test is printed, too.
+    """
     output.line()
     if report.epistemic == "exact":
         output.line(

@@ -95,7 +95,7 @@ def _verdict(output: Output, one: FindingVerdict) -> None:
 
 @renders(Experiment, bare=lambda _: ())
 def experiment(output: Output, found: Experiment) -> None:
-    """Print the groups side by side, one measure on each line."""
+    """Print the groups of the experiment as columns, one measure on a line."""
 
     def told(value: float | None, *, percent: bool = True) -> str:
         return "-" if value is None else f"{value:.0%}" if percent else f"{value:.1f}"
