@@ -688,9 +688,9 @@ def test_a_person_says_how_sure_a_memory_must_be_and_sees_what_it_costs(tab, tmp
     with GraphMem.open(tmp_path / "index", settings=Settings(embedder="none")) as memory, serve(memory) as address:
         visit(address + "/explore/sessions", "document.querySelector('[name=trust]')")
         assert "Sessions counted" in tab.until("document.querySelector('dl.facts') && document.querySelector('main').innerText")
-        tab.value(CHOOSE % ("[name=trust]", "CAUTIOUS"))
-        tab.until("document.querySelector('main').innerText.includes('Now: only the surest')")
-        assert memory.trust().chosen == "cautious"
+        tab.value(CHOOSE % ("[name=trust]", "AUTONOMOUS"))  # a level that no experience has set
+        tab.until("document.querySelector('main').innerText.includes('Now: nearly all')")
+        assert memory.trust().chosen == "autonomous"
 
 
 def test_every_language_has_every_text_and_is_switched(tab, explorer, remembered, visit):
