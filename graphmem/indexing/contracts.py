@@ -15,6 +15,7 @@ from graphmem.contracts.linking import link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import service_of
 from graphmem.model import EdgeKind, EdgeRow, EdgeSource
+from graphmem.runtime.limits import disk_refusal
 
 if TYPE_CHECKING:
     from graphmem.contracts.linking import Link
@@ -88,9 +89,16 @@ class Contracts:
         return self._edges.get(path, [])
 
     def keep(self, run: str) -> None:
-        """Write the ends to `contracts.json`, for other processes and projects."""
+        """Write the ends to `contracts.json`, for other processes and projects.
+
+        Raises:
+            DiskFullError, BadInputError, ResourceError: the disk refuses.
+        """
         self._run = run
-        file.write(self._folder, run, self._project, self._rows or {})
+        try:
+            file.write(self._folder, run, self._project, self._rows or {})
+        except OSError as error:
+            raise disk_refusal(error, "writing the contracts of the index", self._folder) from error
         self._edges = {}
         self._new = {}
 

@@ -103,6 +103,7 @@ def test_python_tells_definitions_uses_and_imports(opened):
         ("thing", "use", "b.py:thing"),
         ("go", "use", "a.py:Child.go"),
         ("renamed", "use", "b.py:thing"),
+        ("go", "use", "a.py:Child.go"),  # the only class of this type that has the member
     ]
 
 
