@@ -1,1 +1,1 @@
-"""Text to vectors."""
+"""Convert texts to vectors, so that similar texts can be found."""

@@ -19,7 +19,7 @@ class Embedder(Protocol):
 
     @property
     def model_id(self) -> str:
-        """Key under which vectors are stored; vectors of other keys differ.
+        """Key under which vectors are stored.
 
         Vectors with different keys must not be compared.
         """

@@ -37,7 +37,7 @@ NO_SERVER: Final = Server()
 
 
 class Choice(NamedTuple):
-    """An embedder or None, and the reason."""
+    """The chosen embedder, or None, and the reason for the choice."""
 
     embedder: Embedder | None
     reason: str  # one sentence for `doctor` and for the answers of a search
@@ -86,9 +86,9 @@ def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None
 def for_model(
     model_id: str, model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER
 ) -> Embedder | None:
-    """Embedder for vectors stored under an id, without loading its model.
+    """Return an embedder for vectors that are stored under a model id.
 
-    Returns None if a package that the embedder needs is not installed.
+    The model is not loaded. None if a package that the embedder needs is not installed.
 
     Args:
         model_id: the embedder's `model_id`.

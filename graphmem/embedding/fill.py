@@ -34,7 +34,7 @@ class FillResult(NamedTuple):
 
 
 def embedded_text(prefix: str, text: str) -> str:
-    """Text of a chunk that is embedded; `text_hash` is its hash.
+    """Return the text that is embedded for a chunk; `text_hash` is its hash.
 
     It has no line numbers, so that moved code keeps its vector.
     """
@@ -107,7 +107,7 @@ def fill(
 
 
 def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
-    """Table of (text_hash, vector) in the store's format."""
+    """Return an Arrow table of (text_hash, vector), as the store expects it."""
     flat = pa.array(np.ascontiguousarray(vectors, np.float32).reshape(-1))
     return pa.table({"text_hash": pa.array(hashes, pa.string()), "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])})
 
@@ -116,7 +116,7 @@ def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
 def _encoding(
     embedder: Embedder, threads: Callable[[], int], step_back: Callable[[], None]
 ) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
-    """Yield a function that encodes texts, and how many it should get."""
+    """Yield a function that encodes texts, and the best number for one call."""
 
     def together(texts: list[str]) -> F32:
         step_back()

@@ -69,7 +69,10 @@ class HashedEmbedder:
 
 @lru_cache(maxsize=100_000)
 def _features(word: str, dim: int) -> tuple[tuple[int, float], ...]:
-    """(Slot, value) pairs of a word and of its letter triples."""
+    """Return (position, value) pairs that a word adds to a vector.
+
+    They come from the hashes of the word and of its letter triples.
+    """
     framed = f"<{word}>"
     parts = [(word, 1.0)] + [(framed[i : i + 3], _TRIPLE_WEIGHT) for i in range(len(framed) - 2)]
     features = []

@@ -1,7 +1,7 @@
-"""Find out how many processors nothing else uses.
+"""Find out how many processors other programs leave unused.
 
-Vectors are made in the background, so they should use idle processors and leave busy ones alone. The number follows from what the
-process got since the last look and what the machine had left.
+Vectors are made in the background, so they should use idle processors and leave busy ones alone. The number follows from the processor time
+that this process got since the last call, and from the time in which processors were idle.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STAT: Final = Path("/proc/stat")
 
 
 class Moment(NamedTuple):
-    """Seconds on three clocks."""
+    """Seconds on three clocks at one moment."""
 
     wall: float
     own: float  # processor time of this process
@@ -26,7 +26,7 @@ class Moment(NamedTuple):
 
 
 class IdleProcessors:
-    """How many threads have processors, from one look to the next.
+    """Adapts the number of encoding threads to the idle processors.
 
     Args:
         most: upper limit.

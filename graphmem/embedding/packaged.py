@@ -17,7 +17,7 @@ DIM: Final = 384
 
 
 class PackagedFile(NamedTuple):
-    """A file of an installed package, and the hash that it must have."""
+    """A file of an installed package, with the hash that it must have."""
 
     package: str  # as it is imported
     name: str  # inside the package

@@ -27,7 +27,10 @@ _OUT: Final = "vector"
 
 
 def describe(file: Path) -> Path:
-    """Path of the file that holds the hashes of a graph and of its weights."""
+    """Return the path of the file that holds the hashes of a graph.
+
+    It also holds the hash of the weights from which the graph was made.
+    """
     return file.with_suffix(".json")
 
 
@@ -123,7 +126,10 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Nodes that compute an output, in order, and the names they read."""
+    """Return the nodes that an output depends on, and the names they read.
+
+    The nodes stay in their order.
+    """
     used = {output}
     kept: list[Any] = []
     for node in reversed(nodes):

@@ -35,7 +35,7 @@ def graph_file(folder: Path) -> Path:
 
 
 def missing_for(folder: Path) -> list[str]:
-    """Missing packages for running the graph, or for making it.
+    """Return the packages that are missing to run the graph, or to make it.
 
     The packages are looked up without importing them.
     """
@@ -153,7 +153,7 @@ class QuantisedEmbedder:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether the graph is undamaged and made from the expected weights."""
+    """Whether the stored graph is undamaged and made from expected weights."""
     try:
         facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         with file.open("rb") as content:

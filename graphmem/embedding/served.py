@@ -25,7 +25,7 @@ _PROBE: Final = "length of a vector"
 
 
 class Protocol(NamedTuple):
-    """How a server is asked for vectors."""
+    """Request path and answer format of a kind of embedding server."""
 
     path: str
     name: str  # of the models, in ids of vectors
@@ -43,7 +43,7 @@ PROTOCOLS: Final = {
 
 
 class ServedEmbedder:
-    """A model on a server. Thread-safe.
+    """Embeds texts with a model on a server. Thread-safe.
 
     Args:
         protocol: a key of PROTOCOLS.
@@ -100,12 +100,12 @@ class ServedEmbedder:
 
     @property
     def normalised(self) -> bool:
-        """Always: vectors are scaled to unit length."""
+        """Always True: vectors are scaled to unit length."""
         return True
 
     @property
     def max_tokens(self) -> int:
-        """About the number of tokens that are sent; the server may read fewer."""
+        """Approximate number of tokens that are sent; the server may read fewer."""
         return MAX_TEXT // 4
 
     def encode(self, texts: Sequence[str]) -> F32:

@@ -23,7 +23,7 @@ MAX_TEXT: Final = 4_000  # characters of one text; cross-encoders read fewer
 
 
 class Protocol(NamedTuple):
-    """How a server is asked for scores."""
+    """Request and answer format of a kind of reranking server."""
 
     texts: str  # key of the texts in the request
     rows: Callable[[Any], Sequence[Mapping[str, Any]]]  # scored texts in an answer
@@ -37,7 +37,7 @@ PROTOCOLS: Final = {
 
 
 class ServedReranker:
-    """A cross-encoder on a server. Thread-safe.
+    """Scores texts for a query with a cross-encoder on a server. Thread-safe.
 
     Args:
         url: base address of the service; requests go to `/rerank` below it.

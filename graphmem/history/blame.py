@@ -1,4 +1,4 @@
-"""Who last changed each line of a file."""
+"""Find who last changed each line of a file, and in which commit."""
 
 from __future__ import annotations
 

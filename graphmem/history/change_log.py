@@ -30,7 +30,10 @@ _CHUNK: Final = 2_000  # rows fetched, or keys asked for, at a time
 
 
 class Change(NamedTuple):
-    """Files touched together, with renames and deletions."""
+    """One change: files that one commit or session touched.
+
+    It also has the files that were renamed and deleted.
+    """
 
     source: str  # AGENT or GIT
     at: float  # seconds since 1970, UTC
@@ -51,7 +54,7 @@ class Entry(NamedTuple):
 
 
 class HistoryLog:
-    """The changes of one project. Thread-safe.
+    """The log of one project's changes. Thread-safe.
 
     Args:
         path: the SQLite file, created by the first change.
@@ -67,7 +70,7 @@ class HistoryLog:
 
     @property
     def exists(self) -> bool:
-        """Whether the file exists."""
+        """Whether the log has a file yet."""
         return self._connection is not None or self.path.exists()
 
     def close(self) -> None:
@@ -87,7 +90,7 @@ class HistoryLog:
             return _put(db, changes)
 
     def exchange(self, source: str, gone: Iterable[str] | None, changes: Iterable[Change], meta: dict[str, str]) -> int:
-        """Replace changes of a source in one transaction.
+        """Remove and add changes of a source, such as Git, in one transaction.
 
         Returns the number of added changes.
 
@@ -129,9 +132,9 @@ class HistoryLog:
             seq = rows[-1][0]
 
     def mark(self) -> tuple[str, int]:
-        """Epoch and last position of the log.
+        """Return the epoch of the log and the position of its newest change.
 
-        A new epoch invalidates derived data.
+        If a change is removed or replaced, a new epoch begins, which invalidates derived data.
         """
         if not self.exists:
             return ("", 0)
@@ -146,7 +149,7 @@ class HistoryLog:
         return dict(self._select("SELECT source, count(*) FROM change GROUP BY source ORDER BY source"))
 
     def meta(self) -> dict[str, str]:
-        """Meta values that `exchange` set, and the log's own ones."""
+        """Return the meta values: those that `exchange` set, and the log's own."""
         return dict(self._select("SELECT key, value FROM meta")) if self.exists else {}
 
     @contextmanager
@@ -209,7 +212,7 @@ def _bump(db: sqlite3.Connection) -> None:
 
 
 def _body(one: Change) -> str:
-    """Encode a change as JSON without its empty parts."""
+    """Encode a change as JSON, without its empty fields."""
     parts: dict[str, Any] = {"f": one.files}
     parts |= {name: value for name, value in (("d", one.deleted), ("r", one.renamed), ("o", one.offsets)) if value}
     if not one.counted:

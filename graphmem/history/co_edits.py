@@ -1,7 +1,7 @@
-"""Co-edits in memory: changes by file, across renames.
+"""Index of all changes in memory: changes by file, across renames.
 
-It is derived from `change_log`. No pair is stored. A file's list of changes and each change's list of files answer every question about
-pairs exactly, with current weights. A file of 2,000 changes takes milliseconds, and a new change costs only its own files.
+It is derived from `change_log`. No pair of files is stored. A file's list of changes and each change's list of files answer every question
+about pairs exactly, with current weights. A file of 2,000 changes takes milliseconds, and a new change costs only its own files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_FILES: Final = 30  # a larger change says little about any two of its files
 
 
 class FileFacts(NamedTuple):
-    """Facts about one file under all its names."""
+    """Counts and times of one file's changes, under all names of the file."""
 
     path: str
     changes: int  # commits and sessions that touched it, large ones included
@@ -32,7 +32,7 @@ class FileFacts(NamedTuple):
 
 @dataclass
 class _Node:
-    """A file under all its names, with its changes."""
+    """A file with its changes under all its names."""
 
     path: str
     alive: bool = True
@@ -162,11 +162,14 @@ class History:
         moved.alive, moved.all, moved.changes = False, [], []
 
     def known(self, path: str) -> int | None:
-        """Number of the file with a path; None if the file is unknown."""
+        """Return the number of the file with a path; None if it is unknown."""
         return self.by_path.get(path)
 
     def latest(self, count: int) -> set[int]:
-        """Files of the newest changes, at least `count` if there are so many."""
+        """Return the numbers of the files in the newest changes.
+
+        There are at least `count` files, if the history has so many.
+        """
         found: set[int] = set()
         for group in reversed(self.groups):
             found.update(group)
@@ -175,7 +178,7 @@ class History:
         return found
 
     def files(self, half_life_s: float) -> Iterator[FileFacts]:
-        """Every existing file with a history, by path."""
+        """Yield the facts of every existing file with a history, by path."""
         for path in sorted(self.by_path):
             node = self.nodes[self.by_path[path]]
             if node.alive and node.all:
@@ -200,6 +203,9 @@ _EMPTY_WORDS: Final = frozenset({"", "test", "tests", "init", "spec"})
 
 @functools.lru_cache(maxsize=100_000)
 def words(path: str) -> frozenset[str]:
-    """Words of a base name in lower case, without suffix and test affixes."""
+    """Return the words of a file name in lower case.
+
+    Its suffix and words such as `test` are left out: `test_user_api.py` gives `user` and `api`.
+    """
     stem = path.rsplit("/", 1)[-1]
     return frozenset(_SPLIT.split((stem.rpartition(".")[0] or stem).lower())) - _EMPTY_WORDS

@@ -65,7 +65,10 @@ class Ranked(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Counts of common changes of a file and the given files, undecayed."""
+    """Counts of the changes that a file has in common with the given files.
+
+    Old changes count as much as new ones.
+    """
 
     support: int  # changes that touched it with one of them
     commits: int  # of them commits
@@ -127,9 +130,10 @@ def rank(
 
 
 def _walk(history: History, given: set[int], depth: int, min_support: int, weights: Weights) -> tuple[dict[int, float], dict[int, int]]:
-    """Strength of each file, and the intermediate file of a second step.
+    """Return the strength of each file that changed with the given files.
 
-    The strengths of one step add up to at most 1.
+    With depth 2, files of a second step count as well; the second result names the file between. The strengths of one step add up to at
+    most 1.
     """
     first = _shares(_strengths(history, given, min_support, weights))
     via: dict[int, int] = {}
@@ -149,10 +153,11 @@ def _walk(history: History, given: set[int], depth: int, min_support: int, weigh
 
 
 def _strengths(history: History, given: Collection[int], min_support: int, weights: Weights) -> dict[int, float]:
-    """Sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) for each file.
+    """Return how strongly each file is connected with the given files.
 
-    The sum is over the changes that a file shares with the given ones. A small change is stronger evidence for each of its files than a
-    large one. A change with both of two given files is far stronger evidence than a change with one. The powers were measured.
+    It is the sum of overlap**4 / others**1.3 / sqrt(1 + age / 30 days) over their common changes. A small change is stronger evidence for
+    each of its files than a large one. A change with both of two given files is far stronger evidence than a change with one. The powers
+    were measured.
     """
     overlaps: dict[int, int] = defaultdict(int)
     for one in given:
@@ -175,10 +180,10 @@ def _strengths(history: History, given: Collection[int], min_support: int, weigh
 
 
 def _own_changes(history: History, given: Collection[int], weights: Weights) -> dict[int, float]:
-    """Sum of 1 / (1 + place / 5) / others for each file.
+    """Return a second strength, for which ages are counted in changes.
 
-    The sum is over the changes of each given file, newest first. Ages are counted in changes of the file, because days say little about a
-    file that changes twice a year.
+    It is the sum of 1 / (1 + place / 5) / others over the changes of each given file, newest first. Days say little about a file that
+    changes twice a year.
     """
     out: dict[int, float] = defaultdict(float)
     for one in sorted(given):
@@ -193,7 +198,7 @@ def _own_changes(history: History, given: Collection[int], weights: Weights) -> 
 def _last_together(history: History, given: Collection[int]) -> dict[int, int]:
     """Return for each file the oldest of its last common changes.
 
-    A file has one last common change with each given file; -1 if it has none with one of them.
+    A file has one last common change with each given file. The value is -1 if it has none with one of them.
     """
     out: dict[int, int] = {}
     for place, one in enumerate(sorted(given)):
@@ -208,7 +213,10 @@ def _shares(values: Mapping[int, float]) -> dict[int, float]:
 
 
 def evidence(history: History, files: Sequence[str], nodes: Sequence[int]) -> list[Evidence]:
-    """Evidence for each of the files `nodes` together with the given files."""
+    """Return counts of the changes that each file has in common.
+
+    `nodes` has the numbers of the files. Common are changes with one of the given files.
+    """
     seeds = {number for path in files if (number := history.known(path)) is not None}
     theirs = {change for seed in seeds for change in history.nodes[seed].changes}
     return [_evidence(history, seeds, theirs, node) for node in nodes]
@@ -239,9 +247,9 @@ def _evidence(history: History, seeds: set[int], theirs: set[int], node: int) ->
 
 
 def _names(history: History, files: Sequence[str], only: Mapping[int, float] | None) -> dict[int, float]:
-    """Mean likeness of base names to those of the given files, if not 0.
+    """Return how similar each file's name is to those of the given files.
 
-    Only existing files are included.
+    It is the mean share of common words in base names, if not 0. Only existing files are included.
     """
     given = [words(path) for path in files]
     out: dict[int, float] = {}

@@ -1,4 +1,7 @@
-"""Files to read before work: most changes of given places changed them."""
+"""Files to read before work on a place, judged by earlier changes.
+
+Each of them was part of more than half of the changes of the given files or folders.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ LEAST_SHARE: Final = 0.5  # of its changes
 
 
 class Often(NamedTuple):
-    """A file that more than half of the changes of given places also changed."""
+    """A file in more than half of the changes of the given files or folders."""
 
     path: str
     share: float  # of those changes, in (LEAST_SHARE, 1]
@@ -25,8 +28,8 @@ class Often(NamedTuple):
 def often_with(history: History, places: Sequence[str]) -> list[Often]:
     """Return existing files in more than half of the changes of given places.
 
-    The most frequent come first, ties by path. Sessions and commits count alike. Changes that are too large to relate two files do not
-    count.
+    A place is a file or folder. The most frequent files come first, ties by path. Sessions and commits count alike. Changes that are too
+    large to relate two files do not count.
 
     Args:
         history: the changes.
@@ -49,7 +52,10 @@ def often_with(history: History, places: Sequence[str]) -> list[Often]:
 
 
 def _within(history: History, place: str) -> list[int]:
-    """Numbers of a file, or of the files in a folder, by current names."""
+    """Return the number of a file, or the numbers of a folder's files.
+
+    The path must be a current name.
+    """
     known = history.known(place)
     if known is not None:
         return [known]

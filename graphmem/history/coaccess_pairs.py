@@ -26,9 +26,9 @@ class Together(NamedTuple):
 
 
 def pairs(history: History, among: Collection[str]) -> list[Together]:
-    """Directed pairs of a file of `among` and a file that changes with it.
+    """Return pairs of a file and another file that changes with it.
 
-    The pairs are sorted by path.
+    Both files are in `among`. A pair has a direction, because its confidence depends on the first file. Pairs are sorted by path.
     """
     known = [(path, number) for path in sorted(among) if (number := history.known(path)) is not None]
     wanted = {number for _, number in known}

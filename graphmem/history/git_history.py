@@ -97,7 +97,7 @@ class _Reader(NamedTuple):
     cancelled: Callable[[], bool]
 
     def way(self, missing: str) -> str:
-        """Return a key of the reading method; if it changes, all commits are read.
+        """Return a key of how commits are read; a new key reads all commits again.
 
         `missing` is an object that the repository lacks.
         """
@@ -145,14 +145,14 @@ class _Reader(NamedTuple):
 
 
 def _keep(log: HistoryLog, notes: Sequence[str]) -> None:
-    """Store notes for processes that did not read Git themselves."""
+    """Store the notes of a reading, for processes that do not read Git."""
     told = json.dumps(list(notes))
     if told != log.meta().get("notes", "[]"):
         log.exchange(GIT, [], (), {"notes": told})
 
 
 def notes_of(log: HistoryLog) -> list[str]:
-    """Notes on data that was missing at the last reading of Git.
+    """Return notes on data that was missing when Git was last read.
 
     Raises:
         HistoryError: the log is damaged.
@@ -162,7 +162,7 @@ def notes_of(log: HistoryLog) -> list[str]:
 
 
 def _repository(root: Path) -> tuple[git_log.Repository | None, list[str]]:
-    """State of the repository, and notes on why its history is incomplete."""
+    """Return the repository, and notes on why its history is incomplete."""
     try:
         here = git_log.repository(root)
     except GitError as error:

@@ -1,7 +1,8 @@
-"""Lessons of commits: a fix that explains a trap becomes a gotcha.
+"""Lessons of commits: the explanation of a fix becomes a memory.
 
-The rules accept few commits on purpose. The subject must name a fix, the message must explain the cause with a warning, and the change
-must be small, so that its files are its subject. The memories are candidates until somebody confirms them.
+A commit that explains a trap gives a memory of the type "gotcha". The rules accept few commits on purpose. The subject must name a fix, and
+the message must explain the cause with a warning. The change must be small, so that its files are its subject. The memories are candidates
+until somebody confirms them.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ _NOT_PROSE: Final = re.compile(r"^(?:[*\-+>|#]|\s{4}|Traceback|diff |@@)")
 
 
 def may_teach(commit: Commit) -> bool:
-    """Whether a commit's message must be read, judged by its other fields."""
+    """Whether a commit may contain a lesson, so that its message is read.
+
+    The subject and the changed paths decide.
+    """
     return (
         1 <= len(commit.touched) <= MOST_FILES * 2
         and _FIX.search(commit.subject) is not None
@@ -56,9 +60,9 @@ def may_teach(commit: Commit) -> bool:
 def lessons(
     commits: Sequence[Commit], messages: Mapping[str, str], living: Collection[str], faults: list[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Arguments of `remember` for lessons, newest first.
+    """Return the lessons of commits as arguments of `remember`.
 
-    At most `MOST_LEARNT` are returned.
+    The newest come first. At most `MOST_LEARNT` are returned.
 
     Args:
         commits: commits that may teach a lesson, oldest first.
@@ -83,7 +87,7 @@ def lessons(
 
 
 def _lesson(commit: Commit, message: str, living: Collection[str]) -> dict[str, Any] | None:
-    """Arguments of `remember` for one commit's lesson, or None."""
+    """Return the arguments of `remember` for a commit's lesson, or None."""
     said = _explained(message)
     files = sorted((path for path in commit.touched if path in living), key=lambda path: (not _is_code(path), path))[:MOST_FILES]
     if not (said and files and _is_code(files[0])):
@@ -116,7 +120,10 @@ def _is_code(path: str) -> bool:
 
 
 def _explained(message: str) -> str:
-    """The first warning sentence of a message with its neighbours, or ""."""
+    """Return the sentence of a message that warns of a trap, or "".
+
+    It is the first such sentence, with the sentences before and after it.
+    """
     prose = [
         " ".join(paragraph.split())
         for paragraph in re.split(r"\n\s*\n", _TRAILER.sub("", _PATCH.split(message, maxsplit=1)[0]))

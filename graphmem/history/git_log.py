@@ -77,17 +77,19 @@ def has_object(root: Path, name: str) -> bool:
 
 
 def only_in(root: Path, commit: str, other: str) -> Iterator[str]:
-    """Ancestors of `commit` that are not ancestors of `other`."""
+    """Yield the ancestors of `commit` that are not ancestors of `other`."""
     yield from _ask(root, "rev-list", commit, f"^{other}").split()
 
 
 def count(root: Path, revisions: Sequence[str]) -> int:
-    """Number of commits that `commits` yields."""
+    """Return how many commits `commits` yields for these revisions."""
     return int(_ask(root, "rev-list", "--count", "--no-merges", *revisions, "--").strip() or 0)
 
 
 def bodies(root: Path, shas: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Messages without subjects by commit, and commits that Git cannot read.
+    """Return the messages of commits without subjects.
+
+    The second result has the commits that Git cannot read.
 
     Raises:
         GitError: Git is not installed, takes more than a minute, or reads none of them.

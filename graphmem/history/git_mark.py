@@ -14,9 +14,10 @@ _COMMON: Final = ("packed-refs", "shallow", "config", "reftable/tables.list")
 
 
 def mark(root: Path) -> Mark | None:
-    """Value that changes with HEAD, its target, and a shallow clone's limit.
+    """Return a value that changes when the current commit changes.
 
-    None if it cannot be determined. Git replaces each of these files by a rename, so that its inode changes with every write.
+    It also changes with the limit of a shallow clone. None if it cannot be determined. Git replaces each of the files by a rename, so that
+    its inode changes with every write.
 
     Args:
         root: a folder of a working tree.
@@ -36,7 +37,10 @@ def mark(root: Path) -> Mark | None:
 
 
 def head(root: Path) -> str:
-    """Current commit of a working tree, from its files; "" if unknown."""
+    """Return the current commit of a working tree; "" if unknown.
+
+    It is read from Git's files, without running Git.
+    """
     try:
         folder = _git_folder(root)
         said = (folder / "HEAD").read_text(encoding="utf-8").strip() if folder is not None else ""
@@ -59,9 +63,9 @@ _COMMIT: Final = re.compile("[0-9a-f]{40,64}")
 
 
 def _git_folder(root: Path) -> Path | None:
-    """Git folder of a working tree, or None.
+    """Return the Git folder of a working tree, or None.
 
-    It is the nearest `.git` in a parent folder, or the folder that a file of this name names.
+    It is the nearest `.git` in a parent folder. If `.git` is a file, it is the folder that the file names.
 
     Raises:
         OSError, UnicodeDecodeError: the file cannot be read.
@@ -78,7 +82,7 @@ def _git_folder(root: Path) -> Path | None:
 
 
 def _common(folder: Path) -> Path:
-    """Git folder that the working trees of one repository share."""
+    """Return the Git folder that all working trees of a repository share."""
     try:
         return folder / (folder / "commondir").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):

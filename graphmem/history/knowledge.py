@@ -24,7 +24,7 @@ HALF: Final = 0.5  # share of the knowledge without which a part is orphaned
 
 @dataclass
 class Known:
-    """Knowledge of one part by person.
+    """Who knows one part of a project, measured by their commits.
 
     Attributes:
         weight: commits by person; a commit's weight halves every year.
@@ -37,11 +37,11 @@ class Known:
     last: dict[str, str] = field(default_factory=dict)
 
     def order(self) -> list[str]:
-        """People by their knowledge, most first, then by name."""
+        """Return people by their weight, largest first, ties by name."""
         return sorted(self.weight, key=lambda name: (-self.weight[name], name))
 
     def bus_factor(self) -> int:
-        """Least number of people who together have half of the knowledge."""
+        """Return how few people together have half of the knowledge."""
         total, held = sum(self.weight.values()), 0.0
         for number, name in enumerate(self.order(), 1):
             held += self.weight[name]
@@ -51,7 +51,7 @@ class Known:
 
 
 def known_by(root: Path, part_of: Mapping[str, str], now: datetime) -> tuple[dict[str, Known], int]:
-    """Knowledge of the parts of a project, and the number of commits read.
+    """Return who knows each part of a project, and how many commits were read.
 
     A commit counts once for each part that it touched. Renames are not followed.
 

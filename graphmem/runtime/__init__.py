@@ -1,1 +1,1 @@
-"""Utilities for every room: limits, data files, names, safe text."""
+"""Utilities for all packages: limits, data files, names, safe text."""

@@ -33,7 +33,7 @@ SIDES: Final = ("-wal", "-shm", "-journal")
 
 
 class Proof(Enum):
-    """The result of comparing a file's bytes with its seal."""
+    """The result of comparing a file's bytes with its stored checksum."""
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -41,7 +41,7 @@ class Proof(Enum):
 
 
 def proof(path: Path) -> Proof:
-    """Read every byte of a file and compare it with its seal.
+    """Read every byte of a file and compare it with its stored checksum.
 
     Raises:
         OSError: the file cannot be read, or is missing.
@@ -59,7 +59,7 @@ def proof(path: Path) -> Proof:
 
 
 def unseal(db: sqlite3.Connection) -> None:
-    """Void the seal of a file before a change.
+    """Remove the checksum from a SQLite file before a change.
 
     A writer must call this first in its transaction.
     """
@@ -67,7 +67,10 @@ def unseal(db: sqlite3.Connection) -> None:
 
 
 def seal(path: Path) -> None:
-    """Seal a closed file. No effect if it is open elsewhere or sealed."""
+    """Write the checksum into a closed SQLite file.
+
+    No effect if the file is open elsewhere or already has one.
+    """
     if any(path.with_name(path.name + side).exists() for side in SIDES):
         return
     try:
@@ -86,7 +89,7 @@ def _has_header(path: Path) -> bool:
 
 
 def _is_logged(path: Path) -> bool:
-    """Whether a log with changes lies beside the file."""
+    """Whether a log of SQLite with changes is beside the file."""
     for side in LOGS:
         log = path.with_name(path.name + side)
         if log.exists() and log.stat().st_size:
@@ -95,9 +98,9 @@ def _is_logged(path: Path) -> bool:
 
 
 def _sums(path: Path) -> tuple[int, int]:
-    """Return (checksum in the header or 0, checksum of all other bytes).
+    """Return the stored checksum of a file (or 0), and the computed one.
 
-    The second one is never 0.
+    The second one covers all other bytes, and is never 0.
     """
     from isal import isal_zlib  # slow to load, and seldom needed
 

@@ -45,7 +45,9 @@ def deflate(data: bytes) -> bytes:
 
 
 def inflated(packed: bytes, first: int, last: int) -> tuple[str, str]:
-    """Return (prefix, text) from the output of `deflated`, with given lines.
+    """Return the prefix and text that `deflated` compressed.
+
+    The prefix gets the given line numbers.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `deflated`.

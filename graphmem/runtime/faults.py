@@ -48,7 +48,7 @@ def fault(error: Exception, stage: str, path: str) -> str:
 def unraised(error: Exception, doing: str) -> str:
     """Log an error of a background thread; return one sentence about it.
 
-    An expected error is logged as its sentence, an unexpected one with its traceback.
+    An expected error is logged as its sentence, an unexpected one with its traceback. The error is not raised.
 
     Args:
         error: what ended the work.

@@ -18,7 +18,7 @@ _FILES: Final = {
 def free_memory() -> int | None:
     """Return the bytes that can be used without swapping; None if unknown.
 
-    This is what the machine has, or what the limit of a control group such as a container's leaves, if that is less.
+    This is the free memory of the machine, or what the limit of a control group such as a container's leaves, if that is less.
     """
     free = _of_machine()
     if free is None:

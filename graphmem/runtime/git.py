@@ -98,7 +98,7 @@ def is_no_repository(error: GitError) -> bool:
 
 
 def reason(stderr: bytes) -> str:
-    """The line of Git's standard error that names the cause.
+    """Return the line of Git's standard error that names the cause.
 
     The other lines are advice and usage.
     """
@@ -111,7 +111,7 @@ def reason(stderr: bytes) -> str:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Environment variables that switch off every configured filter.
+    """Return environment variables that switch off all configured filters.
 
     A filter name with an equals sign could bypass `-c`.
     """

@@ -28,12 +28,12 @@ def few_arenas() -> None:
 
 
 def give_back(*, between: bool = False) -> None:
-    """Release memory that allocators hold. Takes milliseconds.
+    """Return free memory from the allocators to the system, in milliseconds.
 
     No effect where the C library lacks the function.
 
     Args:
-        between: two steps of the same work. Nothing is then released while the process is small, or has hardly grown since the last
+        between: whether the call is between two steps of the same work. Nothing is then released while the process is small, or has hardly grown since the last
             time: an open database takes 80 MB, and a small index spent half its time on fetching them again for each step.
     """
     global _resident

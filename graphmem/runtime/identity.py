@@ -11,9 +11,9 @@ INDEX_HEADER = "Graphmem-Index"  # names the index: of a request the one it is m
 
 
 def index_id(folder: str | os.PathLike[str]) -> str:
-    """Device and inode of an index's folder; "" if the folder is missing.
+    """Return the device and inode of an index directory as text.
 
-    A move keeps them, a copy does not.
+    It is "" if the directory is missing. Moving the directory keeps the id, copying does not.
     """
     try:
         found = os.stat(folder)  # noqa: PTH116 -- hooks do without pathlib

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def inside(root: Path, path: str | Path) -> Path | None:
-    """The resolved path, or None if it is invalid or outside `root`.
+    """Return the resolved path, or None if it is invalid or outside `root`.
 
     Invalid paths hold a null or half a surrogate pair, follow a circle of links, or have a name that is too long for the system.
     """

@@ -56,7 +56,10 @@ _OF_THE_PROCESS: Final = ("descriptors", "memory")
 
 
 def limit_of(which: int) -> int | None:
-    """Soft limit in the unit of `resource`; None if unlimited."""
+    """Return this process's soft limit of a resource; None if unlimited.
+
+    `which` is a constant such as `resource.RLIMIT_AS`, which also gives the unit.
+    """
     soft = resource.getrlimit(which)[0]
     return None if soft == resource.RLIM_INFINITY else soft
 
@@ -64,7 +67,7 @@ def limit_of(which: int) -> int | None:
 def limited_memory() -> bool:
     """Whether a limit can refuse memory that the machine has.
 
-    Then a process that dies of it proves nothing about its input.
+    If a process then ends for lack of memory, its input need not be the cause.
     """
     if limit_of(resource.RLIMIT_AS) is not None or limit_of(resource.RLIMIT_DATA) is not None:
         return True
@@ -107,9 +110,9 @@ def be_frugal() -> None:
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Resource that the system refused; "" for any other failure.
+    """Return the kind of resource that the system refused, or "".
 
-    The values are descriptors, memory, file_size, read_only, rights and room.
+    The values are descriptors, memory, file_size, read_only, rights and room. "" stands for any other failure.
 
     Args:
         error: the exception.
@@ -126,7 +129,9 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Error that names the system's cause; None for another cause.
+    """Return an error that explains how the system refused a resource.
+
+    None if the exception has another cause.
 
     Args:
         error: the exception.
@@ -170,7 +175,7 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Raise if the whole process lacks descriptors or memory.
+    """Raise an error if the whole process lacks descriptors or memory.
 
     Raises:
         ResourceError: the failure concerns more than one file.
@@ -180,7 +185,10 @@ def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> N
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Error for an uncaught exception that the system caused; None otherwise."""
+    """Return an error that explains an uncaught exception of the system.
+
+    None if the exception has another cause.
+    """
     if isinstance(error, GraphMemError):
         return None
     path = error.filename if isinstance(error, OSError) and isinstance(error.filename, (str, Path)) else ""
@@ -190,14 +198,14 @@ def refusal_of_any(error: BaseException) -> GraphMemError | None:
 
 
 def disk_refusal(error: OSError, doing: str, path: Path | str, elsewhere: str = _ELSEWHERE) -> GraphMemError:
-    """Error for a failed file operation, with the system's reason."""
+    """Return an error for a failed file operation, with the system's reason."""
     return refusal(error, doing, path, elsewhere) or DiskFullError(
         f"{doing} failed: {error.strerror or error} ({path}); look after the disk and try again", path=str(path), reason=str(error)
     )
 
 
 def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
-    """Error for a lack of memory or address space; names the limit."""
+    """Return an error for a lack of memory or address space, with the limit."""
     for which, name, unit in _MEMORY_LIMITS:
         if (allowed := limit_of(which)) is not None:
             return ResourceError(
@@ -218,9 +226,9 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 
 @contextmanager
 def kept_if_possible(what: str) -> Iterator[None]:
-    """Cache the inputs of an answer if the disk allows it.
+    """Ignore errors of the disk while a block writes to a cache.
 
-    A full or read-only disk does not fail the answer.
+    A full or read-only disk does not fail the answer. `what` names the cached data in the log.
     """
     try:
         yield

@@ -13,7 +13,7 @@ NODE_TYPES: Final = ("Symbol", "File", "Memory", "Module")
 
 
 def decoded(text: str) -> tuple[str, str] | None:
-    """Prefix and value of a Relay id (`Type:id` in base64), or None."""
+    """Return type and id of a Relay id (`Type:id` in base64), or None."""
     try:
         prefix, colon, value = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -22,13 +22,13 @@ def decoded(text: str) -> tuple[str, str] | None:
 
 
 def raw(text: str) -> str:
-    """The id inside a global id; any other text unchanged."""
+    """Return the id inside a global id; any other text is returned unchanged."""
     parts = decoded(text.strip())
     return parts[1] if parts is not None and parts[0] in NODE_TYPES else text
 
 
 def in_project(text: str, root: Path | str | None) -> str:
-    """Path from the project's root for a file URI or absolute path.
+    """Convert a file URI or absolute path to a path from the project's root.
 
     Any other text, and a path outside the project, is returned unchanged.
 

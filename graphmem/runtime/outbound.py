@@ -80,7 +80,7 @@ class Outbound:
         self._clock = clock
 
     def post(self, body: bytes, until: float) -> bytes:
-        """Send a body and return that of the answer.
+        """Send a body to the host and return the body of the answer.
 
         Args:
             body: JSON.

@@ -1,4 +1,7 @@
-"""What git sees of an index directory: only files that people wrote."""
+"""The `.gitignore` of an index directory.
+
+Git then sees only the files of the directory that people wrote.
+"""
 
 from __future__ import annotations
 

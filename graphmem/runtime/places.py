@@ -1,4 +1,4 @@
-"""Packs the occurrences of a file: which name is written where.
+"""Pack the occurrences of a file: which name is written where.
 
 An occurrence is a name in the text with a symbol that it means. One value holds all occurrences of a file, so that an index of hundreds of
 thousands of them stays small. The columns are packed one after another, which compresses best.
@@ -32,7 +32,7 @@ class Written(NamedTuple):
 
 
 def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
-    """Bytes of a file's occurrences; empty bytes for none.
+    """Pack the occurrences of a file into bytes; empty bytes for none.
 
     Args:
         occurrences: distinct occurrences in any order; equal sets give equal bytes.
@@ -63,7 +63,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
 
 
 def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
-    """The occurrences given to `packed`, by position.
+    """Return the occurrences given to `packed`, sorted by position.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `packed`.

@@ -15,7 +15,10 @@ _HINT: Final = re.compile(r"private", re.IGNORECASE)
 
 
 def private_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of private blocks with their tags, in order and disjoint."""
+    """Yield the spans of private blocks, including their tags.
+
+    They are in order and do not overlap.
+    """
     if _HINT.search(text) is None:
         return
     depth = begun = 0

@@ -15,7 +15,7 @@ from pathlib import Path
 
 @cache
 def data_root() -> Traversable:
-    """Directory that holds `queries/` and `grammars/`.
+    """Return the directory that holds `queries/` and `grammars/`.
 
     Raises:
         FileNotFoundError: neither place has them; the message names both.
@@ -31,7 +31,7 @@ def data_root() -> Traversable:
 
 @cache
 def digest(folder: str) -> str:
-    """Hash of a folder of the package or of `data_root()`.
+    """Return a hash of the files in a folder of code.
 
     It marks cached data, so that data made by other code is not used.
 

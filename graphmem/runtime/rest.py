@@ -1,4 +1,4 @@
-"""Leave a failing server alone for a while."""
+"""Send no requests to a server for a minute after repeated failures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REST_S: Final = 60.0  # seconds of that pause
 
 
 class RestingError(Exception):
-    """A request that is not sent, because the last ones failed."""
+    """A request was not sent, because the last ones failed."""
 
     def __init__(self, failed: int) -> None:
         super().__init__(f"the last {failed} requests failed, so no request is sent for a minute")
@@ -37,7 +37,7 @@ class Rest:
         """Run one request; count it as failed if it raises `failure`.
 
         Raises:
-            RestingError: the server is being left alone.
+            RestingError: no request may be sent to the server at present.
         """
         with self._lock:
             if self._clock() < self._until:

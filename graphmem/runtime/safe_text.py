@@ -32,7 +32,7 @@ def inert_lines(text: str) -> str:
 
 
 def inert_json(text: str) -> str:
-    """Write these characters in a JSON document as JSON escapes."""
+    """Write control and hidden characters in a JSON document as escapes."""
     return text if text.isascii() and "\x7f" not in text else _IN_JSON.sub(_escaped_json, text)
 
 

@@ -21,7 +21,10 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
 def private(path: str, flags: int) -> int:
-    """`opener` for `open`: new files are private, whatever the umask."""
+    """Open a file so that a new one is private, whatever the umask.
+
+    It is an `opener` for `open`.
+    """
     return os.open(path, flags, PRIVATE)
 
 
@@ -37,7 +40,7 @@ def private_file(path: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Sidefile:
-    """A kind of SQLite file: its schema, format and error."""
+    """A kind of SQLite file: its tables, its format, and its error class."""
 
     format: str  # of this program; a file of another one is refused
     schema: tuple[str, ...]  # statements that make its tables, beside `meta` (key, value)
@@ -92,7 +95,7 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """Error that says what is wrong with a file.
+        """Return an error that says why a file cannot be read.
 
         A failure that the system caused does not blame the file.
         """
@@ -109,13 +112,13 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Value that changes with each write to a file."""
+    """Return a value that changes with each write to a file."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 def _format(db: sqlite3.Connection) -> str:
-    """Format that a file declares; "" for a new file."""
+    """Return the format that a file declares; "" for a new file."""
     if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
         return ""
     row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
