@@ -33,8 +33,9 @@ def give_back(*, between: bool = False) -> None:
     No effect where the C library lacks the function.
 
     Args:
-        between: whether the call is between two steps of the same work. Nothing is then released while the process is small, or has hardly grown since the last
-            time: an open database takes 80 MB, and a small index spent half its time on fetching them again for each step.
+        between: whether the call is between two steps of the same work. Nothing is then released while the process is small, or has
+            hardly grown since the last time: an open database takes 80 MB, and a small index spent half its time on fetching them again
+            for each step.
     """
     global _resident
     if between and 0 < resident_bytes() < max(SMALL, _resident + GROWN):
