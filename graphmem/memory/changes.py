@@ -1,6 +1,6 @@
-"""Operations on existing memories.
+"""Operations on existing memories, such as update, pin, verify, forget.
 
-Update, pin, verify, dispute, resolve, record uses, forget.
+Others are dispute, resolve, recording uses, and aliases of search terms.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ def dispute(repository: MemoryRepository, memory_id: str, reason: str = "", acto
 
 
 def resolve(repository: MemoryRepository, winner: str, loser: str | None = None, note: str = "", actor: str = "") -> MemoryInfo:
-    """Resolve a conflict in favour of one memory.
+    """Resolve a contradiction in favour of one memory, the winner.
 
-    The loser is one memory, or all that it conflicts with.
+    The loser is superseded. It is one memory, or all that the winner conflicts with.
     """
     why = redact(text("note", note, 1_000, least=0))[0]
     with repository.writing():
@@ -229,14 +229,14 @@ def set_alias(repository: MemoryRepository, term: str, means: Sequence[str], act
 
 
 def aliases(repository: MemoryRepository) -> list[TermAlias]:
-    """Return all aliases by term."""
+    """Return all aliases of search terms, sorted by term."""
     repository.flush()  # aliases exist only in the graph, which is written after the journal
     table: Mapping[str, list[str]] = json.loads(repository.store.meta().get(ALIASES) or "{}")
     return [TermAlias(term, list(table[term])) for term in sorted(table)]
 
 
 def _expect_alone(repository: MemoryRepository, row: MemoryRow) -> None:
-    """Refuse to restore a memory if another live memory has the same text.
+    """Check that no live memory has the same text before a restore.
 
     Raises:
         BadInputError: there is such a memory in the same scope with the same visibility.

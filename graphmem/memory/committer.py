@@ -67,11 +67,11 @@ class Committer:
         self._jobs.put((delta, vectors, meta))
 
     def flush(self) -> None:
-        """Wait until all queued writes are in the graph or were given up."""
+        """Wait until every queued write is in the graph, or its commit failed."""
         self._jobs.join()
 
     def resume(self) -> None:
-        """Continue to commit after the graph was reconciled with the journal."""
+        """Commit again, after the graph was reconciled with the journal."""
         self._stuck = False
 
     def close(self) -> None:

@@ -85,7 +85,10 @@ class Describer:
         )
 
     def name(self, link: AboutRow) -> str:
-        """Return the readable name of a link's target, or its id if unknown."""
+        """Return the path or reference of a link's target, or its id if unknown.
+
+        For example `shop/cart.py` for a file, and `shop/cart.py:Cart.total` for a symbol.
+        """
         if self._view is not None and link.target_id in self._view.index_of:
             node = self._view.index_of[link.target_id]
             return self._view.path(node) if link.label == "File" else self._view.info(node).ref

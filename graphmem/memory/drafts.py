@@ -1,4 +1,7 @@
-"""Turn input items into drafts: redact, validate, check the vector model."""
+"""Turn a caller's items into drafts: redact, validate, check the vectors.
+
+A draft is a complete memory that has not been compared with others yet.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _WORDS: Final = ("content", "title", "tags", "details", "work_unit", "session")
 
 
 def listed(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    """Return the items of one bulk write as a list.
+    """Return a caller's items for one bulk write as a list.
 
     Raises:
         BadInputError: the items are not a list, or there are too many.

@@ -64,9 +64,9 @@ _DERIVED: Final = frozenset({"fingerprint", "citation", "text_hash", "embedding_
 
 
 def exported(repository: MemoryRepository, *, personal: bool = True) -> dict[str, Any]:
-    """Return a project's memories as a document, maybe without personal ones.
+    """Return a project's memories as a document, a mapping for JSON.
 
-    It includes links, relations, sessions and aliases. Lists are sorted by id.
+    It includes links, relations, sessions and aliases. Lists are sorted by id. With `personal=False` personal memories are left out.
     """
     repository.flush()
     index, describer = repository.index(), repository.describer()
@@ -268,9 +268,9 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
 
 
 def _short(row: MemoryRow, taken: Taken) -> str:
-    """Return the memory's short id from the document.
+    """Return a short id for an imported memory.
 
-    If that is invalid or already in use, a new one is returned.
+    It is the one in the document. If that is invalid or already in use, it is a new one.
     """
     digits = row.short_id
     if len(digits) >= SHORTEST_ID and set(digits) <= set("0123456789abcdef") and digits not in taken:
@@ -392,7 +392,7 @@ def _about(
 
 
 def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta: KnowledgeDelta) -> list[MemoryRow]:
-    """Add to each memory the key of its vector.
+    """Return the memories with the keys of their vectors (`text_hash`).
 
     The key depends on the code that the memory is about.
     """

@@ -83,7 +83,7 @@ class MemoryQuery:
 
 
 def worth(row: MemoryRow) -> float:
-    """What a memory is worth to a newcomer: trust × confidence × use."""
+    """Return the worth of a memory to a newcomer: trust × confidence × use."""
     return SOURCES[row.source].trust * row.confidence * (1 + math.log1p(row.used_count + row.confirmed_count))
 
 

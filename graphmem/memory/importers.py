@@ -46,7 +46,7 @@ _HEADINGS: Final[tuple[tuple[str, str], ...]] = (
 
 
 class Reading(NamedTuple):
-    """Items of an imported file, and the lines that were left out."""
+    """Items read from a file, and the lines that were left out."""
 
     items: list[dict[str, Any]]  # arguments of `remember`, in the order of the file
     short: list[int]  # lines that are too short to be items
@@ -115,7 +115,7 @@ def passages(text: str) -> list[Item]:
 
 
 def _facts(text: str) -> Reading:
-    """Read a list of plain facts, one per line."""
+    """Read a file with one fact on each line."""
     found = items(text)
     return Reading(
         [{**_item(one), "type": one.facts.get("type") or "fact"} for one in found if len(one.text) >= _SHORTEST],
@@ -125,7 +125,7 @@ def _facts(text: str) -> Reading:
 
 
 def _own(text: str) -> Reading:
-    """Read graphmem's own Markdown, with the data in its comments."""
+    """Read Markdown that graphmem wrote, with the data in its comments."""
     found = items(text)
     return Reading([_item(one) for one in found if one.text], [one.line for one in found if not one.text], [])
 
@@ -171,7 +171,7 @@ def read(text: str, name: str) -> Reading:
 
 
 def _item(one: Item) -> dict[str, Any]:
-    """Convert a line of a file to the input of a memory."""
+    """Convert a list item of a file to the arguments of `remember`."""
     item: dict[str, Any] = {"content": unfolded(one.text)}
     type_ = one.facts.get("type") or _heading_type(one.heading)
     if type_ in TYPES:

@@ -2,10 +2,11 @@
 
 Its lines are readable text in files next to the database. An entry is on disk before the write is acknowledged.
 
-One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields.
+One line is one entry (`journal_lines`): the change of one memory, its actor, its time and the changed fields. The lines of one write form a
+batch.
 
-Entries are split into segments of a thousand. The youngest four stay as they are, older ones are compressed. Nothing is ever rewritten,
-except by `rewrite`. It removes words from the past on account of a secret or a person's wish, and adds an entry about that.
+Entries are split into files of a thousand, called segments. The youngest four stay as they are, older ones are compressed. Nothing is ever
+rewritten, except by `rewrite`. It removes words from past entries because of a secret or a person's wish. It adds an entry about that.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Journal:
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
-        """Read the current segments.
+        """Set the initial state and read the segments.
 
         With `every` all segments are read, otherwise only those that are not compressed.
         """
@@ -199,7 +200,7 @@ class Journal:
         return changed
 
     def adopt(self, new: Path) -> None:
-        """Replace this journal by another directory, in one step.
+        """Replace the content of this journal by another directory, in one step.
 
         The old content is deleted.
 
@@ -217,7 +218,7 @@ class Journal:
         self._begin()
 
     def loss(self, known: int) -> str:
-        """Return a sentence on the entries that are missing at the journal's end.
+        """Return a message on the entries that are missing at the journal's end.
 
         Args:
             known: number of the last entry in the database, higher than `head`.
@@ -275,9 +276,9 @@ class Journal:
     # ---- inside
 
     def _open(self, *, every: bool) -> None:
-        """Read segments, quarantine damage, and move to the end.
+        """Read segments, quarantine damage, and find the newest entry.
 
-        `every` includes the compressed segments.
+        With `every` the compressed segments are read as well.
         """
         try:
             self._recover_swap()
@@ -414,7 +415,7 @@ def _read(path: Path) -> bytes:
 def _unpacked(path: Path) -> tuple[bytes, bool]:
     """Return the readable lines of a segment, and whether its file is intact.
 
-    Intact means that each compressed byte is the byte that was written.
+    The lines are bytes. Intact means that each compressed byte is the byte that was written.
 
     Raises:
         JournalError: the system cannot read the file.

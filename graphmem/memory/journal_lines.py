@@ -42,7 +42,7 @@ class Head(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """Result of reading a segment."""
+    """Result of reading a segment: its intact entries and its damage."""
 
     entries: list[Entry]
     bad: list[bytes]  # damaged lines
@@ -109,13 +109,13 @@ def _entry(line: bytes) -> Entry | None:
 
 
 def line_of(data: bytes, entry: Entry) -> bytes:
-    """Return the bytes of an entry, including the line end."""
+    """Return the line of an entry within a segment's bytes, with its end."""
     at = data.index(f'"sum":"{entry.sum}"}}\n'.encode())
     return data[data.rfind(b"\n", 0, at) + 1 : data.index(b"\n", at) + 1]
 
 
 def body(at: str, actor: str, op: str, memory_id: str = "", before: str = "", after: str = "", note: str = "", **payload: Any) -> Line:
-    """Return the body of an entry without empty parts."""
+    """Return the content of an entry as a mapping, without empty parts."""
     line: dict[str, Any] = {"at": at, "actor": actor, "op": op, "memory": memory_id, "before": before, "after": after, "note": note}
     line.update(payload)
     return {name: value for name, value in line.items() if value not in ("", None, [], {})}

@@ -1,6 +1,7 @@
 """How memories fade, are used, expire and retire.
 
-Pure functions of a row and a time. Source of the constants: docs/memories.md, section "Life".
+To fade is to lose confidence with time. To retire is to leave the search or to be removed. Pure functions of a row and a time. Source of
+the constants: docs/memories.md, section "Life".
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ def days(since: datetime, now: datetime) -> float:
 
 
 def half_life_of(row: MemoryRow) -> float | None:
-    """Return a memory's own half-life, else the one of its type.
+    """Return a memory's half-life in days; None if it never fades.
 
-    None means that the memory never fades.
+    It is the memory's own half-life, else that of its type.
     """
     return row.half_life_days if row.half_life_days is not None else TYPES[row.type].half_life_days
 
@@ -116,7 +117,7 @@ def used(row: MemoryRow, now: datetime) -> MemoryRow:
 
 
 def confirmed(row: MemoryRow, now: datetime) -> MemoryRow:
-    """Return the row after a person or an independent session agreed."""
+    """Return the row after a person or an independent session confirmed it."""
     status = "confirmed" if row.status == "candidate" and not row.contaminated else row.status
     return row._replace(confirmed_count=row.confirmed_count + 1, strength=row.strength + 1, last_accessed_at=now, status=status)
 
@@ -138,7 +139,7 @@ def shown(row: MemoryRow) -> MemoryRow:
 
 
 def is_unreferenced(row: MemoryRow, now: datetime) -> bool:
-    """Return whether a memory must be marked as stale.
+    """Return whether a memory was unused so long that it becomes stale.
 
     That is after 30 days without use, if the memory can fade and is not pinned.
     """

@@ -41,7 +41,7 @@ _LABELS: Final = {FILE: "File", SYMBOL: "Symbol", EXTERNAL: "External"}
 
 
 class Links(NamedTuple):
-    """The code that a memory is about."""
+    """The code that a memory is about, and names that could not be resolved."""
 
     about: list[AboutRow]  # without a memory's id, by target and role
     files: list[NamedFile]  # files that are not indexed
@@ -186,9 +186,9 @@ def resolve(view: GraphView, ref: str) -> list[int]:
 
 
 def _names(content: str, spans: Sequence[tuple[int, int]]) -> list[tuple[str, float]]:
-    """Return the distinct names in a content, in order.
+    """Return the distinct names in a memory's content, in order.
 
-    Each name comes with the confidence of its link.
+    Each comes with the confidence of a link to it. `spans` are parts to skip, such as paths that were found before.
     """
     names: dict[str, float] = {}
     for match in _NAME.finditer(content):
@@ -242,7 +242,7 @@ def _full(view: GraphView, node: int) -> str:
 
 
 def _twins(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Return whether all nodes share one path and qualified name.
+    """Return whether nodes are definitions of the same path and name.
 
     For example overloads, or a property and its setter.
     """

@@ -64,7 +64,7 @@ def unfolded(text: str) -> str:
 
 
 def section_of(type_: str) -> str:
-    """Return the section of MEMORY.md for a type."""
+    """Return the heading in MEMORY.md under which a memory type is listed."""
     return next((name for name, types in SECTIONS.items() if type_ in types), GENERAL)
 
 
@@ -117,7 +117,10 @@ def claude_md(memories: Sequence[MemoryInfo], project: str) -> str:
 
 
 def lines_of(text: str) -> list[str]:
-    """Split a document into lines with their ends, as editors count them."""
+    """Split a document into lines, each with its line end.
+
+    The lines are those that editors count.
+    """
     return _ENDS.findall(text)
 
 
@@ -127,12 +130,12 @@ def heading_of(line: str) -> str | None:
 
 
 def hidden(lines: Sequence[str]) -> tuple[set[int], int]:
-    """Return the numbers of lines that are not text, and of an open block.
+    """Return the lines that are not text, and the first line of an open block.
 
     Numbers count from 1.
 
-    Code between fences, comments, private blocks of several lines and the front matter are not text. The second value is the first line of
-    a block that is never closed, or 0. Everything after that line is part of the block.
+    Code between fences, comments, private blocks of several lines and the front matter are not text. An open block is one that is never
+    closed. Everything after its first line is part of it. The second value is 0 if there is none.
     """
     found: set[int] = set()
     begun = 0

@@ -17,7 +17,7 @@ _END: Final = "\n"
 
 
 class Line(NamedTuple):
-    """The outcome for one item of the document."""
+    """The planned change of one item in the document."""
 
     id: str = ""  # the item's short id from now on; "": it belongs to the person alone
     text: str | None = None  # the item's new text; None: unchanged
@@ -88,7 +88,10 @@ def merged(text: str, fates: Mapping[int, Line], rows: Sequence[MemoryRow], mova
 
 
 def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: int, new: list[_Piece], listed: set[int], end: str) -> None:
-    """Insert lines at the end of a section, after its last non-empty line."""
+    """Plan the insertion of lines at the end of a section.
+
+    They follow its last line that is not empty.
+    """
     number = next(number for number in range(stop, at - 1, -1) if pieces[number - 1].text.strip() or number == at)
     is_blank = number < stop and pieces[number].text != ""
     if number in listed:
@@ -103,7 +106,7 @@ def _put(pieces: list[_Piece], behind: dict[int, list[_Piece]], at: int, stop: i
 
 
 def _joined(pieces: list[_Piece], behind: Mapping[int, list[_Piece]], end: str) -> list[_Piece]:
-    """Insert the new lines after the lines they follow.
+    """Return the pieces of the document with the planned lines inserted.
 
     A line without a line end gets one if something follows.
     """
@@ -134,5 +137,5 @@ def _by_use(pieces: list[_Piece], rank: Mapping[str, tuple[float, float, str]]) 
 
 
 def said_by(text: str) -> dict[str, Item]:
-    """Return the items of a document that have an id, by that id."""
+    """Return the items of a document that have an id, by their id."""
     return {item.id: item for item in items(text) if item.id}

@@ -30,7 +30,10 @@ TARGET, AROUND, WAY, HIT, TEST, TOGETHER = "target", "around", "way", "hit", "te
 
 
 class Place(NamedTuple):
-    """Nearness, role and distance of a node in an answer."""
+    """Position of a node in an answer: nearness, role and distance.
+
+    For example, a direct caller of the symbol that a question is about.
+    """
 
     nearness: float  # 1 for a target, down to 0
     role: str
@@ -49,7 +52,7 @@ class Places:
         self.found: dict[str, Place] = {}
 
     def put(self, node_id: str, nearness: float, role: str, steps: int = 0) -> None:
-        """Add a node of the answer at a place.
+        """Record the place of a node in the answer.
 
         If the node was added before, the nearest place is kept.
         """

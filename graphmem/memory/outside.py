@@ -49,7 +49,7 @@ def with_sources(plan: Plan, brought: Mapping[int, Sequence[str]], at: datetime)
 
 
 def said(brought: Sequence[str]) -> str:
-    """Return the note to the caller that the memory is contaminated.
+    """Return a note for the caller of a write: the memory is contaminated.
 
     It names the first sources of outside text.
     """

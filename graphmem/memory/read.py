@@ -1,4 +1,4 @@
-"""Read memories: one, a page, a timeline, the review queue, the audit."""
+"""Read memories: one, a page, a timeline, the review queue, the audit log."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Convert between rows and journal entries.
+"""Convert between rows of memories and journal entries.
 
 A journal entry is readable JSON. The first entry of a memory has its whole row, later ones only the changed fields. Empty values are left
-out. Entries are read in order. Applied to nothing, all of them give every memory. Applied to a database, the newer ones give what it lacks.
+out. Entries are applied in order. All entries together give every memory. The newest entries bring an older database up to date.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DERIVED: Final = frozenset({"id", "text_hash", "embedding_model"})
 
 
 class Event(NamedTuple):
-    """One operation on a memory, for the audit."""
+    """One operation on a memory, as the audit log records it."""
 
     op: str
     memory_id: str = ""  # "" when it is not about one memory

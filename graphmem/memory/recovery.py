@@ -27,7 +27,10 @@ ALIASES: Final = "memory_aliases"  # store meta: aliases of search terms, JSON
 
 
 def mark_of(head: Head) -> str:
-    """Return the value of `META` for a graph that is up to date with an entry."""
+    """Return the mark of a journal entry, which the graph stores.
+
+    A graph with this mark under `META` is up to date with the entry.
+    """
     return f"{head.number}:{head.sum}"
 
 
@@ -147,7 +150,7 @@ class Recovery:
         return files
 
     def restate(self, number: int = 0) -> list[str]:
-        """Append lost journal entries again from the content of the graph.
+        """Write memories that the journal lost to it again, from the graph.
 
         Content that the graph lacks cannot be restored. Afterwards the journal alone is sufficient.
 
@@ -192,7 +195,7 @@ class Recovery:
         self._replaced(self._store.apply_knowledge(delta, None, meta))
 
     def _graph_at(self) -> int:
-        """Return the number of the last entry in the graph."""
+        """Return the number of the last journal entry that the graph contains."""
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
 
     def _replayed(self, number: int) -> Replay:
@@ -202,18 +205,21 @@ class Recovery:
         return replay.take(self._journal.entries(after=number))
 
     def _counted(self) -> int:
-        """Return the number of memories that the newest entry with a count states."""
+        """Return the number of memories by the newest entry that states it."""
         counted = self._journal.latest(lambda body: "count" in body)
         return int(counted.body["count"]) if counted is not None else self._store.memory_count()
 
 
 def _without_ends(line: Line, ids: set[str]) -> Line:
-    """Return another memory's journal entry without links to these memories."""
+    """Return a journal entry without its links to some removed memories.
+
+    The entry belongs to another memory.
+    """
     return {**line, **{name: [link for link in line[name] if link[0] not in ids] for name in ("relates", "parted") if name in line}}
 
 
 def _add_relations(lines: list[Line], known: Knowledge, lost: set[str]) -> None:
-    """Add sessions and links between memories to the appended entries."""
+    """Add the sessions and relations of lost memories to their new entries."""
     first = {line["memory"]: line for line in lines if "memory" in line}
     for link in known.relates:
         if link.src in lost:

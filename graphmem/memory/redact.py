@@ -172,17 +172,18 @@ def _kinds() -> Mapping[str, str]:
 
 @cache
 def _needs() -> tuple[tuple[str, int, re.Pattern[str] | None], ...]:
-    """Return the words that a text must contain for a shape to match.
+    """Return words of which a text must contain one to match a shape.
 
-    Each comes with the index of its shape, and with the pattern that must match at the word, if there is one.
+    A shape is the format of one kind of secret. Each word comes with the index of its shape. If there is a pattern that must match at the
+    word, it comes with that too.
     """
     return tuple((need, i, re.compile(shape.near) if shape.near else None) for i, shape in enumerate(shapes()) for need in shape.needs)
 
 
 def _possible(text: str) -> tuple[int, ...]:
-    """Return the indices of the shapes that could match, by a cheap test.
+    """Return the indices of the shapes that a text could match.
 
-    The test rejects most texts.
+    The test is cheap and rejects most texts.
     """
     lower = text.lower()
     found: dict[int, None] = {}
@@ -251,9 +252,10 @@ def _is_value(value: str, *, quoted: bool) -> bool:
 
 
 def _is_said(value: str, *, after: str) -> bool:
-    """Return whether the word after a secret's name looks like a secret.
+    """Return whether a word that follows a secret's name looks like a secret.
 
-    A common word does not look like a secret. Letters mixed with digits do. Words with hyphens do after a word for a password.
+    `after` is that name, such as "password". A common word does not look like a secret. Letters mixed with digits do. Words with hyphens do
+    after a word for a password.
     """
     if _NO_PASSPHRASE.match(value):
         return False
@@ -330,7 +332,7 @@ def _is_element(value: Value) -> bool:
 
 
 def _is_typed(value: Value) -> bool:
-    """Return whether a flag's value is literal text.
+    """Return whether the value of a command's flag is literal text.
 
     Variables, ports and placeholders are not.
     """
@@ -338,7 +340,10 @@ def _is_typed(value: Value) -> bool:
 
 
 def _is_argument(value: Value) -> bool:
-    """Return whether a long flag's value is neither a usual word nor a file."""
+    """Return whether the value of a long flag can be a secret.
+
+    A usual word and a file name cannot.
+    """
     text = value.text
     if text.startswith(("-", "/", "./", "../", "~", "@", "file:", "env:")) or _STAND_IN.match(text):
         return False

@@ -170,7 +170,7 @@ class MemoryRepository:
         return RememberManyAnswer(plan.results, refused, outcome_counts(plan.results), round(perf_counter() - begun, 6))
 
     def foreseen(self, items: Iterable[Mapping[str, Any]], source: str, assumed: Iterable[MemoryRow]) -> Plan:
-        """Return the results of `remember_many` without writing.
+        """Return the plan of a `remember_many` without writing it.
 
         Args:
             items: the memories, without vectors.
@@ -208,9 +208,9 @@ class MemoryRepository:
             self.on_change(delta)
 
     def _put_derived(self, delta: KnowledgeDelta, vectors: Vectors | None) -> None:
-        """Write data that derives from the journal, without a journal entry.
+        """Write data that can be computed again, without a journal entry.
 
-        The caller holds `writing`.
+        The caller must hold the lock `writing`.
         """
         self._follow(delta, vectors, {})
 
@@ -307,7 +307,7 @@ class MemoryRepository:
         return row
 
     def paths(self) -> dict[str, str]:
-        """Return the names of linked code that is not in the graph, by id."""
+        """Return the names of linked code that the graph does not contain, by id."""
         if self._paths is None:
             self._paths = self.store.remembered_names()
         return self._paths
@@ -323,9 +323,9 @@ class MemoryRepository:
             self._committer.resume()
 
     def adopt_journal(self, folder: Path) -> None:
-        """Continue with another journal after an exchange of the database.
+        """Continue with the journal of a database that replaced this one.
 
-        The journal belongs to the new database. The caller holds `writing`.
+        The caller must hold the lock `writing`.
         """
         self.journal.adopt(folder)
         self._paths = None
@@ -378,7 +378,7 @@ class MemoryRepository:
         return stopped
 
     def _reconsider(self, ids: Sequence[str]) -> None:
-        """Compare memories that now have vectors with the others, by meaning."""
+        """Compare memories that have just got vectors with the others, by meaning."""
         with self.writing():
             plan = Planner(self._around()).reconsider(ids)
             self.commit(plan.delta, plan.events, plan.before, "graphmem")

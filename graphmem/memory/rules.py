@@ -70,9 +70,9 @@ def rules(root: Path | None, home: Path, files: Sequence[str] | None = None) -> 
 
 
 def endings(scope: str) -> frozenset[str]:
-    """File endings of a scope that names whole languages.
+    """Return the file extensions of a rule's scope that names whole languages.
 
-    They are ts and tsx of `**/*.ts, *.tsx`. There are none for any narrower scope.
+    For example, `**/*.ts, *.tsx` gives ts and tsx. A narrower scope gives none.
     """
     globs = [one.strip() for one in scope.split(",") if one.strip()]
     found = [_LANGUAGE.fullmatch(one) for one in globs]

@@ -1,6 +1,7 @@
-"""First memories of a project, from files that people wrote about it.
+"""Seeds: first memories of a project, from files about it.
 
-READMEs, instructions for agents, manifests, decision records and CI files tell what a new project has no memories for yet. No I/O.
+The files are READMEs, instructions for agents, manifests, decision records and CI files. They contain knowledge for which a new project has
+no memories yet. No I/O.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _NUMBER: Final = re.compile(r"^(?:ADR[- ]?)?\d+\s*[.:)\-–—]*\s*", re.IGNOREC
 
 
 class Seed(NamedTuple):
-    """What one file says, before its caps and its id."""
+    """One statement of a file, before its text is cut and it gets an id."""
 
     content: str
     type: str
@@ -87,7 +88,7 @@ def _readme(path: str, text: str) -> Iterator[Seed]:
 
 
 def _prose(path: str, text: str) -> list[Item]:
-    """Return passages without badges, links' addresses and markup."""
+    """Return passages of a text without badges, markup and link addresses."""
     source = text
     if path.lower().endswith((".rst", ".txt")) or "." not in PurePosixPath(path).name:
         source = _from_rst(text)
@@ -99,7 +100,10 @@ def _plain(text: str) -> str:
 
 
 def _directs(one: Item) -> bool:
-    """Return whether a passage says how the code is worked on."""
+    """Return whether a passage tells how to work on the code.
+
+    For example, "Run the tests before each commit".
+    """
     if _SOCIAL.search(one.heading) or _GREETING.match(one.text) or one.text.endswith(":"):
         return False
     return "`" in one.text or (_DIRECTIVE.search(one.text) is not None and _WORK.search(one.text) is not None)
@@ -331,7 +335,7 @@ def _commands(text: str) -> Iterator[str]:
 
 
 class Kind(NamedTuple):
-    """Files of one kind: their paths, their reader, and their caps."""
+    """Files of one kind: their paths, their reader, and limits of seeds."""
 
     name: str  # a tag
     paths: re.Pattern[str]
@@ -381,7 +385,10 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
-    """Return the files of a project that seeds come from, in their order."""
+    """Return the files from which seeds are read, each with its kind.
+
+    They are in the order in which they are read.
+    """
     known = list(paths)
     found: dict[str, Kind] = {}
     for kind in KINDS:
@@ -393,9 +400,9 @@ def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
 
 
 def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the arguments of `remember` for each seed, and unreadable files.
+    """Return the arguments of `remember` for each seed, and notes.
 
-    The id of a seed depends on its file and its words alone.
+    A note names a file that could not be read. The id of a seed depends on its file and its words alone.
 
     Args:
         texts: contents of the files, by path.

@@ -69,7 +69,10 @@ def thresholds_of(model_id: str) -> Thresholds:
 
 
 def name_of(model_id: str) -> str:
-    """Return the model's key for thresholds: its id without the token limit."""
+    """Return the name under which a model's thresholds are stored.
+
+    It is the model id without the token limit.
+    """
     return model_id.partition("@")[0]
 
 

@@ -203,7 +203,7 @@ def planned(found: list[Item], base: Common, shown: Mapping[str, MemoryRow], raw
 
 
 def _lines_of(found: list[Item], base: Mapping[str, str], shown: Mapping[str, MemoryRow]) -> dict[str, int]:
-    """Return the line of each id.
+    """Return the line of each short id in the file.
 
     If an id occurs several times, the first line with the memory's words is returned, else the first line.
     """
@@ -294,7 +294,7 @@ def _done(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str
 
 
 def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping[str, Any]], personal: bool) -> Outcome:
-    """Return the outcome without changing anything."""
+    """Return the outcome that `_done` would have, without changing anything."""
     assumed = [repository.row(one)._replace(status="deprecated") for one in plan.forgotten]
     for memory_id, said in plan.changed.items():
         content = repository.draft({"content": said}, "user_taught").content
@@ -331,7 +331,7 @@ def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base
 def _left(plan: Plan, found: Sequence[Item], fates: Mapping[int, Line]) -> frozenset[str]:
     """Return fingerprints of items that stay in the file without an id.
 
-    They are stored, so that the next sync does not import the items again.
+    They are stored, so that the next sync does not import these items.
     """
     return frozenset(
         fingerprint(unfolded(item.text)) for item in found if not (fate := fates.get(item.line, Line())).id and not fate.is_gone
@@ -442,7 +442,11 @@ def _json(state: Mapping[str, Common]) -> bytes:
 
 
 def _write(path: Path, before: bytes, after: bytes) -> None:
-    """Write the new text, unless it is None or the file changed meanwhile."""
+    """Write the new content to the file, if it differs from the old one.
+
+    Raises:
+        BadInputError: the file changed during the sync.
+    """
     if _bytes(path) != before:
         raise BadInputError(
             f"{path} changed during the sync and was not written; run `graphmem sync-file` again", argument="path", path=str(path)

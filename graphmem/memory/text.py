@@ -46,9 +46,9 @@ def fingerprint(content: str) -> str:
 
 
 def short_id(content: str, memory_id: str, taken: Container[str]) -> str:
-    """Return the shortest unused prefix of sha256(content).
+    """Return the shortest unused prefix of the hash of a content, in hex.
 
-    It has at least four digits.
+    It has at least four digits. The hash is SHA-256.
     """
     digest = hashlib.sha256(content.encode()).hexdigest()
     digest += hashlib.sha256(memory_id.encode()).hexdigest()  # for the second of two equal texts, if both are kept

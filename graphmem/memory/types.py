@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Extra(NamedTuple):
-    """One typed extra of a memory type, a key of `details`."""
+    """A field in the details of a memory type, such as a threshold or steps."""
 
     name: str
     kind: str  # text | number | count | time | texts | steps: rows of validate.EXTRA_KINDS
@@ -225,10 +225,13 @@ USES: Final[dict[str, str]] = {"injected": "injected_count", "used": "used_count
 
 
 def more_tainted(one: str, other: str) -> str:
-    """Return the more tainted of two origins."""
+    """Return the origin that is less trusted of two, by the order of ORIGINS."""
     return max(one, other, key=ORIGINS.index)
 
 
 def way_back(status: str, short_id: str) -> str:
-    """Return what to do about an inactive memory, as the end of a message."""
+    """Return a hint for an inactive memory: restore it, or use another one.
+
+    It is the end of a message.
+    """
     return f"`graphmem memory verify {short_id}` brings it back." if status == FORGOTTEN else "Use the memory that replaced it."

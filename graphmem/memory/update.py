@@ -134,7 +134,7 @@ def update(repository: MemoryRepository, memory_id: str, changes: Mapping[str, A
 
 
 def _shown_versions(index: MemoryIndex, row: MemoryRow) -> list[MemoryRow]:
-    """Return earlier contents of a memory that others may see.
+    """Return earlier versions of a memory that other people may see.
 
     A memory of somebody else that it superseded has another time of creation.
     """

@@ -25,7 +25,7 @@ _FOLDER: Final = 0o700
 
 
 class Own(NamedTuple):
-    """A memory of a person."""
+    """One of a person's own memories, as the file stores it."""
 
     id: str
     content: str

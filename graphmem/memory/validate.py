@@ -121,7 +121,11 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
 
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return one word of a closed list."""
+    """Return a value that must be one of the allowed words.
+
+    Raises:
+        BadInputError: the value is another one.
+    """
     if not isinstance(value, str) or value not in allowed:
         raise refuse(field, _shown(value), f"must be one of {', '.join(allowed)}", "Choose one of them.")
     return value
@@ -253,7 +257,7 @@ def details_of(value: Any, type_: str) -> str | None:
 
 
 def encoded_json(field: str, value: Any) -> str:
-    """Encode a mapping as JSON with sorted keys.
+    """Validate a mapping and encode it as JSON with sorted keys.
 
     It must be small, shallow, and without NaN, control characters or lone surrogates.
     """

@@ -94,7 +94,10 @@ class MemoryVectors:
                 self.note = f"memories get no vectors: {unraised(error, 'filling the vectors of memories')}"
 
     def _fill(self) -> int:
-        """Compute vectors in windows of memories until none is missing."""
+        """Compute the missing vectors until there are none; return their number.
+
+        It takes a limited number of memories at a time.
+        """
         self._projections.wait()  # the model for queries is known once the projections are loaded
         embedder = self._embedder()
         if embedder is None:

@@ -26,14 +26,14 @@ ON_TOPIC: Final = 0.5  # overlap of words above which two texts have the same to
 
 
 class Met(NamedTuple):
-    """A memory that resembles the new one, with their similarity."""
+    """An existing memory that resembles the new one, with their similarity."""
 
     row: MemoryRow
     near: Similarity
 
 
 class Verdict(NamedTuple):
-    """The outcome for a memory and those it resembles."""
+    """The outcome for a new memory, and for existing ones that it resembles."""
 
     row: MemoryRow  # the future row of the memory
     stands: str  # id of the memory that contains its statement from now on
@@ -100,15 +100,18 @@ class Judge:
         return verdict
 
     def _new_wins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether the text of the new memory replaces the equivalent other."""
+        """Return whether the new memory's text replaces the other one's.
+
+        The two texts say the same.
+        """
         trust = SOURCES[row.source].trust - SOURCES[other.source].trust
         fixed = other.status == "pinned" or other.user_verified or (other.source == "user_taught" and row.source != "user_taught")
         return not fixed and (trust > 0 or (trust == 0 and len(row.content) >= len(other.content)))
 
     def _joins(self, row: MemoryRow, other: MemoryRow) -> bool:
-        """Return whether two memories may be replaced by one.
+        """Return whether one of two similar memories may replace both.
 
-        They may not if this would lose a longer text that was kept on purpose.
+        It may not if this would lose a longer text that was kept on purpose.
         """
         winner, loser = (row, other) if self._new_wins(row, other) else (other, row)
         return SOURCES[loser.source].status == "candidate" or says_all_of(winner.content, loser.content)
@@ -183,7 +186,10 @@ class Judge:
         )
 
     def _winner(self, row: MemoryRow, other: MemoryRow) -> bool | None:
-        """Return whether the new memory stays; None if nothing decides."""
+        """Return whether the new memory wins a contradiction with another one.
+
+        None means that neither wins.
+        """
         said, known = row.source == "user_taught", other.source == "user_taught" or other.user_verified
         if said and (row.type == "correction" or not known):
             return True
@@ -210,7 +216,7 @@ class Judge:
 
 
 def is_of_somebody(row: MemoryRow) -> bool:
-    """Return whether a caller gave the memory's id.
+    """Return whether the memory's id was given by a caller, not generated.
 
     Generated ids are UUIDs of version 7.
     """

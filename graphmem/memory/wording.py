@@ -75,7 +75,7 @@ class _Word(NamedTuple):
 
 
 def says_all_of(one: str, other: str) -> bool:
-    """Return whether a text has all words of another one, in their order.
+    """Return whether `one` has all words of `other`, in the same order.
 
     It may have more words only as a final clause that does not limit the statement.
     """

@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """The state that a plan is computed against."""
+    """The memories, the code graph and the time for which a plan is made."""
 
     memories: MemoryIndex
     view: GraphView | None
@@ -135,7 +135,7 @@ class Planner:
         return self._told(self._row(verdict.stands) or verdict.row, verdict.outcome, draft, verdict.others, verdict.note, links)
 
     def _carry_out(self, verdict: Verdict) -> None:
-        """Add to the plan what a verdict changes in other memories."""
+        """Add a verdict's changes to the plan."""
         for change in verdict.changed:
             self._change(change)
         self._relates.update({(one.src, one.dst, one.kind): one for one in verdict.relations})
@@ -149,7 +149,7 @@ class Planner:
     # ---- a memory that has got its vector
 
     def reconsider(self, ids: Sequence[str]) -> Plan:
-        """Compare memories that got a vector with the memories before them.
+        """Compare memories that got a vector with the earlier memories.
 
         Memories whose ids a caller gave are left unchanged.
         """
@@ -204,7 +204,7 @@ class Planner:
         )
 
     def _again(self, row: MemoryRow, draft: Draft, links: Links) -> Remembered:
-        """Record that the same text was stored again, and return the outcome."""
+        """Plan the repeated storing of a known text, and return the outcome."""
         now = self._around.now
         note = "the same was already known"
         if draft.contaminated and not row.contaminated:
@@ -295,9 +295,9 @@ class Planner:
         return found
 
     def _comparable(self, draft: Draft) -> F32 | None:
-        """Return the draft's vector, or None.
+        """Return the draft's vector if the index has vectors of the same model.
 
-        None means that the draft has no vector, or one of another model than the index.
+        None if the draft has no vector, or one of another model.
         """
         return draft.vector if draft.vector is not None and self._model == self._around.model else None
 
@@ -380,7 +380,7 @@ class Planner:
         return self._about.get(memory_id) or self._index.about(memory_id)
 
     def _unite_links(self, memory_id: str, links: Links) -> None:
-        """Add links to a memory's links."""
+        """Add links to those that a memory already has."""
         if links.about:
             known = self._links_of(memory_id)
             united = _united(known, [one._replace(memory_id=memory_id) for one in links.about])
@@ -440,7 +440,7 @@ class Planner:
 
 
 class Taken:
-    """Short ids in use, in the index and in the current write."""
+    """The short ids that are in use, in the index and in the current write."""
 
     def __init__(self, index: MemoryIndex, more: Container[str] = ()) -> None:
         self._index = index
