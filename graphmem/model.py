@@ -183,7 +183,7 @@ class EdgeRow(NamedTuple):
 
 
 class HandlesRow(NamedTuple):
-    """A function and a name under which a framework knows it."""
+    """A function, and the name by which a framework calls it, such as a route."""
 
     kind: str  # route | event | command | task
     name: str  # as written: "/users/<id>"; for an event the variable that holds it
@@ -209,7 +209,10 @@ class UnresolvedRow(NamedTuple):
 
 
 class OccurrencesRow(NamedTuple):
-    """The names of nodes in the text of a file."""
+    """Every place in a file where the name of a symbol is written.
+
+    The places are packed into bytes.
+    """
 
     id: str  # of the file
     path: str
@@ -221,9 +224,9 @@ WRITTEN_KINDS: Final = ("CALLS", "REFERENCES", "INHERITS", "USES_TYPE", "IMPORTS
 
 
 class Before(NamedTuple):
-    """Stored rows that a delta changes.
+    """The stored rows that a delta changes, as they were before.
 
-    The code that made the delta from them passes them on, so that the store need not read them.
+    The code that made the delta has read them, so the store need not read them again.
     """
 
     files: Mapping[str, FileRow]  # by id
@@ -269,7 +272,10 @@ class GraphDelta(NamedTuple):
         return not any(rows for rows in self if rows is not self.before)
 
     def only_moved(self, chunk: ChunkRow | PackedChunkRow) -> bool:
-        """Whether an upserted chunk is known to have changed only its lines."""
+        """Whether a chunk of this delta has only other lines than the stored one.
+
+        False if that is unknown.
+        """
         old = self.before.chunks.get(chunk.id)
         if old is None or isinstance(chunk, PackedChunkRow):
             return False

@@ -28,7 +28,7 @@ _MAX_WRAPPERS: Final = 50  # decorators of one test
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
+    """Add the options `--graphmem`, `--graphmem-root` and `--graphmem-trace`."""
     group = parser.getgroup("graphmem", "graphmem: record the functions that tests run, for impact analysis")
     group.addoption("--graphmem", action="store_true", help="record which test runs which function, for `graphmem index`")
     group.addoption("--graphmem-root", metavar="DIR", help="root of the indexed project; default: the one that contains pytest's rootdir")
@@ -62,7 +62,7 @@ class _Fixture:
 
 
 class _Test:
-    """A running test."""
+    """A running test, with the functions that it has run so far."""
 
     def __init__(self, item: pytest.Item) -> None:
         self.item = item
@@ -171,7 +171,7 @@ class _Recording:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
-        """Stop, resolve the recorded definitions and write the trace.
+        """Stop recording, find the definitions that ran, and write the trace.
 
         A worker sends its recording to the controller instead.
         """
@@ -187,7 +187,7 @@ class _Recording:
         self._leave(found)
 
     def pytest_unconfigure(self) -> None:
-        """Stop, even if the session never started."""
+        """Stop recording, even if the test session never started."""
         self._recorder.stop()
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -198,7 +198,7 @@ class _Recording:
                 terminalreporter.write_line(line)
 
     def _run(self) -> Run:
-        """The recording of this process."""
+        """Convert what this process recorded: tests with the functions they ran."""
         from graphmem.evidence.run import ItemRun, run_of
 
         tests = []

@@ -185,7 +185,7 @@ class Settings:
 
 
 class KnownSetting(NamedTuple):
-    """A known setting."""
+    """A setting that exists: its key, type, default, bounds and description."""
 
     key: str  # dotted: limits.depth
     type: type
@@ -197,7 +197,7 @@ class KnownSetting(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """Its environment variable."""
+        """The environment variable that sets it, such as `GRAPHMEM_LIMITS_DEPTH`."""
         return ENV_PREFIX + self.key.replace(".", "_").upper()
 
 
@@ -439,7 +439,10 @@ def find_project(start: Path) -> Path:
 
 
 def _is_persons(directory: Path) -> bool:
-    """Whether a directory's `.graphmem` is a person's own, without an index."""
+    """Whether `.graphmem` in a directory is a person's own, not an index.
+
+    It is such a folder in the home directory if it contains no database.
+    """
     return directory == Path.home().resolve() and not (directory / ".graphmem" / DATABASE).exists()
 
 

@@ -69,8 +69,8 @@ EdgeKinds = Annotated[
 
 
 def word(text: Any) -> Any:
-    """Return an option's value unchanged, because the operation validates it.
+    """Return a text unchanged, typed as `Any`.
 
-    It is typer's parser for options with a fixed set of words.
+    It is passed to an operation's parameter that accepts only some words. The operation validates it.
     """
     return text

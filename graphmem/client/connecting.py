@@ -67,7 +67,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
 
 class Turns:
-    """Waits for processes that have an index open for a short time.
+    """Waits while other processes have an index open, each for a short time.
 
     Args:
         patience_s: maximum wait for each of these processes.

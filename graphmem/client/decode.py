@@ -27,7 +27,7 @@ def variable(parameter: Parameter, value: Any) -> Any:
 
 @cache
 def decoder(hint: Any) -> Decode:
-    """The decoder from the GraphQL form of a type to its value.
+    """Return a function that decodes GraphQL data to a value of a type.
 
     A decoder raises GraphMemError for an object without a field, which a server of another version may send.
     """
@@ -108,7 +108,7 @@ def _same(value: Any) -> Any:
 
 @cache
 def _words(hint: Any) -> dict[str, str]:
-    """Words of a closed set by their names in GraphQL."""
+    """Map the names of a GraphQL enum to the words of a `Literal` type."""
     return {enum_name(word): word for word in typing.get_args(hint) if word}
 
 
@@ -153,7 +153,7 @@ def _is_list(hint: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Convert any value to JSON."""
+    """Convert times, paths, mappings, sequences and arrays to JSON values."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, PurePath):

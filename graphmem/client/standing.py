@@ -42,5 +42,5 @@ class Standing:
         return self._found
 
     def _is_same(self) -> bool:
-        """Whether the process that was found is still the owner, and runs."""
+        """Whether the process that owned the index last time still owns it."""
         return self._owner is not None and owner.read(self._location.owner_file) == self._owner and owner.is_running(self._owner)

@@ -1,4 +1,4 @@
-"""Neighbourhood of symbols in columns.
+"""Arrange the neighbourhood of symbols in columns for a picture.
 
 Dependencies are on the left, dependents on the right.
 """
@@ -130,9 +130,9 @@ def neighbourhood(
 def _folded(
     view: GraphView, folded: Mapping[int, int], place: Mapping[int, int], live: npt.NDArray[np.bool_]
 ) -> tuple[dict[int, int], list[tuple[int, int, int]]]:
-    """Return numbers of folded tests by step, and their edges.
+    """Replace the tests of each step by one node; return counts and edges.
 
-    From each step to each node goes the most certain edge.
+    The counts are numbers of tests by step. Of all edges from the tests of a step to a node, the most certain is kept.
     """
     groups: dict[int, int] = {}
     for step in folded.values():

@@ -161,7 +161,10 @@ def draw(view: GraphView, plan: Plan) -> Atlas:
 
 
 def _measures(view: GraphView, file_of_node: npt.NDArray[np.int64], at: npt.NDArray[np.int64], f: int) -> dict[str, npt.NDArray[np.int64]]:
-    """Count functions and unresolved calls by file; see `Atlas.measures`."""
+    """Count functions, tested functions and unresolved calls of each file.
+
+    See `Atlas.measures`.
+    """
     functions = np.isin(view.kind, _FUNCTIONS) & (view.label == SYMBOL) & (file_of_node >= 0) & ~view.is_test
     tested = np.zeros(view.n, np.bool_)
     tested[view.dst[view.is_test[view.src] & (view.edge_kind != _KIND_DEFINES)]] = True

@@ -1,4 +1,4 @@
-"""Colours of source text: which part is a keyword, a text, a comment."""
+"""Divide source text into tokens to colour: keywords, strings, comments."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ def tokens(text: str, path: str, language: str) -> tuple[list[int], list[int], s
 
     Args:
         text: its lines end with a line feed.
-        path: its name tells the language.
-        language: its name, where the path does not tell.
+        path: path of the file, whose name usually shows the language.
+        language: name of the language, used if the path does not show it.
 
     Returns:
-        Lengths in UTF-16 code units, positions in `KINDS`, and why there are none; neighbours differ in kind.
+        The length of each token in UTF-16 code units, its position in `KINDS`, and a sentence. The sentence says why there are no
+        tokens; "" if there are some, or the language is unknown. Neighbouring tokens differ in kind.
     """
     if len(text) > MOST:
         return [], [], f"the file has more than {MOST:,} characters, so it has no colours"

@@ -28,7 +28,7 @@ INSIDE: Final = 0.5  # between a block and its circles
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A row of the map, or several rows of one layer.
+    """The horizontal strip of the map that one layer of modules fills.
 
     Attributes:
         number: the layer, 0 at the bottom.
@@ -53,7 +53,10 @@ class Block:
 
 @dataclass(slots=True)
 class _Item:
-    """A circle, or a block of circles, with places relative to its centre."""
+    """A circle, or a block of circles, that is placed as one object in a row.
+
+    `at` maps its circles to their positions relative to its centre.
+    """
 
     members: list[int]
     width: float

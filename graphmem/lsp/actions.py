@@ -82,7 +82,7 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
 
 
 def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
-    """Tell the numbers of an impact, and return its places."""
+    """Show the person a summary of an impact; return the places of its hits."""
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
     why = "; ".join(report.risk.reasons)

@@ -84,13 +84,13 @@ class Editor(LanguageServer):
         return list(dict.fromkeys(found))
 
     def texts(self, uri: str) -> Texts:
-        """Files of the project of a document, as the editor shows them."""
+        """The files of a document's project, with the text that the editor shows."""
         return Texts(self.project(uri).root, self.workspace)
 
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
-        """The symbol that the name at a position means.
+        """The symbol at a position in the editor's text.
 
-        None for a name that is not saved.
+        None if the name there is not in the saved file.
         """
         place = self.texts(uri).position(uri, position)
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
@@ -101,7 +101,7 @@ class Editor(LanguageServer):
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 
     def failed(self, error: GraphMemError) -> None:
-        """Tell the person what is wrong, once for each message."""
+        """Log an error, and show it to the person if it was not shown before."""
         self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"graphmem: {error.message}"))
         if error.message not in self._told:
             self._told.add(error.message)

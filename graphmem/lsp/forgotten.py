@@ -1,4 +1,7 @@
-"""Dependents that a change of a signature left behind, as diagnostics."""
+"""Diagnostics for dependents that a changed signature may have broken.
+
+Such a dependent uses a definition whose signature changed, but did not change itself.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +61,6 @@ def _diagnostic(texts: Texts, changed: SymbolInfo, left: list[ImpactHit], at_lea
 
 
 def _site(texts: Texts, hit: ImpactHit, changed: SymbolInfo) -> lsp.Location:
-    """The place where a dependent uses the changed definition."""
+    """Return the place where a dependent uses the changed definition."""
     path = hit.symbol.path
     return lsp.Location(texts.uri(path), texts.name_range(path, hit.path[0].line or hit.symbol.start_line, last(changed.name)))

@@ -1,4 +1,4 @@
-"""Lines of a saved text and their places in the text of the editor."""
+"""Map line numbers between a saved file and the text in the editor."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class LineMap:
         return any(at <= now < at + size for _, at, size in self._blocks)
 
     def saved(self, now: int) -> int:
-        """The line of the saved text."""
+        """Return the line of the saved text for a line of the editor's text."""
         return min(self._last[0], _moved(now, [(to, at, size) for at, to, size in self._blocks]))
 
     def now(self, saved: int) -> int:
-        """The line of the editor's text."""
+        """Return the line of the editor's text for a line of the saved text."""
         return min(self._last[1], _moved(saved, self._blocks))
 
 

@@ -88,7 +88,7 @@ def lenses(server: Editor) -> None:
 
 
 def hints(server: Editor) -> None:
-    """Register inlay hints with the numbers of code lenses."""
+    """Register inlay hints with the numbers of callers, tests and memories."""
 
     @handles(server, lsp.TEXT_DOCUMENT_INLAY_HINT, [])
     def of_range(editor: Editor, given: lsp.InlayHintParams) -> list[lsp.InlayHint]:
@@ -137,6 +137,6 @@ def _entries(editor: Editor, uri: str) -> list[OutlineEntry]:
 
 
 def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
-    """Definitions with a caller, a test or a memory."""
+    """Entries of a document's outline with a caller, a test or a memory."""
     found = _entries(editor, uri)
     return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]

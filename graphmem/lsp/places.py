@@ -88,7 +88,7 @@ class Texts:
         return document.uri if document is not None else uris.from_fs_path(str(self._root / path)) or ""
 
     def version(self, path: str) -> int | None:
-        """The version of an open document; None for a closed one."""
+        """The editor's version number of an open document; None if it is closed."""
         document = self._open.get(path)
         return document.version if document is not None else None
 
@@ -107,12 +107,12 @@ class Texts:
         return self._now[path]
 
     def now(self, path: str, line: int) -> int:
-        """The line in the editor, from 0, of a saved line, from 1."""
+        """Convert a saved line (from 1) to the line in the editor (from 0)."""
         found = self._map(path)
         return found.now(line - 1) if found is not None else max(0, line - 1)
 
     def saved_line(self, path: str, line: int) -> int:
-        """The saved line, from 1, of a line in the editor, from 0."""
+        """Convert a line in the editor (from 0) to the saved line (from 1)."""
         found = self._map(path)
         return (found.saved(line) if found is not None else line) + 1
 
@@ -152,24 +152,24 @@ class Texts:
         return lsp.Range(at, at)
 
     def range(self, found: Usage) -> lsp.Range | None:
-        """The range of a usage; None if its line does not have it any more."""
+        """The range of a usage in the editor; None if the text there changed."""
         lines, line, place = self.lines(found.path), self.now(found.path, found.range.line), found.range
         text = lines[line] if line < len(lines) else ""
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
 
     def body(self, symbol: SymbolInfo) -> lsp.Range:
-        """The whole lines of a definition."""
+        """The range of all lines of a definition in the editor."""
         first, end = self.now(symbol.path, symbol.start_line), self.now(symbol.path, max(symbol.end_line, symbol.start_line))
         lines = self.lines(symbol.path)
         text = lines[end] if end < len(lines) else ""
         return lsp.Range(lsp.Position(first, 0), lsp.Position(max(first, end), self._codec.client_num_units(text)))
 
     def of_symbol(self, symbol: SymbolInfo) -> lsp.Location:
-        """The name of a definition."""
+        """The location of a definition's name in the editor."""
         return lsp.Location(self.uri(symbol.path), self.name_range(symbol.path, symbol.start_line, last(symbol.name)))
 
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
-        """Every place of a name in saved lines; one for a line without it."""
+        """The ranges of a name in saved lines; at least one range for each line."""
         made = []
         for line in lines:
             number = self.now(path, line)
@@ -179,7 +179,10 @@ class Texts:
         return made
 
     def item(self, kind: type[Item], symbol: SymbolInfo) -> Item:
-        """An item of a hierarchy; its data is the id of the symbol."""
+        """A symbol as an item of the editor's call or type hierarchy.
+
+        The item's `data` is the id of the symbol.
+        """
         place = self.of_symbol(symbol)
         return kind(
             name=symbol.qualname or symbol.name,
@@ -192,7 +195,7 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """The map of an open document with unsaved changes; else None."""
+        """The line map of an open document with unsaved changes; else None."""
         if path not in self._maps:
             saved = self.saved(path) if path in self._open else []
             self._maps[path] = LineMap(saved, self.lines(path)) if saved and saved != self.lines(path) else None
@@ -208,5 +211,5 @@ def _words(text: str, name: str) -> Iterable[re.Match[str]]:
 
 
 def _around(whole: lsp.Range, inner: lsp.Range) -> lsp.Range:
-    """The whole range, extended where the inner one is outside of it."""
+    """The smallest range that contains both ranges."""
     return lsp.Range(min(whole.start, inner.start), max(whole.end, inner.end))

@@ -116,7 +116,7 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Report damage that was found since the index was opened."""
+    """Return notes on damage that was found and repaired since opening."""
     return [Check("mended", "note", note, "") for note in notes]
 
 

@@ -113,9 +113,9 @@ def _restrict(path: Path) -> None:
 
 
 def root_of_copy(data_dir: Path, before: str, project: Path) -> str:
-    """Return the original root of an index that was copied or moved.
+    """Return the new root of a project whose index was copied or moved.
 
-    Returns "" if the index belongs to another project or to none.
+    Returns "" if the index is still where it was made, or is not inside `project`.
 
     Args:
         data_dir: the index directory.

@@ -32,7 +32,7 @@ _DIFFERENT: Final = "the bytes do not match the stored checksum"
 
 
 class Kind(NamedTuple):
-    """A kind of file in an index, with its check."""
+    """A kind of file in an index, its check, and what follows from damage."""
 
     pattern: str  # of its path in the index directory
     damage: Callable[[Path], str]  # describes the damage; "" if there is none

@@ -61,7 +61,7 @@ class McpApp:
 
 
 class _Running(NamedTuple):
-    """The protocol sessions of one token."""
+    """A running set of protocol sessions: those of the clients of one token."""
 
     app: ASGIApp
     life: asyncio.Task[None]

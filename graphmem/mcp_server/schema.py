@@ -55,7 +55,10 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 
 
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
-    """Return a schema in the short form that is sent to the model."""
+    """Shorten a JSON schema for the model: drop keywords that it can miss.
+
+    `keep` returns whether a keyword stays.
+    """
     if not isinstance(schema, dict):
         return schema
     return {key: told(value, keep) for key, value in schema.items() if keep(key) and value != []}

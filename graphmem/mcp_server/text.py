@@ -286,7 +286,7 @@ def remembered(answer: RememberAnswer, budget: int) -> str:
 
 
 def timeline(answer: Timeline, budget: int) -> str:
-    """A memory between those learnt before and after it, one line each."""
+    """A memory with the memories learnt before and after it, one line each."""
     rows = [
         f"{'> ' if one.id == answer.memory.id else '- '}{one.created_at[:16]} #{one.short_id} {one.type} {line_of(one)}"
         for one in (*answer.before, answer.memory, *answer.after)
@@ -357,13 +357,13 @@ def _missing(answer: SearchAnswer) -> list[str]:
 
 
 def _told(hit: SearchHit) -> str:
-    """A summary of a hit; without documentation, its first line."""
+    """The end of a hit's row: its summary, or else its first line of code."""
     line = hit.summary or next((line.strip() for line in hit.snippet.splitlines() if line.strip()), "")
     return f" — {line[:100]}" if line else ""
 
 
 def _tests(hits: list[ImpactHit]) -> list[str]:
-    """Lines of the tests a runner can be given, then of code they share."""
+    """Lines of the tests to run, then of code that tests share."""
     cases = [hit for hit in hits if hit.symbol.is_runnable]
     shared = [hit for hit in hits if not hit.symbol.is_runnable]
     return [*_titled("tests to run", cases or shared), *_titled("code of tests, no test by itself", shared if cases else [])]

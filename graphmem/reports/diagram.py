@@ -30,7 +30,7 @@ ZONE: Final = 24  # folders shown in a zone; the others become one box
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node of a diagram."""
+    """A node of a diagram: a module or symbol, with text and position."""
 
     id: str
     title: str
@@ -44,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge of a diagram."""
+    """An edge of a diagram: a dependency of one box on another."""
 
     src: str
     dst: str
@@ -56,7 +56,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A view with positions."""
+    """A picture to export: boxes with positions, and lines between them."""
 
     title: str
     boxes: list[Box]

@@ -235,7 +235,10 @@ def _related_of_items(args: _Args, kwargs: _Kwargs) -> Iterable[str]:
 
 
 def _given_ids(verb: str, args: _Args, kwargs: _Kwargs) -> list[str]:
-    """Return the ids that a call gives to new memories."""
+    """Return the ids that a call of `remember` or `remember_many` gives.
+
+    They are ids that the caller chose for new memories.
+    """
     items = (kwargs,) if verb == "remember" else (args[0] if args else kwargs["items"]) if verb == "remember_many" else ()
     return [item["id"] for item in items if isinstance(item.get("id"), str)]
 

@@ -102,7 +102,7 @@ def _kinds_in(path: Path) -> list[str]:
 
 
 def _rows(path: Path) -> Iterator[Any]:
-    """Yield every value of an SQLite database, decompressed."""
+    """Yield every text and binary value of all tables of an SQLite file."""
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=0", uri=True)) as db:
             tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

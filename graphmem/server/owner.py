@@ -140,9 +140,7 @@ def is_running(owner: Owner) -> bool:
 def process_start(pid: int) -> str:
     """Return the boot id and start time of a process.
 
-    They differ for a later process with the same number.
-
-    "" if the process is gone or unknown.
+    A later process with the same number gives another text. The result is "" if the process is gone or unknown.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -156,7 +154,7 @@ def process_start(pid: int) -> str:
 
 
 def local_address(host: str, port: int) -> str:
-    """Return the address on this machine of a server bound to host and port."""
+    """Return the URL by which this machine reaches a server on host and port."""
     host = WILDCARDS.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

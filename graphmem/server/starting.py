@@ -140,7 +140,7 @@ def _make_room(log: Path) -> None:
 
 
 def _said_since(log: Path, start: int) -> list[str]:
-    """Return the last lines that were added to the log."""
+    """Return the lines that were added to the log after byte `start`."""
     try:
         with log.open("rb") as file:
             file.seek(start if start <= log.stat().st_size else 0)

@@ -41,7 +41,9 @@ _log = logging.getLogger(__name__)
 
 
 class VectorFiller:
-    """Makes the vectors of one project. Thread-safe; runs one fill at a time.
+    """Makes the missing vectors of one project. Thread-safe.
+
+    A *fill* is a run that makes all missing vectors. One fill runs at a time.
 
     Args:
         store: keeps the vectors.
@@ -275,7 +277,7 @@ class VectorFiller:
         return result
 
     def _step_back(self) -> None:
-        """Wait while a question is probably being answered, for a while."""
+        """Wait shortly if a search came recently, so that it gets the processor."""
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
             time.sleep(min(STEP_S, end - now))

@@ -50,7 +50,7 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Return (texts with a new vector, all texts), over chunks and memories."""
+        """Count the texts of chunks and memories: (with a new vector, all)."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
