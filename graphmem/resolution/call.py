@@ -47,7 +47,7 @@ class Call:
         self.passed = passed  # types of leading arguments that have no term of their own
 
     def term(self, term: int) -> Type:
-        """Return the type of any term at the line and scope of the call."""
+        """Return the type of any expression (a term) at the call's line and scope."""
         return self._evaluator.term(self.entry, self.scope, term, self.line)
 
     def argument(self, position: int) -> Type | None:

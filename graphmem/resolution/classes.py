@@ -166,7 +166,10 @@ class Classes:
         return bool(is_reserved and rules_of(entry).attributes_are_set_anywhere and self.project.call_sites(f"={name}")[0])
 
     def attribute(self, value: Type, name: str) -> Type:
-        """Return the union of an attribute's types over all atoms of a type."""
+        """Return the type of an attribute `x.name`, given the type of `x`.
+
+        It is the union over all alternatives (atoms) of that type.
+        """
         if value is TOP:
             return TOP
         found = EMPTY

@@ -48,7 +48,7 @@ _FLOWS = frozenset({"return", "yield", "export"})
 
 
 def labels(term: Term) -> Row:
-    """Return a term's content without its children.
+    """Return the content of an expression (a term) without its children.
 
     The content and the order of the children determine the term.
     """

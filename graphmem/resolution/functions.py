@@ -205,14 +205,17 @@ class Functions:
         return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the union of the results of calling the atoms of a type."""
+        """Return the result type of a call, given the type of the callee.
+
+        It is the union over all alternatives (atoms) of that type.
+        """
         found = bottom_for(callee)
         for atom in callee:
             found = join(found, self.call_atom(atom, call))
         return found
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling a type with unknown arguments."""
+        """Return the result type of a call whose arguments are unknown."""
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:

@@ -134,7 +134,7 @@ class Hierarchy:
         return [symbol for symbol in found if symbol is not caller]
 
     def runs(self, symbol: Symbol, owner: Symbol, name: str) -> bool:
-        """Whether any object may exist that runs the method of a class.
+        """Whether an object may exist whose class runs a given method.
 
         `owner` defines the method. The object is of the class `symbol` or of a subclass that does not override the method.
         """

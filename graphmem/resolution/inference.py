@@ -20,7 +20,10 @@ class AsksNames(Protocol):
     """The part of the inference interface that resolves names."""
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the places that can define a name at a line; None for none."""
+        """Return the bindings (places) that can define a name at a line.
+
+        None if there are none.
+        """
         ...
 
     def slot(self, place: Place) -> Type:
@@ -40,7 +43,7 @@ class AsksNames(Protocol):
         ...
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """Return the places that define a name as a member of a module."""
+        """Return the bindings (places) of a name that is a member of a module."""
         ...
 
     def module_member(self, module: Atom, name: str) -> Type:
@@ -82,7 +85,10 @@ class AsksClasses(Protocol):
         ...
 
     def attribute(self, value: Type, name: str) -> Type:
-        """Return the union of an attribute's types over all atoms of a type."""
+        """Return the type of an attribute `x.name`, given the type of `x`.
+
+        It is the union over all alternatives (atoms) of that type.
+        """
         ...
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
@@ -128,11 +134,14 @@ class AsksCalls(Protocol):
         ...
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the union of the results of calling the atoms of a type."""
+        """Return the result type of a call, given the type of the callee.
+
+        It is the union over all alternatives (atoms) of that type.
+        """
         ...
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling a type with unknown arguments."""
+        """Return the result type of a call whose arguments are unknown."""
         ...
 
     def call_atom(self, atom: Atom, call: Call) -> Type:

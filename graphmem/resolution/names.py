@@ -55,7 +55,10 @@ class Names:
         self.ask = self.solver.ask
 
     def lookup(self, entry: FileEntry, scope: int, name: str, line: int) -> Sequence[Place] | None:
-        """Return the places that can define a name at a line; None for no place."""
+        """Return the bindings (places) that can define a name at a line.
+
+        None if there are none.
+        """
         meaning = entry.meanings.get((scope, name)) or self._meaning(entry, scope, name)
         if meaning.local:
             inside = innermost(entry, scope, name, meaning.local, line)
@@ -203,7 +206,7 @@ class Names:
         return self._from_elsewhere(target, name)
 
     def module_places(self, path: str, name: str) -> list[Place] | None:
-        """Return the places that define a name as a member of a module."""
+        """Return the bindings (places) of a name that is a member of a module."""
         target = self.project.file(path)
         return None if target is None else self._module_places(target, name)
 

@@ -96,7 +96,7 @@ class PackageRules(Rules):
         return entry.in_tests or not other.in_tests
 
     def package_places(self, inference: Inference, package: str, name: str, entry: FileEntry | None) -> list[Place]:
-        """Return the places that define a name in a package.
+        """Return the bindings (places) that define a name in a package.
 
         `entry` is the file of the package that uses the name. None means that an importer uses it.
         """

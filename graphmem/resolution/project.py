@@ -248,7 +248,7 @@ class Project:
         return known[1]
 
     def _contents(self, path: str) -> dict[Key, Any]:
-        """Return the contribution of one file to every input, by key."""
+        """Map each input to the content that one file contributes to it."""
         entry = self.files.get(path)
         if entry is None:
             return {}

@@ -230,11 +230,11 @@ class Resolver:
         return found.id, found.qualname, entry.in_tests
 
     def is_left_out(self, path: str) -> bool:
-        """Whether an unexpected error left only the module row of a file."""
+        """Whether an unexpected error left only a file's module in the graph."""
         return path in self._project.faults
 
     def fault(self, path: str) -> str:
-        """Return the unexpected error that left a file partly in the graph; or ""."""
+        """Return the error that left a file partly in the graph; "" for none."""
         return self.faults.get(path, "") or self._project.faults.get(path, "")
 
     def facts(self, path: str) -> FileFacts | None:

@@ -81,7 +81,7 @@ class Shelf:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all files."""
+        """Forget all files; their facts stay as they are."""
         self._awake.clear()
         self._bytes = 0
 

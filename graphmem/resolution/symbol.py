@@ -9,7 +9,7 @@ FUNCTION_KINDS: Final = frozenset({"function", "method"})
 
 
 class Symbol:
-    """A definition in the form in which other files refer to it.
+    """A definition as other files refer to it: its id, path, name and kind.
 
     The object stays the same when other parts of its file change.
     """

@@ -187,7 +187,7 @@ MAX_DEPTH: Final = 3
 
 
 def one(atom: Atom) -> Type:
-    """Return the type with a single atom."""
+    """Return the type that has a single alternative (atom)."""
     return frozenset((atom,))
 
 

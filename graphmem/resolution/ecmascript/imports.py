@@ -133,7 +133,10 @@ class EcmascriptNames(Rules):
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
-        """Return a name of a module or package, as a value or as a type."""
+        """Return the value, or with `as_type` the type, of a name of a module.
+
+        The module may also be a package.
+        """
         if module[0] == EXT and name == "default":
             return frozenset((module,))  # the default export of an external package represents the package
         target = inference.project.file(module[1]) if as_type and module[0] == MODULE else None
@@ -142,9 +145,9 @@ class EcmascriptNames(Rules):
         return self._member(inference, target, name, as_type=True) or EMPTY
 
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
-        """Return a name of a module, as a value or as a type.
+        """Return the value, or with `as_type` the type, of a name of a module.
 
-        None if the name is exported under its own name, so that the value is that of the name in the module.
+        None for a value that is exported under its own name. It is then the value of the name in the module.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)

@@ -89,7 +89,7 @@ class CallSites:
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
-        """Return the type of a term at a call site."""
+        """Return the type of an expression (a term) at a call site."""
         key = (reference.scope, term)
         found = self.steady.get(key)
         if found is None:
@@ -146,7 +146,7 @@ class CallSites:
         return base if takes_types else callee
 
     def called_name(self, reference: Reference, index: int, name: str) -> list[Target]:
-        """Return the targets of a call of a bare name."""
+        """Return the definitions (targets) that a call `name()` can run."""
         entry = self.entry
         written = self.value(reference, index)
         value = rules_of(entry).created(self.inference, entry, reference, written)
@@ -169,7 +169,7 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Return the targets of a call of a member without a receiver.
+        """Return the targets of a call `name()` that means a member of `this`.
 
         The member belongs to a class around the site, or to one of its bases.
         """
@@ -193,7 +193,7 @@ class CallSites:
         return []
 
     def called_attribute(self, reference: Reference, receiver: int, name: str) -> list[Target]:
-        """Return the targets of a call `receiver.name()`."""
+        """Return the definitions (targets) that `receiver.name()` can run."""
         base = self.value(reference, receiver)
         elsewhere = self.handing.run_by(reference, receiver, name)
         found = self.method(base, name, self.receiver_rule(reference, receiver), self.caller(reference)) if base else []
@@ -264,7 +264,7 @@ class CallSites:
             self.give_up(reference, reason)
 
     def give_up(self, reference: Reference, reason: str) -> None:
-        """Count a call without targets, with the reason."""
+        """Record a call as unresolved, with the reason."""
         name = _called_text(self.terms, reference.term)
         self.evidence.give_up(self.caller(reference).id, name, reference.line, reference.column, reason)
 

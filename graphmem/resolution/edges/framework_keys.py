@@ -32,7 +32,10 @@ By default it is the first argument.
 
 
 def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
-    """Return the key under which a call registers functions; "" for none."""
+    """Return the key, such as a route, under which a call registers functions.
+
+    The result is "" if the call has no key.
+    """
     return "" if row.rule not in NAMED_BY or 0 in row.functions else _name(terms, call, NAMED_BY[row.rule])
 
 

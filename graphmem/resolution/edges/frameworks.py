@@ -86,7 +86,7 @@ class Handing:
                     self.evidence.handles("event", name, event.framework, atom[1], "signal", reference.line)
 
     def named(self, symbol: Symbol) -> None:
-        """Record the keys that decorators give a function."""
+        """Record the framework keys, such as routes, in a function's decorators."""
         definition = self.entry.definitions[symbol.index]
         for kind, name, framework in framework_keys.decorated(self.entry, symbol) if definition.decorators else ():
             self.evidence.handles(kind, name, framework, symbol, "signal" if kind == "event" else kind, definition.start_line)

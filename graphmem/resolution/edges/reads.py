@@ -38,7 +38,10 @@ class ReadSites(VariableSites):
                     self.read_imported_variable(reference, place, frozenset())
 
     def read_variable(self, reference: Reference, place: Place, name: str) -> None:
-        """Add an edge to a variable of a module or class."""
+        """Add an edge from a use of a name to the variable that it means.
+
+        The variable belongs to a module or a class.
+        """
         symbol = place.entry.variables.get((place.scope, name))
         if symbol is not None:
             self.use_variable(reference, symbol)

@@ -61,7 +61,7 @@ class Evidence:
             self._edges[key] = (confidence, rule, lines, line)
 
     def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
-        """Record that the name at a position refers to a node."""
+        """Record that the name at a position in the file refers to a node."""
         key = (spot, kind, dst)
         percent = max(1, round(confidence * 100))
         if percent > self._written.get(key, 0):
@@ -80,7 +80,7 @@ class Evidence:
         self._handles.add(HandlesRow(kind, name, framework, symbol.id, RULES[rule].confidence, rule, line))
 
     def give_up(self, caller: str, name: str, line: int, column: int, reason: str) -> None:
-        """Add a call without targets, with the reason."""
+        """Record a call as unresolved, with the reason."""
         id_ = stable_id("unresolved", self.project, self.path, caller, name, str(line), str(column))
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 

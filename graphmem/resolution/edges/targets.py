@@ -79,7 +79,7 @@ class Targets:
     # from values
 
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
-        """Yield the targets of calling a value.
+        """Yield the definitions (targets) that a call of a value can run.
 
         A function whose name differs from the called name was passed as a value, and gets the rule `function_value`.
         """
@@ -139,7 +139,7 @@ class Targets:
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
-        """Yield the targets of calling an attribute.
+        """Yield the definitions (targets) that a call of an attribute can run.
 
         `how` is the rule that found the attribute's owner.
         """

@@ -282,7 +282,10 @@ class RustModules(PackageRules):
         return self._parents(inference, module[1]) if module[0] == MODULE else EMPTY
 
     def taken(self, inference: Inference, module: Atom, name: str) -> Type:
-        """Return a name of a file module or inline module, or an enum variant."""
+        """Return the value of a name in a module, or an enum variant.
+
+        The module may be a file or an inline module.
+        """
         return inference.attribute_of(module, name) if module[0] == CLASS else super().taken(inference, module, name)
 
     def shared(self, inference: Inference, entry: FileEntry, name: str) -> list[Place] | None:
