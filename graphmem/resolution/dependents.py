@@ -90,7 +90,9 @@ class AnswersOf:
         self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
-        """Return at least every file with a cached answer made from the numbers.
+        """Return the files that may cache an answer made from a stale number.
+
+        Every file with such an answer is returned, and possibly others.
 
         Args:
             memos: by path, the answers that the solver caches for a file; each answer is (value, number).

@@ -215,7 +215,10 @@ class CallRules:
         return False
 
     def overload_group(self, entry: FileEntry, symbol: Symbol) -> tuple[str, int, str]:
-        """Return the key that all overloads of a function share."""
+        """Return the key that all overloads of a function share.
+
+        A call chooses among the functions with one key.
+        """
         return symbol.path, entry.definitions[symbol.index].parent, symbol.name
 
     def overrides(self, inference: Inference, base: Symbol, method: Symbol) -> bool:

@@ -76,7 +76,7 @@ class Groups:
         return self._members[first:]
 
     def restore(self, members: Iterable[Members | None]) -> None:
-        """Replace all groups by the result of `members`."""
+        """Replace all groups by those that `members` returned earlier."""
         self._members = list(members)
         self._numbers = {some: _number(position) for position, some in enumerate(self._members) if some is not None}
         self._containing.forget()

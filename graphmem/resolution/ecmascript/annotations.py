@@ -175,7 +175,10 @@ class EcmascriptTypes(EcmascriptNames):
         return one((EXT, PACKAGE, name, None))
 
     def _member_type(self, inference: Inference, atom: Atom, name: str) -> Type:
-        """Return the type of `Base.name` in a type, for one atom of the base."""
+        """Return the type of `Base.name` in an annotation.
+
+        `atom` is one of the alternatives that `Base` may be.
+        """
         if atom[0] == MODULE:
             return self.from_module(inference, atom, name, as_type=True)
         if atom[0] == CLASS:

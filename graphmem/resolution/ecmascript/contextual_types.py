@@ -121,7 +121,8 @@ def returned(inference: Inference, call: Call) -> Type:
 def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
     """Return the contextual type of a parameter of a named function.
 
-    The type comes from the declared type of the variable or member that holds the function, or of the result that it is.
+    The type comes from the declared type of the variable or member that holds the function. For a function that another one returns, it
+    comes from the declared result.
     """
     entry = inference.project.entry(symbol)
     definition = entry.definitions[symbol.index]

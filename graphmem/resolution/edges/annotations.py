@@ -1,7 +1,8 @@
 """Edges for names in annotations and in re-exporting imports.
 
-The type of an annotation (`Inference.declared`) contains no aliases, and no parameters of a function type. The names in it do: a
-change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the package that re-exports it.
+The type of an annotation (`Inference.declared`) contains no aliases, and no parameters of a function type. This module follows the names as
+they are written. A change of `Handler = Callable[[Request], str]` affects the functions declared with `Handler`, and the package that
+re-exports it.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ class CallSites:
         return found
 
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Like `method`, for one caller and without the cache."""
+        """Return the targets of a method call, for one caller and without a cache."""
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:

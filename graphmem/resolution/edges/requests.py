@@ -1,7 +1,7 @@
 """Requests of tests, and the handlers of the routes that answer them.
 
 The edge leads from a test that requests a path to the function that is registered for it. The table `request` of `frameworks.toml`
-says what is a client; routes are those of decorators and of the table `hands_over`.
+describes the test clients. Routes come from decorators and from the table `hands_over`.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ class Targets:
             yield Target(symbol, None, "override", likely)
 
     def _may_run(self, plain: Sequence[Target], method: Symbol) -> bool:
-        """Whether a call of one of these methods can run an override."""
+        """Whether a call of one of several methods can run a given override."""
         entry = self.project.entry(method)
         rules = rules_of(entry)
         named = [target.symbol for target in plain if target.symbol is not None and target.symbol.kind in FUNCTION_KINDS]
