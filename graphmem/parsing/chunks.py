@@ -137,7 +137,7 @@ class _Writer:
 
 
 class _CodeCutter:
-    """Cuts a file that has definitions."""
+    """Cuts a file of code into chunks at its definitions."""
 
     def __init__(self, facts: FileFacts, source: bytes, options: ChunkOptions, tree: Tree | None, writer: _Writer) -> None:
         self.facts = facts

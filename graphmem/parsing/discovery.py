@@ -200,7 +200,10 @@ class _Search(Listing):
     # one file
 
     def _looked_at(self, path: str) -> FoundFile | None:
-        """Call `_examined`; an unexpected error skips the file."""
+        """Examine one file; return it if it is to be indexed.
+
+        An unexpected error skips the file and adds a diagnostic.
+        """
         try:
             return self._examined(path)
         except Exception as error:  # noqa: BLE001 - it stays with that file, and is said
@@ -256,7 +259,10 @@ class _Search(Listing):
         return ("binary", b"") if b"\0" in read and not is_marked_wide(read) else ("", read)
 
     def _keeps(self, path: str, reason: str) -> bool:
-        """Whether an option or a `!` pattern includes a file despite a reason."""
+        """Whether to index a file although there is a reason to skip it.
+
+        An option or a `!` pattern of an ignore file can demand that.
+        """
         if reason == "binary":
             return False
         return self.rules.decide(path) is False or (self.options.include_generated and reason in ("generated", "minified"))

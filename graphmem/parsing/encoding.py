@@ -30,7 +30,7 @@ class Utf8Text(NamedTuple):
 
 
 def is_marked_wide(data: bytes) -> bool:
-    """Whether the bytes begin with a UTF-16 or UTF-32 mark.
+    """Whether the bytes begin with a UTF-16 or UTF-32 byte order mark.
 
     NUL bytes then do not make the file binary.
     """

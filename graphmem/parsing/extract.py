@@ -181,7 +181,10 @@ class _Extraction(Definitions):
             span_end, block_end = stack[-1].span_end, blocks[-1][0]
 
     def matches(self, parts: Sequence[Part]) -> Iterator[tuple[int, Captures]]:
-        """Yield all matches, except those beginning in an ignored range of a part."""
+        """Yield the matches of the language's queries in some trees.
+
+        Matches that begin in an ignored range of their tree are left out.
+        """
         for tree, without in parts:
             matches = QueryCursor(self.grammar.query).matches(tree.root_node)
             if not without:

@@ -31,7 +31,7 @@ class Bindings(Extraction):
     """The part of extraction that records bindings of names and attributes."""
 
     def on_binding(self, op: str, node: Node, captures: Captures) -> None:
-        """Add the bindings of one match."""
+        """Add the bindings of one match, such as `x = f()`."""
         builder = self.builder
         annotation = self.said.get(node.id, {}).get("", NO_TERM)
         if "annotation" in captures:  # a name bound inside an expression is used by the whole expression
@@ -94,7 +94,7 @@ class Bindings(Extraction):
         return re.search(rf"\b{re.escape(self.builder.text(target))}\b", left) is not None
 
     def bind(self, target: Node, op: str, value: OptionalTerm, annotation: OptionalTerm, statement: Node, lines: tuple[int, int]) -> None:
-        """Add the bindings of a target; a pattern has a binding for each part."""
+        """Add the bindings of a target; `a, b` has a binding for each part."""
         builder = self.builder
         shape = self.pattern_kinds.get(target.kind_id)
         if shape == "each":

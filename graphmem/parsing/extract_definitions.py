@@ -133,7 +133,10 @@ class Definitions(Bindings):
         return digest(text.replace(b"\n" + b" " * indent, b"\n") if indent else text)
 
     def dotted(self, term: TermIndex) -> str:
-        """Return the dotted name of a name, attribute or call of one; else ""."""
+        """Return the dotted name of a term: `a.b` for `a.b` and `a.b(c)`.
+
+        It is "" for other terms.
+        """
         parts: list[str] = []
         terms = self.builder.terms
         found = terms[term]

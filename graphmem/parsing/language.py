@@ -93,7 +93,7 @@ class EntryPointRule:
     modifier: str = ""
 
     def matches(self, *, decorators: Sequence[Written], name: str, path: str, modifiers: tuple[str, ...], within: str = "") -> bool:
-        """Whether a definition with these properties is such an entry point."""
+        """Whether the rule makes a definition with these values an entry point."""
         return (
             (not self.decorator or any(map(self._is_of, decorators)))
             and (not self.name or any(fnmatchcase(name, pattern) for pattern in self.name))

@@ -174,7 +174,7 @@ def pack(facts: FileFacts, chunks: list[ChunkRow]) -> Packed:
 
 
 def unpack_facts(data: bytes) -> FileFacts:
-    """The facts given to `pack`."""
+    """Return the facts given to `pack`."""
     plain: Any = marshal.loads(zlib.decompress(data))  # noqa: S302 - our own bytes; zlib's checksum refuses damaged ones
     after = _PARAMETERS + 1
     definitions, imports, bindings, references = plain[_TERMS + 1 : _REFERENCES + 1]
@@ -194,7 +194,7 @@ def unpack_facts(data: bytes) -> FileFacts:
 
 
 def unpack_chunks(data: bytes) -> list[ChunkRow]:
-    """The chunks given to `pack`."""
+    """Return the chunks given to `pack`."""
     rows = packed_chunks(data)
     return [ChunkRow._make((*one[:_TEXT], *inflated(one.packed, one.start_line, one.end_line), one.text_hash)) for one in rows]
 

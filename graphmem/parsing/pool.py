@@ -113,7 +113,7 @@ def parse_files(
 def _here(
     files: Sequence[FoundFile], project: str, time_limit_s: float, niceness: int, ask: Callable[[], bool], marker: Path | None
 ) -> Iterator[ParsedFile]:
-    """Parse in this process.
+    """Yield the files that are parsed in this process, without workers.
 
     Files that do not parse at once go to a worker, because they could exhaust memory. So do files that have ended a process.
     """
@@ -134,7 +134,7 @@ def _here(
 
 
 class _Worker:
-    """One process, its unanswered files, and its error output."""
+    """One parsing process, the files that it still has to parse, and its log."""
 
     def __init__(self, project: str, time_limit_s: float, niceness: int) -> None:
         import graphmem
@@ -171,7 +171,7 @@ class _Worker:
         return self.said().rpartition("\n")[2]
 
     def end(self) -> int:
-        """Kill the worker and wait for its end; return how it had ended."""
+        """Kill the worker and wait for its end; return its exit code."""
         self.process.kill()
         code = self.process.wait()
         if said := self.said():
@@ -182,7 +182,7 @@ class _Worker:
 
 
 class _Pool:
-    """The workers of one call."""
+    """The parsing processes of one call of `parse_files`."""
 
     def __init__(
         self, files: Sequence[FoundFile], project: str, workers: int, time_limit_s: float, niceness: int, ask: Callable[[], bool]

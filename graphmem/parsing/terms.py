@@ -88,7 +88,10 @@ class TermBuilder:
         return self.source[start:end].decode("utf-8", "replace")
 
     def add(self, term: Term) -> TermIndex:
-        """Index of a term; equal terms share one."""
+        """Return the index of a term; a new term is added.
+
+        Equal terms share one index.
+        """
         found = self._index.get(term)
         if found is None:
             found = self._index[term] = TermIndex(len(self.terms))
@@ -96,7 +99,10 @@ class TermBuilder:
         return found
 
     def term(self, node: Node | None) -> TermIndex:
-        """Index of an expression's term; `UNKNOWN` if the table does not list it."""
+        """Return the index of an expression's term.
+
+        It is the index of `UNKNOWN` if the table does not list the node's type.
+        """
         if node is None:
             return self.unknown
         kind = node.kind_id
@@ -153,7 +159,10 @@ class TermBuilder:
             self.declared.append((term, start))
 
     def quoted_type(self, text: str) -> TermIndex | None:
-        """Term of an annotation in a string; None if it is not one expression."""
+        """Return the term of a type annotation that is written in a string.
+
+        None if the text is not one expression.
+        """
         stripped = text.strip()
         if stripped.isidentifier():
             return self.add((NAME, stripped))

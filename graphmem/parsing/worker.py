@@ -128,7 +128,7 @@ def _exactly(stream: IO[bytes], size: int) -> bytes | None:
 
 
 def main(project: str, time_limit_s: float, niceness: int = 0) -> None:
-    """Serve batches until the input ends."""
+    """Parse the batches of files on standard input until it ends."""
     os.nice(niceness)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _, most = resource.getrlimit(resource.RLIMIT_AS)

@@ -53,7 +53,7 @@ class CSharpHelper(Helper):
 
 
 def _conditions(source: bytes) -> Iterator[list[re.Match[bytes]]]:
-    """Yield the directives of each condition, the inner conditions first."""
+    """Yield the directives of each `#if`, the inner ones first."""
     open_: list[list[re.Match[bytes]]] = []
     for match in _DIRECTIVE.finditer(source):
         if match["word"] == b"if":

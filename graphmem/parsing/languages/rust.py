@@ -209,7 +209,7 @@ def _shown(builder: TermBuilder, node: Node) -> Iterator[TermIndex]:
 
 
 def _placed(builder: TermBuilder, text: str, groups: Sequence[Sequence[Node]]) -> Iterator[TermIndex]:
-    """Yield an operation for each value that a format string shows."""
+    """Yield an operation for each value that a format string prints."""
     named = {builder.text(group[0]): group[2:] for group in groups if len(group) > 2 and group[1].type == "="}
     following = 0
     for found in _PLACE.finditer(text):
