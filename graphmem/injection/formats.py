@@ -75,15 +75,15 @@ class Format(ABC):
 
     @abstractmethod
     def frame(self) -> tuple[str, str]:
-        """Text before and after all items."""
+        """Return the text before and after all items."""
 
     @abstractmethod
     def heading(self, section: str) -> tuple[str, str]:
-        """Text before and after a section."""
+        """Return the text before and after the items of a section."""
 
     @abstractmethod
     def item(self, one: Item) -> str:
-        """Text of one item."""
+        """Return the text of one item."""
 
     def frame_cost(self, count: Count) -> int:
         """Number of tokens of the frame, including its line ends."""
@@ -98,7 +98,7 @@ class Format(ABC):
         return count(self.item(one)) + 1
 
     def write(self, items: Sequence[Item]) -> str:
-        """The whole text; "" for no items."""
+        """Return the whole text: frame, headings and items; "" for no items."""
         if not items:
             return ""
         before, after = self.frame()
@@ -110,20 +110,26 @@ class Format(ABC):
 
 
 class XmlFormat(Format):
-    """`<project_memory>`, well-formed for any content."""
+    """Format of an XML element, `<project_memory>`.
+
+    It is well-formed for any content.
+    """
 
     name = "xml"
 
     def frame(self) -> tuple[str, str]:
-        """The root element, with an introductory sentence."""
+        """Return the root element's two tags, with an introductory sentence."""
         return f"<project_memory>\n<about>{INTRODUCTION}</about>", "</project_memory>"
 
     def heading(self, section: str) -> tuple[str, str]:
-        """An element with the section's name."""
+        """Return the two tags of an XML element with the section's name."""
         return f"<{section}>", f"</{section}>"
 
     def item(self, one: Item) -> str:
-        """An element with the kind's name; escaped, and marked if untrusted."""
+        """Return an XML element that is named after the item's kind.
+
+        Its text is escaped. It has attributes, such as `untrusted`.
+        """
         attributes = {"id": f"#{one.short_id}" if one.kind == "memory" else "", "type": one.type, "path": _place(one) if one.path else ""}
         if one.kind == "memory":
             attributes["confidence"] = f"{one.confidence:.2f}"
@@ -155,23 +161,23 @@ class _LinesFormat(Format):
 
 
 class MarkdownFormat(_LinesFormat):
-    """Headings and lists, with untrusted words and code in fences.
+    """Format of Markdown headings and lists.
 
-    A fence is longer than any fence in its text.
+    Untrusted words and code are in fences. A fence is longer than any fence in its text.
     """
 
     name = "markdown"
 
     def frame(self) -> tuple[str, str]:
-        """A heading and an introductory sentence."""
+        """Return a Markdown heading and an introductory sentence."""
         return f"## Project memory\n{INTRODUCTION}", ""
 
     def heading(self, section: str) -> tuple[str, str]:
-        """A third-level heading."""
+        """Return a section's name as a Markdown heading of the third level."""
         return f"### {HEADINGS[section]}", ""
 
     def item(self, one: Item) -> str:
-        """A list item or a fenced block."""
+        """Return an item as a Markdown list item or a fenced block."""
         if one.kind == "code":
             return f"{_fenced(one.text)}\n{citation(one)}"
         if one.untrusted:
@@ -185,20 +191,23 @@ class MarkdownFormat(_LinesFormat):
 
 
 class TextFormat(_LinesFormat):
-    """Lines; each line of untrusted words and code begins with a bar."""
+    """Format of plain lines.
+
+    Each line of untrusted words and code begins with a bar.
+    """
 
     name = "text"
 
     def frame(self) -> tuple[str, str]:
-        """An introductory sentence."""
+        """Return an introductory sentence."""
         return f"PROJECT MEMORY. {INTRODUCTION}", ""
 
     def heading(self, section: str) -> tuple[str, str]:
-        """A line in capitals."""
+        """Return a section's name as a line in capitals."""
         return f"{HEADINGS[section].upper()}:", ""
 
     def item(self, one: Item) -> str:
-        """A line, or a block of lines with bars."""
+        """Return an item as a line of text, or as lines that begin with a bar."""
         if one.kind == "code":
             return f"{citation(one)}\n{_barred(one.text)}"
         if one.untrusted:
@@ -212,24 +221,24 @@ class TextFormat(_LinesFormat):
 
 
 class JsonFormat(Format):
-    """One JSON object on one line, for reading by programs."""
+    """Format of one JSON object on one line, for reading by programs."""
 
     name = "json"
 
     def frame(self) -> tuple[str, str]:
-        """The brackets of an empty answer."""
+        """Return a JSON answer without items, to count the tokens of the frame."""
         return json.dumps({"about": INTRODUCTION, "items": []}), ""
 
     def heading(self, section: str) -> tuple[str, str]:
-        """Nothing: each item names its section."""
+        """Return empty texts, because each JSON item names its own section."""
         return "", ""
 
     def item(self, one: Item) -> str:
-        """One JSON object."""
+        """Return an item as one JSON object."""
         return inert_json(json.dumps(_as_object(one), ensure_ascii=False))
 
     def write(self, items: Sequence[Item]) -> str:
-        """One JSON document; "" for no items."""
+        """Return all items as one JSON document; "" for no items."""
         if not items:
             return ""
         return inert_json(json.dumps({"about": INTRODUCTION, "items": [_as_object(one) for one in items]}, ensure_ascii=False))

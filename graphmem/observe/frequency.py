@@ -51,7 +51,7 @@ RATES: Final[Mapping[str, Rate]] = MappingProxyType(
 
 
 class Share(NamedTuple):
-    """A finding's sessions among those that could have made it."""
+    """How many sessions made a finding, of those that could have made it."""
 
     found: int
     of: int

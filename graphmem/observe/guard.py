@@ -88,7 +88,10 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Whether any text among the facts has memory's mark."""
+        """Return whether a text among a finding's facts has a mark of memory.
+
+        Such a text was injected, so it is not evidence.
+        """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
     def echoes(self, text: str) -> str:

@@ -229,7 +229,10 @@ class Ledger(LedgerCounts):
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, 0)", (session, part, digest, at.timestamp(), raw))
 
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
-        """Receipts of a session as (part, digest, body, undone), oldest first."""
+        """Return a session's receipts as (part, digest, body, undone), by age.
+
+        The part is the label of a unit of work, or "" for the whole session. The oldest receipt comes first.
+        """
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
 
@@ -251,7 +254,7 @@ class Ledger(LedgerCounts):
         return [str(row[0]) for row in rows]
 
     def summaries(self, since: datetime | None, until: datetime, most: int, offset: int = 0) -> list[dict[str, Any]]:
-        """Summaries of sessions that ended in a period, newest first."""
+        """Return summaries of sessions that ended in a period, newest first."""
         rows = self._all(
             "SELECT summary FROM session WHERE at >= ? AND at <= ? ORDER BY at DESC, id LIMIT ? OFFSET ?",
             since.timestamp() if since is not None else 0.0,
@@ -262,7 +265,7 @@ class Ledger(LedgerCounts):
         return [json.loads(row[0]) for row in rows]
 
     def summary(self, session: str) -> dict[str, Any] | None:
-        """A session's summary."""
+        """Return a session's summary; None if the session is unknown."""
         row = self._first("SELECT summary FROM session WHERE id = ?", session)
         return json.loads(row[0]) if row else None
 

@@ -1,4 +1,7 @@
-"""The ledger's file: tables, transactions, damage and later versions."""
+"""The ledger's SQLite file: its tables, transactions and checks.
+
+A damaged file is quarantined, and a file of a later version is refused.
+"""
 
 from __future__ import annotations
 

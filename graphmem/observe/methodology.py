@@ -40,7 +40,10 @@ class WorkUnit(NamedTuple):
 
 
 class Relay(NamedTuple):
-    """A hand-over from one stage to the next."""
+    """A hand-over from one stage of work to the next.
+
+    It names the types of memory that the next stage receives.
+    """
 
     source: str  # a stage
     target: str
@@ -48,9 +51,10 @@ class Relay(NamedTuple):
 
 
 class Methodology(NamedTuple):
-    """One way to work.
+    """A team's way to work: its phases, units of work and hand-overs.
 
-    `unit` gets the fields that a session reported (`work_unit`, `title`, `branch` and other fields of its first event) and names the unit.
+    `unit` names the unit of work. It gets the fields that a session reported: `work_unit`, `title`, `branch` and other fields of its first
+    event.
     """
 
     name: str

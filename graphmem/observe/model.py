@@ -36,9 +36,9 @@ _NO_ARGS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Event(NamedTuple):
-    """A checked and cut event; see `observe.events` for the checks.
+    """An event of an agent, validated and cut to the allowed size.
 
-    It is never stored in this form: `observe.acts` removes secrets first.
+    See `observe.events`. It is never stored in this form: `observe.acts` removes secrets first.
     """
 
     session_id: str
@@ -53,7 +53,7 @@ class Event(NamedTuple):
 
 
 class SessionInfo(NamedTuple):
-    """A session's description of itself, as far as it is known."""
+    """What is known of a session from its agent's reports, such as its branch."""
 
     id: str
     kind: str = "terminal"  # one of SESSION_KINDS

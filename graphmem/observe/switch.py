@@ -1,4 +1,4 @@
-"""Whether graphmem learns from sessions: on, off, or paused for a time.
+"""Switch for learning from sessions: on, off, or paused for a time.
 
 The state is a small file of the index. The setting `learning = false` of the project overrides it.
 """

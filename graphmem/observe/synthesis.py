@@ -41,7 +41,7 @@ TAG: Final = "synthesised"
 
 
 class Synthesis(NamedTuple):
-    """One memory made from counts."""
+    """A memory to be stored, made from counts of many sessions."""
 
     key: str  # equal at all milestones
     type: str

@@ -52,7 +52,7 @@ class Table(dict[K, V], Generic[K, V]):
 
 
 class FileUse:
-    """Counts of one file."""
+    """Counts of the reads and edits of one file in a session."""
 
     __slots__ = (
         "added", "edits", "first_at", "first_n", "first_step", "last_at", "last_n", "last_step", "reads",
@@ -85,7 +85,7 @@ class EditMark:
 
 
 class CommandUse:
-    """Counts of one command line."""
+    """Counts of the runs of one command line in a session."""
 
     __slots__ = ("action", "failures", "label", "last_exit", "last_step", "runs", "seconds")
 
@@ -97,7 +97,10 @@ class CommandUse:
 
 
 class ErrorUse:
-    """One error by its fingerprint."""
+    """Occurrences of one error in a session, and whether it was fixed.
+
+    Errors are the same if their fingerprints match; see `words.same_error`.
+    """
 
     __slots__ = ("command", "edits_at", "expected", "fix_files", "fixed_at", "label", "marks", "message", "times")
 

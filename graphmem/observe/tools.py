@@ -82,7 +82,10 @@ class Change(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The meaning of a tool call."""
+    """A tool call in a form that is the same for all agents.
+
+    It has the action, such as `edit`, and what it concerns: paths, a pattern, a command or addresses.
+    """
 
     action: str
     label: str  # "edit", "search", or the command that runs: "run:alembic upgrade"
@@ -97,7 +100,7 @@ class Call(NamedTuple):
 
 
 def action_of(tool: str) -> str:
-    """Action of a tool, by its name in any agent."""
+    """Return the action of a tool, such as `read`, by its name in any agent."""
     plain = PLAIN.sub("", tool).lower()
     known = TOOLS.get(plain)
     if known is not None:
@@ -108,7 +111,7 @@ def action_of(tool: str) -> str:
 
 
 def call_of(tool: str, args: Mapping[str, Any]) -> Call:
-    """Action and subject of a tool call."""
+    """Convert an agent's tool call to a `Call`, with its action and paths."""
     action = action_of(tool)
     if action == "run":
         return _shell(args)
