@@ -81,12 +81,20 @@ def test_the_example_tells_its_story_and_removes_everything(tmp_path, postgres, 
 def test_the_example_ends_its_database_when_it_is_ended(tmp_path, postgres, environ, ended_by) -> None:
     command = [sys.executable, "-m", "graphmem", "organisation", "try"]
     with subprocess.Popen(
-        command, cwd=tmp_path, env={**os.environ, **environ, "PYTHONUNBUFFERED": "1"}, stdout=subprocess.PIPE, text=True
+        ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command],  # as the shell starts a command with `&`
+        cwd=tmp_path,
+        env={**os.environ, **environ, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
     ) as example:
-        assert example.stdout is not None
-        folder = next(re.findall(r"host=%2F(\S+?)%2Fpg'", line)[0] for line in example.stdout if "postgresql://" in line)
-        assert Path("/" + folder.replace("%2F", "/")).is_dir()
-        assert "Ctrl-C ends the database" in example.stdout.readline()
-        example.send_signal(ended_by)
-        assert example.wait(30) == 0
+        try:
+            assert example.stdout is not None
+            folder = next(re.findall(r"host=%2F(\S+?)%2Fpg'", line)[0] for line in example.stdout if "postgresql://" in line)
+            assert Path("/" + folder.replace("%2F", "/")).is_dir()
+            assert "Ctrl-C ends the database" in example.stdout.readline()
+            example.send_signal(ended_by)
+            assert example.wait(30) == 0
+        finally:
+            if example.poll() is None:
+                example.terminate()
     assert not Path("/" + folder.replace("%2F", "/")).exists()

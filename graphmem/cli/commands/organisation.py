@@ -68,7 +68,8 @@ def try_(
     with tempfile.TemporaryDirectory(prefix="gm-try-", dir=_place()) as folder:
         Path(folder).chmod(0o711)  # the account of PostgreSQL must reach its own directory inside
         server = LocalPostgres(Path(folder) / "pg", durable=False)
-        before = signal.signal(signal.SIGTERM, _interrupt)  # by default it ends this process at once and leaves the database
+        # By default SIGTERM ends this process at once and leaves the database; a shell starts background commands without SIGINT.
+        before = {one: signal.signal(one, _interrupt) for one in (signal.SIGTERM, signal.SIGINT)}
         try:
             server.start()
             url = server.make("organisation")
@@ -85,7 +86,8 @@ def try_(
                         signal.pause()
         finally:
             server.stop()
-            signal.signal(signal.SIGTERM, before)
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
 
 def _interrupt(*_: object) -> None:
