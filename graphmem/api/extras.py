@@ -31,7 +31,7 @@ KNOWN_FIRST = 5
 
 @dataclass(frozen=True, slots=True)
 class EdgeItem:
-    """A site with its cursor."""
+    """An edge of a symbol with its cursor."""
 
     cursor: str
     site: Site

@@ -106,7 +106,7 @@ class Slot:
         self.size = 0  # bytes received, or waiting to be written, in this phase
 
     def note(self) -> None:
-        """Begin the phase that the connection is now in, if it has changed."""
+        """Find the connection's current phase; if it is a new one, begin it."""
         phase = self.look()
         if phase is not self.phase:
             self.begin(phase)

@@ -64,7 +64,7 @@ class Fan(Generic[T]):
             self._listen()
 
     async def steps(self, follow: bool) -> AsyncGenerator[T, None]:
-        """Events of the run in progress, from its latest one, and of later runs.
+        """Yield the latest event of the run in progress, and the events after it.
 
         Args:
             follow: continue after the end of a run; otherwise the end of a run is the last event.

@@ -30,7 +30,10 @@ REFUSALS: Final = {
 
 
 class _RefusedError(Exception):
-    """Ends the parsing of a request; the parser wraps it in its own error."""
+    """Raised to end the parsing of a request that is refused.
+
+    The parser wraps it in an error of its own.
+    """
 
 
 class BoundedHttp(HttpToolsProtocol):

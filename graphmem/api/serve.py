@@ -150,7 +150,7 @@ class Server:
 
 
 class _Uvicorn(uvicorn.Server):
-    """Uvicorn that reports when it listens, and ends subscriptions at the end.
+    """Uvicorn's server; it reports when it listens and closes subscriptions.
 
     Signals end only `run`.
     """

@@ -242,7 +242,7 @@ def _evidence(said: dict[str, Any]) -> list[Finding]:
 
 
 def _indexer(one: dict[str, Any]) -> str:
-    """Sentence on what an unused indexer could check, and how to run it."""
+    """A sentence on an indexer that could check edges, and how to run it."""
     does = f"{one['program']} can check the calls of {one['files']:,} files"
     if not one["installed"]:
         return f"{does}; {one['install']}"

@@ -431,7 +431,7 @@ def _site(edge: Mapping[str, Any]) -> Site:
 
 
 def _here(path: Path) -> Path:
-    """Path on the server as a path on this machine.
+    """Return a path of the server's machine, if that is this machine.
 
     Raises:
         BadInputError: the server is on another machine.

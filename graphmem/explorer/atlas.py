@@ -76,7 +76,7 @@ class Atlas:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a map shows of the modules, each by name.
+    """The modules, layers and cycles that a map shows; input of `draw`.
 
     Attributes:
         module_of: name of the module of each file that is shown.

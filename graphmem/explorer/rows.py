@@ -155,7 +155,7 @@ def _single(one: int, radius: float, unit: float) -> _Item:
 def _block(
     knot: Sequence[int], radii: F64, inner: Sequence[int], near: Sequence[Sequence[tuple[int, float]]], unit: float, whole: float
 ) -> _Item:
-    """Arrange a cycle in rows, in the order that breaks it least."""
+    """Arrange the modules of a cycle in rows, so that few edges go upwards."""
     members = set(knot)
     singles = {one: _single(one, float(radii[one]), unit) for one in knot}
     area = sum(item.width * item.height for item in singles.values())

@@ -118,7 +118,7 @@ class Editor(LanguageServer):
 
 
 def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorator of a handler: after an error of the service it answers empty.
+    """Decorator: if the service raises an error, a handler returns `default`.
 
     The person is told of the error. An unknown symbol is normal in an editor, where a position may be anywhere.
     """

@@ -36,7 +36,7 @@ class Prompt(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """A text that an agent can read by its URI."""
+    """A text that an agent can read, identified by a URI."""
 
     name: str
     description: str

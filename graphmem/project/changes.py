@@ -35,7 +35,7 @@ MOST_STEPS: Final = 100
 
 @dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Operations that answer what changed, and when."""
+    """Operations on changes: commits, drift of the architecture, past heat."""
 
     graph: GraphSource
     semantics: SemanticSource  # modules and dead code derived from the graph

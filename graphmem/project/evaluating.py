@@ -43,7 +43,7 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(eq=False, repr=False)
 class ProjectChurn:
-    """How often the files of a project change, as search uses it."""
+    """Computes how often each file of a project changes, for ranking hits."""
 
     history: HistorySource
     _made: tuple[int, Mapping[str, float]] = field(default=(-1, {}), init=False)

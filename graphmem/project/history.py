@@ -183,7 +183,7 @@ class CoAccess:
         return reviewers(Path(self.graph.root_path), path, limit, datetime.now(UTC))
 
     def file_history(self, paths: Sequence[str]) -> list[FileHistory]:
-        """Return for each file how often, how recently and by how many it changed.
+        """Return for each file its number of changes, their times and authors.
 
         Args:
             paths: paths of files, also as file URIs or absolute paths; files that the history does not know are left out.

@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """A value made by its first caller. Thread-safe.
+    """A value that is made when it is first requested. Thread-safe.
 
     Args:
         make: makes the value.

@@ -214,7 +214,7 @@ class SessionLearning:
         return report
 
     def _afterwards(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Run the follow-up steps of a session besides its own lessons.
+        """Run what follows a session: summary, history, trust level, synthesis.
 
         A failed step is logged and does not stop the others. All steps can be repeated.
         """

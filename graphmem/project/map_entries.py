@@ -130,7 +130,7 @@ class MapNotes:
         return sorted(placed, key=lambda one: (not one.module, one.module))
 
     def _names(self, entries: list[MapEntry]) -> list[str]:
-        """The present name of the module of each entry; "" if it is gone.
+        """The current name of each entry's module; "" if the module is gone.
 
         An entry belongs to the module that has most of its files; without any of them, to the module of its name.
         """

@@ -107,7 +107,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Parts:
-    """The parts of an open project.
+    """The parts of an open project: objects that implement its operations.
 
     Attributes:
         operations: parts that implement the operations.

@@ -27,7 +27,7 @@ TESTS: Final = (EdgeKind.TESTS,)
 
 @dataclass(eq=False, repr=False)
 class Outlines:
-    """Answers what a file contains."""
+    """Lists the symbols of a file with their callers, tests and memories."""
 
     graph: GraphSource
     book: MemoryRepository

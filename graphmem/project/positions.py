@@ -61,7 +61,7 @@ class _Found(NamedTuple):
 
 
 class _File(NamedTuple):
-    """An indexed file and its text as it is now."""
+    """An indexed file, its current text, and the names found in it."""
 
     path: str
     language: str
@@ -72,7 +72,7 @@ class _File(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The text of an indexed file as it is now."""
+    """The current text of an indexed file."""
 
     path: str
     language: str
@@ -247,7 +247,7 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
 
 
 def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
-    """Return (node, confidence) of what a name may mean, most likely first.
+    """Return the nodes that a name may mean with confidences, likeliest first.
 
     The call of a class has an edge to its constructor too, and a call may have edges to functions among its arguments. Only nodes
     that have the name in the text count.

@@ -17,7 +17,7 @@ MAX_WAITING = 256
 
 
 class Feed(Generic[T]):
-    """One listener: a context manager whose value iterates over events.
+    """One listener: in `with feed as events:`, `events` yields new events.
 
     Iteration ends on exit from the context. Usable from any thread.
     """
@@ -66,11 +66,11 @@ class Hub(Generic[T]):
             feed.put(step)
 
     def feed(self) -> Feed[T]:
-        """Create a listener; enter it to listen."""
+        """Create a listener; `with hub.feed() as events:` begins to listen."""
         return Feed(self)
 
     def close(self) -> None:
-        """End every listener's iteration."""
+        """End the iteration of every listener over its events."""
         with self._lock:
             feeds, self._feeds = self._feeds, []
         for feed in feeds:

@@ -71,7 +71,7 @@ class SystemQuestions:
         return dataclasses.replace(found, modules=self.described.modules(here, found.modules))
 
     def module(self, ref: str) -> ModuleDetail:
-        """Find a module with its files and their links.
+        """Return a module with its files and the dependencies of these files.
 
         Args:
             ref: name or id of the module, or the path of a file in it.

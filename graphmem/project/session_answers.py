@@ -55,7 +55,7 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
 
 
 def detail(record: SessionRecord) -> SessionDetail:
-    """Return what was observed of a session, so far or in total."""
+    """Return the main observations of a running or ended session."""
     used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
     lists: dict[str, Sequence[Any]] = {
         "findings": record.findings,

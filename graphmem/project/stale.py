@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 
 class StaleFiles:
-    """A set of paths in the order they were marked.
+    """The paths of changed files, in the order in which they were marked.
 
     Thread-safe, and cheap to read.
     """

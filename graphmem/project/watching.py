@@ -128,7 +128,7 @@ class Watcher:
                 thread.join()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Run a thread's work; an error ends watching and is noted and logged."""
+        """Run a thread's function; an error ends watching, with a note and a log."""
         try:
             work()
         except Exception as error:  # noqa: BLE001 - see above
@@ -198,7 +198,7 @@ class Watcher:
                 is_moved |= self._received({path for _, path in events})
 
     def _received(self, absolute: set[str]) -> bool:
-        """Process events; returns whether folders appeared or disappeared."""
+        """Process changed paths; return whether the set of folders changed."""
         is_moved = False
         paths: set[str] = set()
         for path in absolute:

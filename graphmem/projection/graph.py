@@ -384,7 +384,7 @@ class GraphView:
 
     @cached_property
     def is_runnable(self) -> Bool:
-        """Mask of tests and modules of tests: what a runner can be given, (n,)."""
+        """Mask of nodes that a test runner can run: tests, modules of tests; (n,)."""
         return np.asarray(self.is_test_case | (self.is_test & (self.kind == NODE_KINDS.index("module"))), dtype=np.bool_)
 
     def info(self, i: int) -> SymbolInfo:

@@ -27,7 +27,7 @@ def moment(at: int) -> datetime:
 
 
 def pack(row: MemoryRow) -> bytes:
-    """Pack a row into bytes: a third of the size of its objects."""
+    """Pack a memory into bytes, a third of the size of the Python objects."""
     fields: list[Any] = list(row)
     for i in _TIMES:
         fields[i] = None if fields[i] is None else micros(fields[i])

@@ -184,7 +184,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Return rows sorted by id; if rows share an id, the last of them."""
+    """Return rows sorted by id; of rows with the same id only the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 

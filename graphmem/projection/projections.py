@@ -209,7 +209,7 @@ class Projections:
             )
 
     def memories(self) -> MemoryIndex:
-        """Return layer 3 as of the last accepted write; wait while it is read.
+        """Return the memory index as of the last write; wait while it is read.
 
         Raises:
             GraphMemError: the memories could not be read.
@@ -503,7 +503,7 @@ class Projections:
         self._memories_settled.set()
 
     def _bring_memories(self) -> None:
-        """Load saved memories, or build them; holds the lock of writes."""
+        """Load the saved memory index, or build it, while writes wait."""
         generation, key = self._store.knowledge_generation(), self._memories_key()
         index = load_memories(self._dir / MEMORIES_FILE, generation, key, self.notes) if generation else None
         if index is None:

@@ -86,14 +86,14 @@ class Entry(NamedTuple):
 
 
 class WordHit(NamedTuple):
-    """One matching chunk."""
+    """A chunk that matches a word search, with its score."""
 
     id: str
     score: float  # BM25, positive, larger is better; only comparable within one answer
 
 
 class WordAnswer(NamedTuple):
-    """Hits of a word search, best first, and how the query was read."""
+    """Hits of a word search, best first, and how query words were replaced."""
 
     hits: list[WordHit]
     left_out: list[str]  # words in too many rows to be scored together with the rarer ones

@@ -36,7 +36,7 @@ class Filters(NamedTuple):
     paths: tuple[str, ...]  # files, and directories with everything below them
 
     def allows_path(self, path: str) -> bool:
-        """Whether a path equals one of these or is below one."""
+        """Whether a path is an allowed file or is below an allowed directory."""
         return not self.paths or any(path == one or path.startswith(f"{one}/") for one in (p.rstrip("/") for p in self.paths))
 
 

@@ -43,7 +43,7 @@ class Signs(NamedTuple):
 
 
 class CodeLists(NamedTuple):
-    """Results of all code paths, as scores of units."""
+    """The results of all ways to search code, as scores of units."""
 
     lists: list[Ranked]
     units: Units
@@ -62,7 +62,7 @@ def gather(
     share: float,
     tuning: Tuning,
 ) -> CodeLists:
-    """Collect the candidates of every code path, as scores of units.
+    """Search code in every way (words, vectors, names, graph); score units.
 
     `share` in the result tells how many chunks have vectors.
     """

@@ -53,7 +53,7 @@ class Scale(NamedTuple):
 
 
 class MemoryLists(NamedTuple):
-    """Candidates of all memory paths, ready for fusion."""
+    """The results of all ways to search memories, ready for fusion."""
 
     words: dict[str, float]
     dense: dict[str, float]
@@ -91,7 +91,7 @@ def gather(
     allowed: Iterable[str] | None,
     now: datetime,
 ) -> MemoryLists:
-    """Collect the candidates of every memory path.
+    """Search memories in every way: words, vectors, time, links, files, dates.
 
     Args:
         index: index of all memories.
@@ -248,7 +248,7 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 
 
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
-    """Return memories learnt just before or after the seeds.
+    """Return memories learnt just before or after the best hits (`seeds`).
 
     The memory right after a question counts most, because it may be the answer. If both memories name code, time is ignored,
     because the code shows better whether they belong together.
@@ -273,7 +273,10 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """Return memories about the same code as the seeds, or related to them."""
+    """Return memories about the same code as the best hits (`seeds`).
+
+    Memories that a link joins to a best hit are returned, too.
+    """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
     arrived: dict[str, dict[str, float]] = {}  # node -> seed -> mass

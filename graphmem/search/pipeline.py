@@ -47,7 +47,7 @@ _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that
 
 
 class Aids(NamedTuple):
-    """Optional data of a project that its searches use."""
+    """Optional helpers of a search: synonyms, churn, a reranker and others."""
 
     project: str = ""  # the project's name in ids of files
     judge: Judge = Judge()
@@ -107,7 +107,7 @@ def candidates_of(
 
 
 class _Run:
-    """One search, with the state that its steps share."""
+    """One running search, with the data that its steps share."""
 
     def __init__(self, shot: Snapshot, embedder: Embedder | None, request: Request, state: IndexState, tuning: Tuning, aids: Aids) -> None:
         self.shot = shot

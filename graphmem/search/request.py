@@ -40,7 +40,7 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 
 
 class Weights(NamedTuple):
-    """Weights of the code paths for one type of query."""
+    """Weights of the ways to search code, for one type of query."""
 
     words: float  # BM25 of the query
     dense: float  # cosine
@@ -91,7 +91,7 @@ class Fields(NamedTuple):
 
 
 class MemoryWeights(NamedTuple):
-    """Weights of the memory paths, and the factors of a memory's score."""
+    """Weights of the ways to search memories, and factors of their scores."""
 
     words: float = 0.5
     dense: float = 0.5
@@ -186,7 +186,7 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Scoring rules for memories, injected from a higher package."""
+    """Functions that score memories, given by a package that uses search."""
 
     trust: Callable[[MemoryRow], float] = lambda row: 1.0  # trust in its source
     confidence: Callable[[MemoryRow, datetime, Sequence[AboutRow]], float] = lambda row, now, about: row.confidence  # confidence in use

@@ -48,7 +48,7 @@ GONE: Final = State(True)
 
 
 def judged(link: Link, state: State, *, moved: bool = False) -> Link:
-    """Return an ABOUT link with its anchor for the current state.
+    """Return a link from a memory to code with its anchor brought up to date.
 
     Args:
         link: (memory, target, role, confidence, body_hash, commit_sha, anchor).

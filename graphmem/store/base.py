@@ -152,7 +152,7 @@ class GraphCounts(NamedTuple):
 
 
 class AskedRows(NamedTuple):
-    """The answer to a user-written query."""
+    """The rows that a user-written query returned, with their columns."""
 
     columns: list[str]
     rows: list[list[Any]]  # JSON values

@@ -145,7 +145,7 @@ def _create(transaction: Transaction, pair: Pair, rows: list[EdgeRow]) -> None:
 
 
 def label_lookup(files: Collection[str], externals: Collection[str]) -> LabelOf:
-    """Return a function from an id to its label.
+    """Return a function that gives a node's label, such as File, by its id.
 
     An id that is neither a file nor an external is a symbol.
     """

@@ -59,7 +59,7 @@ class Breach:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a rule found."""
+    """The result of one rule: its breaches, and patterns without any file."""
 
     rule: BoundaryRule
     files: int  # files that it limits

@@ -140,7 +140,7 @@ class FileGraph:
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Edges as evidence: imports first, because people edit those.
+        """Edge rows as steps to show: imports first, because people edit imports.
 
         Edges of equal rank are sorted by confidence, path and line.
         """

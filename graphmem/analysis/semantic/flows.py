@@ -36,7 +36,7 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows from entry points of these kinds, those of most modules first.
+    """Flows from entry points of these kinds; most modules passed first.
 
     By default all kinds except tests and fixtures.
     """

@@ -52,7 +52,7 @@ def first_sentence(doc: str) -> str:
 
 
 class Modules:
-    """One partition of the files of a view; immutable.
+    """A division of the files of a graph view into modules; immutable.
 
     Args:
         view: the graph.

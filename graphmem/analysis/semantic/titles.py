@@ -41,7 +41,7 @@ _COMMON: Final = frozenset(_COMMON_WORDS.split())
 
 
 class Title(NamedTuple):
-    """What a module does, and where that was found."""
+    """A short text on what a module does, and where the text was found."""
 
     text: str
     source: str  # docs, readme, names, or "" for none
@@ -82,7 +82,7 @@ def shortened(text: str) -> str:
 
 
 def told_in(pages: Iterable[str]) -> dict[str, str]:
-    """What the rows and items of Markdown pages say of a folder.
+    """Map folders to what tables and lists of Markdown pages say of them.
 
     A row or an item counts if it begins with a marked name: "| `parsing` | bytes to facts |", "- **store/**: the database".
     """

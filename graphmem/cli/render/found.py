@@ -72,7 +72,7 @@ def _head(output: Output, number: int, hit: SearchHit, *, explain: bool) -> None
 
 
 def _said(output: Output, hit: SearchHit, told: set[str]) -> None:
-    """Print the documentation of a hit, its matching lines, and memories.
+    """Print a hit's documentation, its matching lines and memories about it.
 
     Memories in `told` were printed before; printed ones are added.
     """
