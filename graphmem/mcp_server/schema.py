@@ -55,7 +55,7 @@ def schema_of(parameter: Parameter, *, is_required: bool) -> Schema:
 
 
 def told(schema: Any, keep: Callable[[str], bool] = lambda word: word not in _OPEN) -> Any:
-    """Shorten a JSON schema for the model: drop keywords that it can miss.
+    """Shorten a JSON schema for the model: drop keywords it does not need.
 
     `keep` returns whether a keyword stays.
     """

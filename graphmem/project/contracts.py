@@ -54,7 +54,7 @@ class ContractQuestions:
         return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
-        """Return contracts that break if files changed since a revision."""
+        """Return contracts that the changes of `paths` since `base` break."""
         joined = self._joined()
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
@@ -85,7 +85,7 @@ class _Joined:
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
-        """Return contracts that break if files changed since a revision."""
+        """Return contracts that the changes of `paths` since `base` break."""
         before = [row for path in paths for row in _rows_at(self.root, base, path)]
         if not before:
             return []

@@ -304,7 +304,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
     """Score memories by their nearness to the active files.
 
-    Memories about active code pass their score on to all memories about the same code.
+    Memories about active code pass their score on to all memories about any code that they mention.
     """
     own: dict[str, float] = {}
     for node in sorted(active):

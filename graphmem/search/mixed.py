@@ -40,9 +40,9 @@ def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collec
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank unconfirmed memories that are not about the hits below code.
+    """Rank seeds, and lessons about other files than the hits', below code.
 
-    These are seeds (sentences from the project's files) and lessons of commits about other files.
+    A seed is a sentence taken from a file of the project. A lesson is what a commit's message explains.
 
     Args:
         scored: the memories.
