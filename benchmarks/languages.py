@@ -28,7 +28,7 @@ FLOOR = 0.3
 TABLE = Path(__file__).parents[1] / "graphmem" / "analysis" / "recall.toml"
 GRAPHMEM = [sys.executable, "-m", "graphmem"]
 HEAD = """\
-# Of the calls in one tree of each language, the share that graphmem has from the text alone, at the confidence that impact shows.
+# Of the calls in trees of each language, the share that graphmem has from the text alone, at the confidence that impact shows.
 # Written by benchmarks/languages.py. Names are folders of grammars/.
 """
 
