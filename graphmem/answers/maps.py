@@ -24,7 +24,7 @@ class MapEntry:
 
 @answer
 class MapEntries:
-    """What people changed on the map, by module."""
+    """Names, notes and places that people gave modules on the map, by module."""
 
     entries: Annotated[list[MapEntry], Size(50)]
     path: Annotated[str, Doc("file that keeps them, from the project's root")]

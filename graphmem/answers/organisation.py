@@ -91,7 +91,7 @@ class Comment:
     person: str
     at: Moment
     text: str
-    depth: Annotated[int, Doc("0 for a comment on the memory itself")]
+    depth: Annotated[int, Doc("id of the comment that this one answers; 0 for a comment on the memory itself")]
 
 
 @answer

@@ -28,7 +28,7 @@ class ModuleInfo:
     symbols: int
     lines: int
     test_files: int
-    heat: Annotated[float, Doc("0 to 1: heat of its hottest files; the hottest module has 1")]
+    heat: Annotated[float, Doc("0 to 1: how often and how recently its most changed files changed; the module that changed most has 1")]
     cohesion: Annotated[float, Doc("0 to 1: share of the dependencies of its files that stay inside the module")]
     languages: Annotated[dict[str, int], Doc("Files by language, most first"), Size(5)]
     entry_points: Annotated[dict[str, int], Doc("Entry points by kind"), Size(6)]
@@ -296,7 +296,7 @@ class Duplicate:
 class DuplicateGroup:
     """A group of duplicate pieces of code."""
 
-    kind: Annotated[str, Doc("exact, renamed or near")]
+    kind: Annotated[str, Doc("how alike the copies are: exact, renamed (other names) or near (other lines)")]
     similarity: Annotated[float, Doc("lowest similarity to the first place; 1 when identical")]
     lines: Annotated[int, Doc("lines that could be saved")]
     places: Annotated[list[Duplicate], Doc("by path and line"), Size(4)]

@@ -211,7 +211,7 @@ class Receipt:
 
 @answer
 class GroupMeasures:
-    """Measures of one group of the experiment; None without data."""
+    """Results of one group of sessions in the experiment on memories."""
 
     group: Annotated[str, Doc("control: nothing is injected; passive: only at the start; full: everything")]
     percent: Annotated[int, Doc("percentage of all sessions assigned to it")]
@@ -229,7 +229,7 @@ class GroupMeasures:
 
 @answer
 class Experiment:
-    """The effect of injection, by groups that a hash assigns to sessions."""
+    """The effect of showing memories to agents, between groups of sessions."""
 
     groups: Annotated[list[GroupMeasures], Doc("control, passive, full"), Size(3)]
     notes: Annotated[list[str], Doc("why differences may be due to chance")]

@@ -77,7 +77,7 @@ class Check:
     """One check of the index."""
 
     name: str
-    level: Annotated[str, Doc("ok, note or bad")]
+    level: Annotated[str, Doc("ok, note (nothing to do) or bad (needs repair)")]
     said: str
     fix: Annotated[str, Doc("the remedy; empty when none is needed")]
 

@@ -94,7 +94,9 @@ LearningChoice: TypeAlias = Annotated[
     Literal["on", "off", "paused"],
     Vocabulary("LearningChoice", "Whether sessions are observed and learnt from."),
 ]
-PhaseChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "The weights of phases to use.")]
+PhaseChoice: TypeAlias = Annotated[
+    Literal["proposed", "built-in"], Vocabulary("PhaseChoice", "Weights of the phases of work that a ranking uses.")
+]
 WeightChoice: TypeAlias = Annotated[Literal["proposed", "built-in"], Vocabulary("WeightChoice", "The weights of search to use.")]
 SessionKind: TypeAlias = Annotated[
     Literal["build", "insights", "roadmap", "terminal", "changelog", "spec", "pr_review"],

@@ -60,8 +60,8 @@ class Run:
 class IndexRun:
     """An index run."""
 
-    run_id: str = field("empty when it was waited for")
-    summary: _Summary | None = field("when it was waited for")  # type: ignore[valid-type]
+    run_id: str = field("empty if the request waited for the end of the run")
+    summary: _Summary | None = field("result of the run, if the request waited for its end")  # type: ignore[valid-type]
     state: _State  # type: ignore[valid-type]
 
 

@@ -86,7 +86,9 @@ class ScipFile:
         except OSError as error:
             raise self._unreadable(error) from error
         if self.metadata is None or not self.frames:
-            raise EvidenceError(f"{path} has no documents; run the indexer again", path=str(path), reason="empty")
+            raise EvidenceError(
+                f"the SCIP index {path} describes no files; run the indexer of the language again", path=str(path), reason="empty"
+            )
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
         """Yield the parsed documents at some positions; None for a damaged one.

@@ -163,7 +163,7 @@ class Places:
         return starts_inside or (last < len(line) and _is_word(line[last]) and _is_word(line[last - 1]))
 
     def _column(self, text: str, column: int) -> int:
-        """Convert a column of the index to a column in characters."""
+        """Convert a column of a SCIP position, in its unit, to characters."""
         if self._encoding == scip_format.UTF32 or text.isascii():
             return column
         codec, width = _ENCODINGS[self._encoding]

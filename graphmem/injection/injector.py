@@ -414,7 +414,7 @@ class Injector:
         return self._planned("relay", ask, lambda: self._planner.relay(before, to, ask, work_unit))
 
     def prefetch(self, module: str) -> Prefetch:
-        """See `Planner.prefetch`."""
+        """Return the files that work on a module will probably read first."""
         return self._planner.prefetch(module)
 
     def step_limit(self, module: str, base: int) -> StepLimit:

@@ -304,7 +304,7 @@ def _foreseen(repository: MemoryRepository, plan: Plan, drafts: Sequence[Mapping
 
 
 def _fates(repository: MemoryRepository, plan: Plan, found: Sequence[Item], base: Common, outcome: Outcome) -> dict[int, Line]:
-    """Return the change of each item of the file that changes, by line."""
+    """Return the change of each changed item of MEMORY.md, by line."""
     rows = {row.short_id: row for row in outcome.rows}
     claims = dict(plan.claims)
     said = [item.line for item in plan.new] + [one.line for one in plan.conflicts if one.said]

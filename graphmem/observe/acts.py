@@ -146,7 +146,10 @@ class _Pending(NamedTuple):
 
 
 class Interpreter:
-    """Turns the events of one session into acts. Not thread-safe."""
+    """Turns events of one session into acts: edits, reads, test runs.
+
+    It is not thread-safe.
+    """
 
     def __init__(self, paths: Paths, count: int = 0) -> None:
         self.paths = paths

@@ -128,7 +128,7 @@ class SemanticOperations:
         The rules are in `.graphmem/architecture.toml`. Dependencies in `.graphmem/architecture-baseline.txt` are accepted.
 
         Args:
-            rules: other rules, in the same format, to try them.
+            rules: architecture rules to try instead of the project's, as in `architecture.toml`.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("entryPoints",)}, command="entry-points")

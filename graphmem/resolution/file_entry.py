@@ -194,7 +194,7 @@ class FileEntry:
     def fills_at(self, site: CallSite) -> Iterator[int]:
         """Yield the statements that fill a container at a given site.
 
-        The site is one that `call_sites` gives for `+name`. A statement is given by its position among the bindings.
+        For the container `items`, `call_sites` lists such sites under `+items`. A statement is given by its position among the bindings.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]

@@ -95,7 +95,7 @@ def _read(file: Path) -> Accepted | None:
         factors = {str(knob): float(value) for knob, value in found["factors"].items()}
         for knob, value in factors.items():
             if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
-                raise ValueError(f"{knob} has the invalid factor {value}")
+                raise ValueError(f"{knob} has the factor {value}, which is out of range")
         return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
     except FileNotFoundError:
         return None

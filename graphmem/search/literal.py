@@ -20,10 +20,10 @@ _LEAST: Final = 3  # minimum letters of a name
 
 
 def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, float]:
-    """Return each unit's share of the query's literal names, 0 to 1.
+    """Return the weighted share of a query's names that each unit contains.
 
-    Quoted phrases count as names. The fewer units contain a name or phrase, the more it counts. Only the last
-    part of a dotted name is matched: the parts before it are rarely written where it is used.
+    A unit is a symbol or a section. The share is 0 to 1. Quoted phrases count as names. The fewer units contain a name or phrase, the more
+    it counts. Only the last part of a dotted name is matched: the parts before it are rarely written where it is used.
 
     Args:
         query: the search text.

@@ -38,7 +38,7 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """The score that a memory receives from its neighbours."""
+    """The score that a memory receives from hits near it in the graph."""
 
     score: float
     by: str  # the neighbour with the largest share

@@ -51,7 +51,7 @@ class Base(NamedTuple):
 
 
 class Sidecar:
-    """The sidecar file. Any one thread at a time may use it.
+    """The SQLite file beside the database that keeps what sharing needs.
 
     Args:
         path: path of the file, which is created when needed.

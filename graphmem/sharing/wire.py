@@ -240,5 +240,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError("a list of operations is invalid")
+        raise ValueError("a list that arrived has an invalid operation")
     return tuple(str(uuid.UUID(one)) for one in values)

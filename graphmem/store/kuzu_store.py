@@ -255,7 +255,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set small facts; the generation does not change."""
+        """Set entries of the table Meta; the generation of the graph stays."""
         checked = checked_meta(values)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", help="xml, markdown, text or json.")]
 Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the context; default: 100,000.")]
-Phase = Annotated[str, typer.Option("--phase", help="define, implement, validate, refine, explore or reflect.")]
+Phase = Annotated[str, typer.Option("--phase", help="The phase of work: define, implement, validate, refine, explore or reflect.")]
 Session = Annotated[str, typer.Option("--session", help="Record the shown items under this name, and do not show them again.")]
 
 PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to open and the model to load

@@ -55,7 +55,7 @@ def sync(
 def try_(
     here: Door,
     *,
-    once: Annotated[bool, typer.Option("--once", help="End after the example, instead of at Ctrl-C.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Exit after the demonstration, instead of waiting for Ctrl-C.")] = False,
 ) -> None:
     """Show sharing on a PostgreSQL database that is started for it.
 
