@@ -24,6 +24,7 @@ Service: TypeAlias = "GraphMem | RemoteGraphMem"
 
 BUSY_PATIENCE_S: Final = 20.0  # maximum wait for each process that has the index open
 QUEUE_PATIENCE_S: Final = 120.0  # maximum wait for all of them
+_CHANCE: Final = random.SystemRandom()  # of its own: a program's seeded `random` stays as it is
 
 
 def connect_or_start(location: Location) -> RemoteGraphMem:
@@ -94,7 +95,7 @@ class Turns:
             self._holder, self._deadline = holder, now + self._patience_s
         if now >= min(self._deadline, self._end):
             raise busy
-        time.sleep(random.uniform(0.05, 0.15))  # noqa: S311 - spreads simultaneous attempts
+        time.sleep(_CHANCE.uniform(0.05, 0.15))  # spreads simultaneous attempts
 
 
 def expect_index(location: Location, *, create: bool) -> None:
