@@ -7,8 +7,8 @@ Runs the tests of ROOT under a tracer and writes NEW/truth/NAME, NEW/repos.json 
 and adapters are linked into NEW. So rules can be judged on projects that nobody looked at when they were written. PYTHON is 3.12 or
 later and has pytest and what the tests need; the arguments after `--` are pytest's.
 
-A generator gets its event when it is first resumed, from whoever resumes it. A call through code outside the project has no edge, but
-the test that reaches a function sees through it.
+A generator gets its event when it is first resumed. The caller of that event is the function that resumes it. A call through code
+outside the project has no edge, but the test that reaches a function sees through it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def named(project: str, rows: Iterable[ContractRow]) -> list[ContractRow]:
 
 
 def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
-    """Return all contracts with their uses, the most used first."""
+    """Return all contracts with their uses, the most used outside tests first."""
     offered: dict[tuple[str, str], list[ContractRow]] = {}
     asked: dict[tuple[str, str], dict[tuple[str, int, str], tuple[ContractRow, float]]] = {}
     for row in rows:
@@ -48,7 +48,12 @@ def contracts(rows: Sequence[ContractRow], read: Text) -> list[Found]:
             for row, confidence in _field_uses(places[0], rows, links, read):
                 asked.setdefault(key, {})[row.path, row.line, row.qualname] = (row, confidence)
     found = [Found(kind, name, "", places, [*asked.get((kind, name), {}).values()]) for (kind, name), places in offered.items()]
-    return sorted(found, key=lambda one: (-len(one.asked), one.kind, one.name))
+    return sorted(found, key=_most_used)
+
+
+def _most_used(found: Found) -> tuple[int, int, str, str]:
+    in_product = sum(not row.test for row, _ in found.asked)
+    return -in_product, -len(found.asked), found.kind, found.name
 
 
 def _field_uses(field: ContractRow, rows: Sequence[ContractRow], links: Sequence[Link], read: Text) -> list[tuple[ContractRow, float]]:

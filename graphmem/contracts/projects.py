@@ -5,14 +5,18 @@ The list is a file of the user. Each project publishes its contracts in its inde
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from graphmem.contracts import rows
 from graphmem.contracts.rows import Published
+from graphmem.errors import BadInputError
+from graphmem.runtime.limits import disk_refusal
+from graphmem.runtime.replacing import replace_file
 from graphmem.settings import Settings, locate, user_data_dir
 
 LIST: Final = "organisation.json"
@@ -26,32 +30,82 @@ class Neighbour(NamedTuple):
 
 
 def listed() -> list[Path]:
-    """Return the roots of the projects, in the order of addition."""
-    try:
-        found: Any = json.loads(_file().read_text(encoding="utf-8"))
-        return [Path(one) for one in found["projects"]]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+    """Return the roots of the projects, in the order of addition.
 
-
-def keep(roots: Sequence[Path]) -> None:
-    """Replace the list of the organisation's projects.
+    Without a list there are none.
 
     Raises:
-        OSError: the disk refuses.
+        BadInputError: the list is damaged.
+        DiskFullError: the list cannot be read.
+        ResourceError: the process lacks file descriptors or memory.
     """
     file = _file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    rows.replace(file, json.dumps({"projects": [str(one) for one in dict.fromkeys(roots)]}, indent=2) + "\n")
+    try:
+        found: Any = json.loads(file.read_text(encoding="utf-8"))
+        return [Path(one) for one in found["projects"]]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise disk_refusal(error, "reading the list of projects", file) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInputError(
+            f"{file} is damaged ({type(error).__name__}); move it, and add the projects with `graphmem organisation add`", argument="path"
+        ) from error
+
+
+def change(roots: Iterable[Path], *, remove: bool = False) -> list[Path]:
+    """Add projects to the list, or remove them, and return the new list.
+
+    Two processes that change the list wait for each other.
+
+    Raises:
+        BadInputError: the list is damaged.
+        DiskFullError: the list cannot be read or written.
+        ResourceError: the process lacks file descriptors or memory.
+    """
+    file, wanted = _file(), list(roots)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.with_name(f"{LIST}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = listed()
+            kept = [one for one in known if one not in wanted] if remove else [*dict.fromkeys([*known, *wanted])]
+            replace_file(file, (json.dumps({"projects": [str(one) for one in kept]}, indent=2) + "\n").encode())
+            return kept
+    except OSError as error:
+        raise disk_refusal(error, "writing the list of projects", file) from error
 
 
 def neighbours(root: Path) -> list[Neighbour]:
-    """Return the other projects; none if `root` is not on the list."""
+    """Return the other projects; none if `root` is not on the list.
+
+    Raises:
+        BadInputError: the list is damaged.
+        DiskFullError: the list cannot be read.
+        ResourceError: the process lacks file descriptors or memory.
+    """
     every = listed()
     root = root.resolve()
     if root not in every:
         return []
     return [Neighbour(one, rows.read(locate(one, Settings(), os.environ).data_dir)) for one in every if one != root]
+
+
+def names(roots: Sequence[Path]) -> dict[Path, str]:
+    """Return a different name for each root.
+
+    The name is the shortest end of the path that no other root has.
+
+    For example, `/a/web` and `/b/web` are named `a/web` and `b/web`; `/b/shop` is named `shop`.
+    """
+    found: dict[Path, str] = {}
+    for root in roots:
+        others = [one for one in roots if one != root]
+        found[root] = next(
+            ("/".join(root.parts[-n:]) for n in range(1, len(root.parts)) if all(one.parts[-n:] != root.parts[-n:] for one in others)),
+            str(root),
+        )
+    return found
 
 
 def is_indexed(root: Path) -> bool:

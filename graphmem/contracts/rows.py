@@ -6,12 +6,12 @@ Other projects read the file, too: it is what a project publishes to its organis
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.replacing import replace_file
 
 FILE: Final = "contracts.json"
 FORMAT: Final = 1
@@ -46,14 +46,19 @@ class Published(NamedTuple):
 
 
 def read(folder: Path) -> Published | None:
-    """Read `contracts.json` of an index; None if it is missing or unusable."""
+    """Read `contracts.json` of an index; None if it is missing or unusable.
+
+    Raises:
+        ResourceError: the process lacks file descriptors or memory.
+    """
     try:
         found: Any = json.loads((folder / FILE).read_bytes())
         if found["format"] != FORMAT:
             return None
         rows = {path: [ContractRow._make((*one[:3], path, *one[3:])) for one in some] for path, some in found["rows"].items()}
         return Published(str(found["run"]), str(found["project"]), rows)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        unless_refused(error, f"reading {FILE}", folder / FILE)
         return None
 
 
@@ -65,21 +70,4 @@ def write(folder: Path, run: str, project: str, rows: Mapping[str, Sequence[Cont
     """
     plain = {path: [[*one[:3], *one[4:]] for one in rows[path]] for path in sorted(rows) if rows[path]}
     data = json.dumps({"format": FORMAT, "run": run, "project": project, "rows": plain}, separators=(",", ":"))
-    replace(folder / FILE, data)
-
-
-def replace(file: Path, data: str) -> None:
-    """Replace a file atomically.
-
-    Raises:
-        OSError: the disk refuses.
-    """
-    descriptor, name = tempfile.mkstemp(prefix=".contracts-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as opened:
-            opened.write(data)
-        Path(name).replace(file)
-    except OSError:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+    replace_file(folder / FILE, data.encode("utf-8", "surrogatepass"))

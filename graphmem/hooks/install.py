@@ -13,7 +13,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from graphmem.errors import BadInputError
 from graphmem.hooks.jsontext import JsonText
 from graphmem.hooks.targets import SERVER, Target, is_our_element, is_our_server
 from graphmem.runtime import own_block
+from graphmem.runtime.replacing import replace_file
 from graphmem.runtime.safe_text import inert
 
 MAX_BYTES: Final = 8 << 20
@@ -401,21 +401,11 @@ def _write(path: Path, content: bytes, mode: int | None = None) -> None:
     """Write a file atomically; keep its mode unless one is given."""
     if mode is None and path.exists():
         mode = stat.S_IMODE(path.stat().st_mode)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is None:
-            mask = os.umask(0)
-            os.umask(mask)
-            mode = 0o666 & ~mask
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    if mode is None:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    replace_file(path, content, mode=mode, durable=True)
 
 
 def _sha(content: bytes) -> str:

@@ -7,8 +7,6 @@ sets autonomous. After three memories flagged wrong in one session, graphmem off
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +17,7 @@ from typing import Any, Final
 from graphmem.errors import BadInputError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.replacing import replace_file
 
 THRESHOLDS: Final[Mapping[str, float]] = MappingProxyType({"cautious": 0.80, "standard": 0.65, "confident": 0.55, "autonomous": 0.45})
 LEVELS: Final = tuple(THRESHOLDS)
@@ -150,11 +149,4 @@ def _write(file: Path, now: Experience) -> None:
         "flagged": dict(sorted(now.flagged.items())),
         "offer": now.offer,
     }
-    descriptor, name = tempfile.mkstemp(prefix=".trust-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as written:
-            written.write(sealed_json(content))
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(file, sealed_json(content))

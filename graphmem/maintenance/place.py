@@ -20,7 +20,9 @@ _OURS: Final = (
     *(
         "graph.",
         "contracts.json",
-        ".contracts-",
+        "sharing.",
+        "project.key",
+        "explorer.",
         "memories",
         "words-",
         "facts.",
@@ -34,18 +36,15 @@ _OURS: Final = (
     ),
     *(
         "tokens.json",
-        ".tokens-",
         "owner.json",
-        ".owner-",
         "starting.lock",
         "server.log",
         "trust.json",
-        ".trust-",
         "learning.json",
-        ".learning-",
         "memory-md.json",
     ),
-    *("phases.json", ".phases-", "weights.json", ".weights-"),
+    *("phases.json", "weights.json"),
+    *(f".{stem}-" for stem in ("contracts", "tokens", "owner", "trust", "learning", "memory-md", "phases", "weights", "map")),  # replacing
     *("backups", ".backup-", ".restore-", "sandbox", "trails", "sessions", ".gitignore"),
     *FOR_PEOPLE,
 )

@@ -399,10 +399,18 @@ def seed_files(paths: Iterable[str]) -> dict[str, Kind]:
     return found
 
 
-def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the arguments of `remember` for each seed, and notes.
+class Seeds(NamedTuple):
+    """Seeds made from files."""
 
-    A note names a file that could not be read. The id of a seed depends on its file and its words alone.
+    made: list[dict[str, Any]]  # arguments of `remember`
+    notes: list[str]  # each names a file that could not be used
+    left_out: int  # sentences beyond the limits of a file, of a kind of files or of the project
+
+
+def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> Seeds:
+    """Make seeds from files.
+
+    The id of a seed depends on its file and its words alone.
 
     Args:
         texts: contents of the files, by path.
@@ -412,9 +420,11 @@ def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> tuple[list[
     said: set[str] = set()
     notes: list[str] = []
     counts: dict[str, int] = {}
+    left_out = 0
     for path, kind in kinds.items():
         text = texts.get(path, "")
-        if not text.strip() or len(text) > MAX_BYTES:
+        if len(text) > MAX_BYTES:
+            notes.append(f"no memories were seeded from {path}: it has {len(text):,} characters, and at most {MAX_BYTES:,} are read")
             continue
         try:
             found = list(kind.read(path, text))
@@ -425,7 +435,10 @@ def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> tuple[list[
         for seed in found:
             words = clipped(" ".join(seed.content.split()), _CHARACTERS)
             same = fingerprint(words)
-            if room <= 0 or len(words) < _SHORTEST or same in said:
+            if len(words) < _SHORTEST or same in said:
+                continue
+            if room <= 0:
+                left_out += 1
                 continue
             said.add(same)
             room -= 1
@@ -447,4 +460,4 @@ def seeds_of(texts: Mapping[str, str], kinds: Mapping[str, Kind]) -> tuple[list[
                 ],
                 **({"title": seed.title} if seed.title else {}),
             }
-    return list(made.values()), notes
+    return Seeds(list(made.values()), notes, left_out)

@@ -8,7 +8,6 @@ state shows where a line changed: in the file, in the graph, or in both. If both
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,6 +25,7 @@ from graphmem.memory.update import update
 from graphmem.memory.validate import refuse
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.replacing import replace_file
 
 if TYPE_CHECKING:
     from graphmem.knowledge import MemoryRow
@@ -458,14 +458,4 @@ def _write(path: Path, before: bytes, after: bytes) -> None:
 def _replace(path: Path, data: bytes) -> None:
     """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(path, data, mode=path.stat().st_mode & 0o777 if path.exists() else 0o644, durable=True)

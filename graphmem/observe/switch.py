@@ -5,8 +5,6 @@ The state is a small file of the index. The setting `learning = false` of the pr
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,6 +15,7 @@ from graphmem.answers.vocabulary import LearningChoice
 from graphmem.errors import BadInputError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.replacing import replace_file
 
 FILE: Final = "learning.json"
 ON: Final = "on"
@@ -104,11 +103,4 @@ def _read(file: Path) -> Learning:
 
 
 def _write(file: Path, now: Learning) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=".learning-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as written:
-            written.write(sealed_json({"state": now.state, "until": now.until.isoformat() if now.until else ""}))
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(file, sealed_json({"state": now.state, "until": now.until.isoformat() if now.until else ""}))

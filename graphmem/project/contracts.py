@@ -20,7 +20,7 @@ from graphmem.parsing.language import language_of_path, languages
 from graphmem.runtime import git
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from graphmem.contracts.asking import Found
     from graphmem.project.graph_source import GraphSource
@@ -48,8 +48,10 @@ class ContractQuestions:
             found = joined.broken(base, paths)
         else:
             found = asking.contracts(joined.rows, joined.read)
-        wanted = name.lower()
+        wanted, known = name.lower(), len(found)
         found = [one for one in found if not wanted or wanted in one.name.lower() or fnmatchcase(one.name.lower(), wanted)]
+        if known and not found:
+            joined.notes.append(f"no contract's name contains {name!r}; without a name, all {known} are listed")
         shown = [joined.contract(one) for one in found[:limit]]
         return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
 
@@ -64,24 +66,26 @@ class ContractQuestions:
         notes = [] if published is not None else ["the contracts of this project are not known; `graphmem index` collects them"]
         mine = [row for some in published.rows.values() for row in some] if published is not None else []
         near = projects.neighbours(root)
-        every = asking.named(root.name, mine) if near else mine
+        names = projects.names([root, *(one.root for one in near)])
+        every = asking.named(names[root], mine) if near else mine
         for one in near:
             if one.published is None:
                 notes.append(f"{one.root} has no contracts; run `graphmem index` there")
             else:
-                every += asking.named(one.root.name, (row for some in one.published.rows.values() for row in some))
-        return _Joined(root, every, [one.root for one in near], notes)
+                every += asking.named(names[one.root], (row for some in one.published.rows.values() for row in some))
+        return _Joined(root, every, names, notes)
 
 
 class _Joined:
     """The contract rows of this project and of the organisation's others."""
 
-    def __init__(self, root: Path, every: list[ContractRow], others: list[Path], notes: list[str]) -> None:
+    def __init__(self, root: Path, every: list[ContractRow], names: Mapping[Path, str], notes: list[str]) -> None:
         self.root = root
         self.rows = every
-        self.others = others
+        self.others = [one for one in names if one != root]
         self.notes = notes
-        self._roots = {one.name: one for one in (*others, root)}
+        self._name = names[root]
+        self._roots = {name: one for one, name in names.items()}
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
@@ -91,8 +95,8 @@ class _Joined:
             return []
         changed = set(paths)
         if self.others:
-            before = asking.named(self.root.name, before)
-            changed = {f"{self.root.name}{BETWEEN}/{path}" for path in paths}
+            before = asking.named(self._name, before)
+            changed = {f"{self._name}{BETWEEN}/{path}" for path in paths}
         return asking.broken(self.rows, before, changed, self.read)
 
     def read(self, path: str) -> str:
@@ -115,9 +119,7 @@ class _Joined:
     def _place(self, row: ContractRow, confidence: float) -> ContractPlace:
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname
-        return ContractPlace(
-            project if mark and project != self.root.name else "", inner if mark else row.path, row.line, qualname, confidence
-        )
+        return ContractPlace(project if mark and project != self._name else "", inner if mark else row.path, row.line, qualname, confidence)
 
 
 def _order(place: ContractPlace) -> tuple[str, str, int]:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -23,6 +21,7 @@ from graphmem.memory import validate
 from graphmem.runtime.inside import inside
 from graphmem.runtime.naming import raw
 from graphmem.runtime.own_folder import hide_from_git
+from graphmem.runtime.replacing import replace_file
 
 if TYPE_CHECKING:
     from graphmem.analysis.semantic.modules import Modules
@@ -214,15 +213,6 @@ def _write(path: Path, entries: Sequence[MapEntry]) -> None:
         path.parent.mkdir(exist_ok=True)
         if path.parent.name == Path(FILE).parent.name:  # a link may lead to a directory of the project's own files
             hide_from_git(path.parent)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix="map-", suffix=".json.new")
-        made = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            made.chmod(0o644)
-            made.replace(path)
-        except OSError:
-            made.unlink(missing_ok=True)
-            raise
+        replace_file(path, text.encode(), mode=0o644)
     except OSError as error:
         raise BadInputError(f"{FILE} cannot be written ({error}); check the directory", argument="module", path=FILE) from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from graphmem.memory.changes import forget_many
@@ -18,7 +18,6 @@ from graphmem.memory.types import LIVE_STATUSES, SEEDED
 from graphmem.parsing.contents import read_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from graphmem.knowledge import MemoryRow
@@ -39,7 +38,6 @@ class Seeding:
     book: MemoryRepository
     projections: Projections
     settings: Settings
-    notes: Sequence[str] = field(default=(), init=False)  # files of the last run that could not be read
 
     def refresh(self, root: Path) -> None:
         """Create, change and delete seeds to match the indexed files.
@@ -60,9 +58,11 @@ class Seeding:
             data = read_regular(str(root / path), self.settings.max_file_kb << 10)
             if isinstance(data, bytes):
                 texts[path] = data.decode("utf-8", "replace").removeprefix("\ufeff")
-        wanted, self.notes = seeds_of(texts, kinds)
-        for said in self.notes:
+        wanted, notes, left_out = seeds_of(texts, kinds)
+        for said in notes:
             _log.warning("%s", said)
+        if left_out:
+            _log.info("%d sentences were not seeded: a file, a kind of files and a project have at most a number of seeds", left_out)
         with self.book.writing():
             rows = list(self.book.index().all_rows())
             ids = {row.id for row in rows}

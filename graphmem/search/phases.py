@@ -8,11 +8,7 @@ small file of the index. Search and packing read all weights from `PhaseBook`.
 
 from __future__ import annotations
 
-import logging
 import math
-import os
-import tempfile
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,9 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from graphmem.errors import DiskFullError
-from graphmem.runtime.checksums import read_sealed_json, sealed_json
-from graphmem.runtime.limits import unless_refused
+from graphmem.search.accepted_file import AcceptedFile
 from graphmem.search.request import PHASES
 
 FILE: Final = "phases.json"
@@ -32,8 +26,6 @@ STRENGTH: Final = 20.0  # strength of the prior, in memories, that a type is use
 MOST: Final = 2.0  # maximum factor on the built-in weight; its inverse is the minimum
 
 Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed types count 1
-
-_log = logging.getLogger(__name__)
 
 
 class Use(NamedTuple):
@@ -99,24 +91,23 @@ class PhaseBook:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
-        self._lock = threading.Lock()
-        self._accepted = _read(self._file)
-        self._table = _joined(self._accepted)
+        self._kept = AcceptedFile(folder / FILE, _decoded, _content)
 
     def accepted(self) -> Accepted | None:
         """Return the accepted weights; None while the built-in ones are in force."""
-        return self._accepted
+        kept = self._kept.weights()
+        return kept.accepted if kept is not None else None
 
     def table(self) -> Table:
         """Return the weights in force."""
-        return self._table
+        kept = self._kept.weights()
+        return kept.table if kept is not None else PHASES
 
     def leaning(self, phase: str) -> dict[str, float]:
         """Return, for each changed type, its weight divided by the built-in one."""
         return {
             type_: value / weight(PHASES, phase, type_)
-            for type_, value in sorted(self._table.get(phase, {}).items())
+            for type_, value in sorted(self.table().get(phase, {}).items())
             if value != weight(PHASES, phase, type_)
         }
 
@@ -129,7 +120,7 @@ class PhaseBook:
         by_phase: dict[str, dict[str, float]] = {}
         for (phase, type_), value in sorted(weights.items()):
             by_phase.setdefault(phase, {})[type_] = value
-        self._change(Accepted(by_phase, at.isoformat(timespec="seconds"), sessions))
+        self._kept.change(_joined(Accepted(by_phase, at.isoformat(timespec="seconds"), sessions)))
 
     def reset(self) -> None:
         """Restore the built-in weights.
@@ -137,59 +128,30 @@ class PhaseBook:
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.
         """
-        self._change(None)
-
-    def _change(self, accepted: Accepted | None) -> None:
-        with self._lock:
-            try:
-                if accepted is None:
-                    self._file.unlink(missing_ok=True)
-                else:
-                    _write(self._file, accepted)
-            except OSError as error:
-                said = (
-                    f"{self._file.name} cannot be written: {error.strerror or error}; the weights are unchanged; free the disk and repeat"
-                )
-                raise DiskFullError(said, path=str(self._file)) from error
-            self._accepted, self._table = accepted, _joined(accepted)
+        self._kept.change(None)
 
 
-def _joined(accepted: Accepted | None) -> Table:
-    """Return the built-in table with the accepted weights applied."""
-    if accepted is None:
-        return PHASES
-    return MappingProxyType({phase: MappingProxyType({**own, **accepted.weights.get(phase, {})}) for phase, own in PHASES.items()})
+class _Joined(NamedTuple):
+    """Accepted weights, and the built-in table with them applied."""
+
+    accepted: Accepted
+    table: Table
 
 
-def _read(file: Path) -> Accepted | None:
-    """Read the file; a missing or broken one means the built-in weights.
-
-    A broken file is logged.
-    """
-    try:
-        found = read_sealed_json(file.read_bytes())
-        weights = {phase: {str(name): float(value) for name, value in own.items()} for phase, own in found["weights"].items()}
-        for phase, own in weights.items():
-            for name, value in own.items():
-                prior = weight(PHASES, phase, name)
-                if phase not in PHASES or not (math.isfinite(value) and prior / MOST - 0.01 <= value <= prior * MOST + 0.01):
-                    raise ValueError(f"{name} in {phase} has the invalid weight {value}")
-        return Accepted(weights, str(found["at"]), int(found["sessions"]))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        unless_refused(error, f"reading {file.name}", file)
-        _log.warning("%s cannot be read, the built-in weights of phases are in force: %s", file.name, error)
-        return None
+def _joined(accepted: Accepted) -> _Joined:
+    table = {phase: MappingProxyType({**own, **accepted.weights.get(phase, {})}) for phase, own in PHASES.items()}
+    return _Joined(accepted, MappingProxyType(table))
 
 
-def _write(file: Path, accepted: Accepted) -> None:
-    content: dict[str, Any] = {"at": accepted.at, "sessions": accepted.sessions, "weights": accepted.weights}
-    descriptor, name = tempfile.mkstemp(prefix=".phases-", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as written:
-            written.write(sealed_json(content, indent=1, sort_keys=True))
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+def _decoded(found: dict[str, Any]) -> _Joined:
+    weights = {phase: {str(name): float(value) for name, value in own.items()} for phase, own in found["weights"].items()}
+    for phase, own in weights.items():
+        for name, value in own.items():
+            prior = weight(PHASES, phase, name)
+            if phase not in PHASES or not (math.isfinite(value) and prior / MOST - 0.01 <= value <= prior * MOST + 0.01):
+                raise ValueError(f"{name} in {phase} has the invalid weight {value}")
+    return _joined(Accepted(weights, str(found["at"]), int(found["sessions"])))
+
+
+def _content(kept: _Joined) -> dict[str, Any]:
+    return {"at": kept.accepted.at, "sessions": kept.accepted.sessions, "weights": kept.accepted.weights}

@@ -15,7 +15,6 @@ import logging
 import os
 import re
 import secrets
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
@@ -26,6 +25,7 @@ from typing import Any, Final
 from graphmem.errors import BadInputError, GraphMemError, ResourceError
 from graphmem.runtime.checksums import read_sealed_json, sealed_json
 from graphmem.runtime.limits import unless_refused
+from graphmem.runtime.replacing import replace_file
 from graphmem.security.access import FULL, GROUPS, SCOPES, SHARED, VISIBILITIES, Access
 
 FILE: Final = "tokens.json"
@@ -227,16 +227,7 @@ class TokenFile:
             fcntl.flock(turn, fcntl.LOCK_EX)
             known = self._read()
             yield known
-            descriptor, name = tempfile.mkstemp(prefix=".tokens-", dir=self.path.parent)  # created 0600
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(sealed_json({"version": VERSION, "tokens": [asdict(one) for one in known]}, indent=1))
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(self.path)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
+            replace_file(self.path, sealed_json({"version": VERSION, "tokens": [asdict(one) for one in known]}, indent=1), durable=True)
         finally:
             os.close(turn)
 

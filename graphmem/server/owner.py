@@ -10,7 +10,6 @@ import contextlib
 import json
 import logging
 import os
-import tempfile
 import time
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 from graphmem.errors import OwnerUnreachableError
 from graphmem.hooks.here import is_here, is_stopped
 from graphmem.runtime.identity import INDEX_HEADER, index_id
+from graphmem.runtime.replacing import replace_file
 
 HEALTH_PATH = "/health"
 HEALTH_SECONDS = 2.0  # a loaded machine answers slowly; a dead one refuses at once
@@ -43,16 +43,10 @@ class Owner(NamedTuple):
 def publish(path: Path, address: str, token: str, version: str) -> Owner:
     """Record this process as the owner, atomically, in a private file."""
     owner = Owner(address, os.getpid(), process_start(os.getpid()), token, version, index_id(path.parent))
-    descriptor, name = tempfile.mkstemp(prefix=".owner-", dir=path.parent)  # created 0600
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(owner._asdict(), file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if not isinstance(error, OSError) or not path.exists():
+        replace_file(path, json.dumps(owner._asdict(), indent=2).encode(), durable=True)
+    except OSError:
+        if not path.exists():
             raise
         # The disk is full, but the record of a killed owner can be overwritten in place.
         with path.open("r+", encoding="utf-8") as file:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from graphmem.contracts import projects
+from graphmem.errors import BadInputError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -74,7 +77,7 @@ def organisation(shop, tmp_path, monkeypatch):
         roots.append(shutil.copytree(shop / name, tmp_path / "organisation" / name))
         with GraphMem.open(repo=roots[-1], settings=Settings(embedder="none")) as memory:
             memory.index(roots[-1])
-    projects.keep(roots[:2])
+    projects.change(roots[:2])
     return roots
 
 
@@ -82,7 +85,43 @@ def test_other_projects_are_asked_when_they_are_on_the_list(organisation):
     catalogue, _, web = organisation
     with GraphMem.open(repo=catalogue, settings=Settings(embedder="none")) as memory:
         assert names(memory.contracts("/product/{}"))["GET /product/{}"] == []
-        projects.keep(organisation)
+        projects.change(organisation)
         answer = memory.contracts("/product/{}")
     assert names(answer)["GET /product/{}"] == ["web:shop.py"]
     assert str(web) in answer.projects
+
+
+def test_projects_in_folders_of_the_same_name_are_told_apart(organisation, tmp_path):
+    catalogue, _, web = organisation
+    twin = shutil.copytree(web, tmp_path / "twin" / "catalogue", ignore=shutil.ignore_patterns(".graphmem"))
+    with GraphMem.open(repo=twin, settings=Settings(embedder="none")) as memory:
+        memory.index(twin)
+    projects.change([twin])
+    with GraphMem.open(repo=catalogue, settings=Settings(embedder="none")) as memory:
+        assert names(memory.contracts("/product/{}"))["GET /product/{}"] == ["twin/catalogue:shop.py"]
+
+
+@pytest.mark.parametrize("text", ["{", '{"projects": 1}', "[]"])
+def test_a_damaged_list_of_projects_is_an_error_and_stays_as_it_is(organisation, tmp_path, text):
+    [file] = (tmp_path / "data").rglob("organisation.json")
+    file.write_text(text)
+    with pytest.raises(BadInputError, match="is damaged"):
+        projects.change(organisation)
+    with pytest.raises(BadInputError, match="graphmem organisation add"):
+        projects.neighbours(organisation[0])
+    assert file.read_text() == text
+
+
+def test_two_processes_that_add_projects_at_once_lose_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    code = "import sys; from pathlib import Path; from graphmem.contracts import projects; projects.change([Path(sys.argv[1])])"
+    running = [subprocess.Popen([sys.executable, "-c", code, f"/p{number}"]) for number in range(4)]
+    assert [one.wait(timeout=60) for one in running] == [0] * 4
+    assert sorted(projects.listed()) == [Path(f"/p{number}") for number in range(4)]
+
+
+def test_a_name_that_no_contract_has_is_said_to_have_none(organisation):
+    with GraphMem.open(repo=organisation[0], settings=Settings(embedder="none")) as memory:
+        answer = memory.contracts("nosuch")
+    assert answer.count == 0
+    assert "no contract's name contains 'nosuch'" in answer.notes[0]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from graphmem.memory.importers import MAX_BYTES
 from graphmem.memory.seeds import seed_files, seeds_of
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
@@ -62,7 +63,7 @@ FILES = {
 
 
 def contents(files: dict[str, str]) -> list[str]:
-    items, notes = seeds_of(files, seed_files(files))
+    items, notes, _ = seeds_of(files, seed_files(files))
     assert not notes
     return [one["content"] for one in items]
 
@@ -100,9 +101,20 @@ def test_other_manifests_and_formats(path: str, text: str, said: str) -> None:
 
 def test_a_manifest_that_cannot_be_read_is_named() -> None:
     files = {"pyproject.toml": "[project\n", "package.json": "[]"}
-    items, notes = seeds_of(files, seed_files(files))
+    items, notes, _ = seeds_of(files, seed_files(files))
     assert not items
     assert notes[0].startswith("no memories were seeded from pyproject.toml: ")
+
+
+def test_a_file_that_is_too_long_is_named_and_what_the_limits_leave_out_is_counted() -> None:
+    files = {
+        "README.md": "# Shop\n\n" + "x" * (MAX_BYTES + 1),
+        "AGENTS.md": "\n".join(f"- Never call the service number {number} from a test of another team." for number in range(200)),
+    }
+    found = seeds_of(files, seed_files(files))
+    assert [one.split(":")[0] for one in found.notes] == ["no memories were seeded from README.md"]
+    assert found.made
+    assert len(found.made) + found.left_out == 200
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,14 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.cli.traps import find_traps
+from graphmem.contracts import rows
+from graphmem.evidence import merge
+from graphmem.maintenance import place
+from graphmem.memory import sync
+from graphmem.project import kept, paragraphs, sharing
+from graphmem.search import accepted, phases
 from graphmem.settings import Settings, locate
+from graphmem.sharing import sidecar
 
 SETTINGS = Settings(embedder="none", workers=1, max_db_gb=1)
 
@@ -60,6 +67,15 @@ def test_an_index_is_closed_to_other_accounts_while_it_is_open_and_afterwards(tm
         own = ("graph.", "words-", "facts.", "inputs.", "memories", "backups", "ledger", "history")
         assert [one for one in open_to_others(folder) if one.startswith(own)] == []
     assert open_to_others(folder) == []
+
+
+def test_every_file_of_an_index_is_known_as_its_own(tmp_path, repo):
+    folder = tmp_path / "index"
+    with GraphMem.open(folder, settings=SETTINGS) as memory:
+        used(memory, repo)
+    named = (kept.FILE, sidecar.FILE, sharing.KEY, merge.SIDECAR, paragraphs.PARAGRAPHS, rows.FILE, phases.FILE, accepted.FILE, sync.BASE)
+    names = {one.name for one in folder.iterdir()} | set(named)
+    assert {one for one in names if not one.startswith(place._OURS)} == set()
 
 
 def test_an_index_that_others_could_read_is_closed_to_them_when_it_is_opened(tmp_path, repo):

@@ -29,9 +29,7 @@ def add(
     missing = [path for path in roots if not path.is_dir() and not remove]
     if missing:
         raise BadInputError(f"{missing[0]} is not a directory; name the root of a project", argument="paths")
-    listed = projects.listed()
-    kept = [one for one in listed if one not in roots] if remove else [*listed, *(one for one in roots if one not in listed)]
-    projects.keep(kept)
+    kept = projects.change(roots, remove=remove)
     here.output.line(f"{plural(len(kept), 'project')} in the organisation:" if kept else "No projects in the organisation.")
     for one in kept:
         note = "" if projects.is_indexed(one) else "  (no index yet; run `graphmem index` there)"

@@ -1,15 +1,15 @@
 // A canvas one can move about in: pan, zoom, pick. It knows nothing of graphs.
 //
-// A scene paints in portions into a hidden canvas, as many a frame as the machine has shown to bear; until it is done the last
-// finished picture is shown, moved and scaled to where the camera is. So a frame costs the same with 5,000 and with 50,000 nodes; a few
-// are simply painted anew.
+// A scene paints a part of itself into a hidden canvas in each frame. The size of the part follows the speed of the machine. Until the
+// scene is complete, the stage shows the last complete picture, moved and scaled to the camera. So a frame costs the same with 5,000
+// and with 50,000 nodes. A small scene is painted whole in every frame.
 
 import { calm } from "./dom.js";
 
 const MARGIN = 240; // pixels painted around the window: a pan inside them only moves the picture
 const STRETCH = 1.3; // how far a picture may be scaled while one zooms, before it is painted again
-const BUDGET_MS = 6; // of painting in a frame, while the picture has to be painted anew in the middle of a movement
-const DIRECT = 6_000; // primitives that are painted anew in every frame: cheaper than copying a picture of them
+const BUDGET_MS = 6; // of painting in a frame, while a movement needs a new picture
+const DIRECT = 6_000; // most primitives painted in every frame: up to here, that is faster than copying a picture
 const SLOW_MS = 34;
 const QUICK_MS = 20;
 
