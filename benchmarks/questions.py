@@ -4,14 +4,16 @@
 
 WORK keeps trees, indexes and vectors, so that a second run is quick. DIR holds `<owner>+<name>/repo` bare git directories. Two sets:
 
-* own: the questions of `benchmarks/question_set/*.json` about eight repositories; `benchmarks/question_set/README.md` has the rules. Four
-  repositories are the half that choices are learnt on, four the half they are checked on.
+* own: the questions of `benchmarks/question_set/*.json` about sixteen repositories; the README beside them has the rules. Eight
+  repositories are the half that choices are learnt on, eight the half they are checked on.
 * cosqa: the development split of CoSQA (500 web queries; Huang et al., ACL 2021), read from a clone of Jun-jie-Huang/CoCLR in DIR. Each of
   2,000 functions is one file: all answers, and others drawn with a fixed seed. A neural matcher picked its pairs, which favours vectors.
 
 The rows "graphmem" and "graphmem, before any vector" ask `GraphMem.search`. The others give the same pipeline other weights, or rank
 the same chunks by one score alone. A file or function counts once, at its best rank. R@5 is the share of questions with a right
 answer among the first five: most questions have several answers, and each of them serves.
+
+`--agreement` compares the two readings of the answers, which `benchmarks/question_judgements.json` has, and asks nothing.
 
 With --whole, trees have their documents and data too, and questions ask for all kinds, as a person does. Use a WORK of its own.
 """
@@ -40,11 +42,13 @@ from graphmem.search.query_type import QUESTION
 from graphmem.settings import Settings
 
 HERE = Path(__file__).parent / "question_set"
+JUDGED = HERE.parent / "question_judgements.json"
 CODE = frozenset({"code"})
 DEPTH = 50
 TRIES = 5
 POOL = 2_000  # functions of CoSQA, of which 500 queries have their answer
 COSQA = ("Jun-jie-Huang+CoCLR", "14ebcacf9e9bc3e7109102632bc63047876f27d2")
+OVERLOAD = re.compile(r"#\d+$")
 REFERENCE, WORDS = "graphmem", "graphmem, before any vector"
 METRICS = ("files R@5", "files MRR", "functions R@5", "functions MRR")
 
@@ -111,20 +115,39 @@ def cosqa(mirrors: Path, work: Path, size: int = POOL) -> Iterator[Case]:
 
 
 def score(case: Case, hits: Hits) -> tuple[float, ...]:
-    """METRICS of one answer; NaN for functions if the answer names none."""
+    """METRICS of one answer; NaN for functions if the answer names none. Overloads are one function."""
 
     def of(right: frozenset[str], found: Sequence[str]) -> tuple[float, float]:
         place = next((place for place, one in enumerate(found, 1) if one in right), 0)
         return float(0 < place <= 5), 1 / place if place else 0.0
 
     files = of(case.files, list(dict.fromkeys(path for path, _ in hits)))
-    functions = of(case.functions, list(dict.fromkeys(name for _, name in hits if name)))
+    functions = of(case.functions, list(dict.fromkeys(OVERLOAD.sub("", name) for _, name in hits if name)))
     return (*files, *(functions if case.functions else (np.nan, np.nan)))
 
 
 def shown(found: Sequence[Any]) -> Hits:
     """Path and function of hits."""
     return [(hit.path, hit.id if hit.qualname and hit.symbol_kind != "module" else "") for hit in found]
+
+
+def agreement() -> dict[str, float]:
+    """Compare the first reading of each candidate answer with the second one."""
+    questions = [one for group in json.loads(JUDGED.read_text(encoding="utf-8")).values() for one in group.values()]
+    both, first, second, neither = (sum(len(one[name]) for one in questions) for name in ("both", "first", "second", "neither"))
+    total = both + first + second + neither
+    same = (both + neither) / total
+    chance = ((both + first) * (both + second) + (neither + first) * (neither + second)) / total**2
+    return {
+        "questions": len(questions),
+        "candidates": total,
+        "named by both": both,
+        "by the first alone": first,
+        "by the second alone": second,
+        "same verdict": round(same, 3),
+        "Cohen's kappa": round((same - chance) / (1 - chance), 3),
+        "questions with the same answers": sum(not one["first"] and not one["second"] for one in questions),
+    }
 
 
 class Cosine:
@@ -264,8 +287,9 @@ def summary(
 
 def main() -> int:
     options = report.parser(__doc__)
-    options.add_argument("work", type=Path)
-    options.add_argument("--mirrors", type=Path, required=True)
+    options.add_argument("work", type=Path, nargs="?")
+    options.add_argument("--mirrors", type=Path)
+    options.add_argument("--agreement", action="store_true", help="only how far the two readings of the answers agree")
     options.add_argument("--sets", default="own,cosqa")
     options.add_argument("--only", default="", help="repositories, by the names of their files, with commas between")
     options.add_argument("--half", choices=("learn", "check"), help="only this half of the own set")
@@ -275,6 +299,11 @@ def main() -> int:
     options.add_argument("--words", action="store_true", help="only the ways that need no vectors; none are made")
     options.add_argument("--whole", action="store_true", help="whole trees, asked for all kinds")
     arguments = options.parse_args()
+    if arguments.agreement:
+        report.table(["what", "value"], [[name, f"{value:g}"] for name, value in agreement().items()])
+        return 0
+    if arguments.work is None or arguments.mirrors is None:
+        options.error("give WORK and --mirrors DIR")
     cases = list(own(arguments.mirrors, arguments.work, whole=arguments.whole)) if "own" in arguments.sets else []
     cases = [case for case in cases if arguments.half in (None, case.set)]
     cases += list(cosqa(arguments.mirrors, arguments.work)) if "cosqa" in arguments.sets else []

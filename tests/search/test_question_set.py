@@ -30,8 +30,16 @@ def test_each_repository_is_pinned_and_each_question_has_answers_of_its_kind(pat
             assert not data["folders"] or answer.startswith(tuple(f"{folder}/" for folder in data["folders"])), one
 
 
-def test_each_half_has_four_repositories():
-    assert Counter(json.loads(path.read_text(encoding="utf-8"))["half"] for path in FILES) == {"learn": 4, "check": 4}
+def test_each_half_has_eight_repositories():
+    assert Counter(json.loads(path.read_text(encoding="utf-8"))["half"] for path in FILES) == {"learn": 8, "check": 8}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_each_answer_was_named_by_one_of_two_readings(path):
+    judged = json.loads((FOLDER.parent / "question_judgements.json").read_text(encoding="utf-8"))[path.stem]
+    for one in json.loads(path.read_text(encoding="utf-8"))["questions"]:
+        read = judged[one["question"]]
+        assert set(read["both"]) <= set(one["answers"]) <= {*read["both"], *read["first"], *read["second"]}, one
 
 
 def test_a_question_does_not_give_the_answer_away():
