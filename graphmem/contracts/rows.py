@@ -23,7 +23,7 @@ class ContractRow(NamedTuple):
     An end is a place that offers, asks for or declares the contract.
     """
 
-    role: str  # as in `parsing.contracts.ends`
+    role: str  # as in `parsing.contracts.end`
     kind: str
     name: str
     path: str

@@ -268,7 +268,7 @@ class FileFacts(NamedTuple):
     error_count: int
     diagnostics: tuple[tuple[str, str, str, int], ...]  # (severity, code, message, line)
     extraction_version: str  # grammar versions and rules; part of the cache key
-    ends: tuple[tuple[Any, ...], ...] = ()  # plain tuples of `contracts.ends.End`: what the file offers other programs and asks of them
+    ends: tuple[tuple[Any, ...], ...] = ()  # plain tuples of `contracts.end.End`: what the file offers other programs and asks of them
 
 
 def written_name(terms: Sequence[Term], index: int) -> str:

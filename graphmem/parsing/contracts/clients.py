@@ -1,0 +1,49 @@
+"""Calls that ask another program, and calls that name a topic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graphmem.parsing.contracts import paths
+from graphmem.parsing.contracts.end import ASKS, End
+from graphmem.parsing.contracts.paths import HOLE
+from graphmem.parsing.contracts.source import Site, Source
+from graphmem.parsing.contracts.table import Row
+from graphmem.parsing.contracts.verbs import verb_at
+from graphmem.parsing.contracts.written import evaluate, split
+
+
+def client(source: Source, site: Site, row: Row) -> Iterator[End]:
+    """Yield what a call of an HTTP client asks for.
+
+    There is one end for each address that the call may have.
+    """
+    text = (
+        source.object_text(site, row.object)
+        if row.object and site.given and site.given[0].startswith("{")
+        else source.text_of(site, row.path)
+    )
+    for one in source.variants(text, site):
+        yield from _asked(source, site, row, one)
+
+
+def _asked(source: Source, site: Site, row: Row, text: str) -> Iterator[End]:
+    made = evaluate(text, source.look_up)
+    found = paths.address(
+        made.pattern, relative=not row.absolute and source.facts.language in ("csharp", "typescript", "tsx", "javascript")
+    )
+    if found is None or (row.absolute and not (found.host or made.pattern.startswith(HOLE))):
+        return
+    verb = verb_at(source, site, row, site.given[1:])
+    said = " ".join(dict.fromkeys(word for word in (found.host.replace(HOLE, " ").strip(), *made.names) if word))
+    yield End(ASKS, "http", f"{verb or '*'} {found.path}", site.reference.scope, site.reference.line, "", said, row.framework)
+
+
+def topic(source: Source, site: Site, row: Row) -> Iterator[End]:
+    """Yield the topics that a call of a message broker names."""
+    text = source.text_of(site, row.path)
+    for one in split(text.strip("[]{}")) if text else ():
+        made = evaluate(one, source.look_up).pattern
+        if made and HOLE not in made and re.fullmatch(r"[\w.:/*#>-]+", made) and not made.startswith("/"):
+            yield End(row.role, "topic", made, site.reference.scope, site.reference.line, "", "", row.framework)

@@ -1,0 +1,26 @@
+"""One end of a contract."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+OFFERS: Final = "offers"
+ASKS: Final = "asks"
+MOUNTS: Final = "mounts"
+"""A prefix before all routes of another file."""
+DECLARES: Final = "declares"
+"""A schema file names it."""
+VERBS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+
+
+class End(NamedTuple):
+    """One end of a contract: a place in code that offers or uses it."""
+
+    role: str  # offers | asks | mounts | declares; of gRPC also speaks | calls | defines
+    kind: str  # http | grpc | topic | graphql
+    name: str  # "GET /users/{}" (the verb is * for any), "package.Service/Method", a topic, "Query.user"
+    scope: int  # the definition it stands in, or that an annotation declares
+    line: int
+    handler: str = ""  # name of the registered function; "" for the definition itself
+    said: str = ""  # words about the other end: host, variable with the address; of a mount the module that is mounted
+    framework: str = ""

@@ -1,0 +1,197 @@
+"""Routes that calls register, and their prefixes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from graphmem.parsing.contracts import paths
+from graphmem.parsing.contracts.end import MOUNTS, OFFERS, End
+from graphmem.parsing.contracts.paths import HOLE
+from graphmem.parsing.contracts.source import FUNCTION, Site, Source
+from graphmem.parsing.contracts.table import Row
+from graphmem.parsing.contracts.verbs import verb_at, verb_in
+from graphmem.parsing.contracts.written import split
+
+_ASSIGNED: Final = re.compile(
+    r"(?:(?:const|let|var|final|auto|val|mut)\s+)*(\w+)\s*(?::\s*[\w.<>]+\s*)?(?::=|=)\s*(?:await\s+|new\s+)?[\w.$]*$"
+)
+_NAMED: Final = re.compile(r"^&?(?:async\s+)?[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)*(?:\(.*\))?$", re.DOTALL)
+_CHAINING: Final = ("javascript", "typescript", "tsx", "php")
+
+
+class Routes:
+    """Finds the routes that calls register, such as `app.get("/users", list)`."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.prefixes: dict[str, str] = {}  # by variable
+        self._enclosing: list[tuple[int, int, str]] = []  # first offset, last offset, prefix
+        self._blocks: dict[int, int] | None = None  # routes that are blocks, by first line
+
+    def prefix(self, site: Site, row: Row) -> None:
+        """Record the path prefix that a call gives to a router or to a block.
+
+        Examples are `Blueprint("users", url_prefix="/users")` and `scope "/api" do … end`.
+        """
+        written = self.source.argument(site, row.keyword or (0,))
+        if "prefix" in site.chain and site.name == "group":
+            match = re.search(r"\bprefix\s*\(\s*[\"']([^\"']*)[\"'][^{;]*$", self.source.text[max(0, site.start - 300) : site.start])
+            written = match[1] if match else written
+        elif self.source.facts.language == "ruby" and site.given and re.match(r":\w+$", site.given[0]):
+            written = site.given[0][1:]
+        if written is None:
+            return
+        text = paths.route_path(written) if "/" in written or row.keyword or site.name != "prefix" else paths.route_path("/" + written)
+        own = paths.joined(self.prefixes.get(site.receiver, ""), self._around(site.reference.line, site.start), text)
+        before = self.source.text[self.source.starts[site.reference.line - 1] : site.start]
+        match = _ASSIGNED.search(before.rstrip().removesuffix("."))
+        if match and site.name != "route":
+            self.prefixes[match[1]] = own
+        body = self.source.text[site.start : site.end]
+        if FUNCTION.search(body) or re.match(r"\s*(?:\{|do\b)", self.source.text[site.end :]) or re.search(r"\bdo\s*$", body):
+            starts, last = self.source.starts, site.reference.end_line
+            self._enclosing.append((site.start, starts[last] if last < len(starts) else len(self.source.text), text))
+
+    def _around(self, line: int, start: int) -> str:
+        """Return the joined path prefixes of the groups that enclose an offset.
+
+        A group is a call with a prefix and a block, such as `scope "/api" do … end`.
+        """
+        return paths.joined(*(prefix for first, last, prefix in self._enclosing if first < start < last))
+
+    def _prefix_of(self, site: Site) -> str:
+        chained = ""
+        if ("route" in site.chain or "prefix" in site.chain) and self.source.facts.language in _CHAINING:
+            match = re.search(r"\b(?:route|prefix)\s*\(\s*([\"'`][^\"'`]*[\"'`])", self.source.text[max(0, site.start - 400) : site.start])
+            chained = paths.route_path(match[1].strip("\"'`")) if match else ""
+        return paths.joined(self.prefixes.get(site.receiver, ""), self._around(site.reference.line, site.start), chained)
+
+    def route(self, site: Site, row: Row) -> Iterator[End]:
+        """Yield the route that a call registers: one end for each HTTP verb."""
+        if row.object:
+            written = self.source.of_object(site, row.object)
+            verb = verb_in(", ".join(site.given))
+        else:
+            position = row.path[0] if isinstance(row.path[0], int) else 0
+            chained = "route" in site.chain and len(site.given) > 0 and self.source.facts.language in _CHAINING
+            written = "" if chained and site.given[0][:1] not in "\"'`" else self.source.argument(site, row.path)
+            rest = site.given[position + (0 if chained and written == "" else 1) :]
+            if written is None or (row.function and not self._has_function(rest, row.function)):
+                return
+            verb = verb_at(self.source, site, row, rest)
+        if written is None:
+            return
+        written = written[len(HOLE) :] if written.startswith(HOLE + "/") else written
+        if (
+            written
+            and not written.startswith("/")
+            and row.framework != "django"
+            and self.source.facts.language not in ("csharp", "php", "rust", "kotlin", "python")
+            and not re.match(r"(?:GET|POST|PUT|PATCH|DELETE) /", written)
+        ):
+            return
+        match = re.match(r"(GET|POST|PUT|PATCH|DELETE|HEAD) (/.*)", written)  # Go 1.22
+        if match:
+            verb, written = match[1], match[2]
+        if row.framework == "django" and "include(" in "".join(site.given[1:2]):
+            return
+        path = paths.joined(self._prefix_of(site), paths.route_path(written))
+        handler = self._handler(site, row)
+        scope = site.reference.scope if handler else self._block_of(site)
+        for one in verb.split(","):
+            yield End(OFFERS, "http", f"{one or '*'} {path}", scope, site.reference.line, handler, "", row.framework)
+
+    def _block_of(self, site: Site) -> int:
+        """Return the definition that is the block of a route.
+
+        If the route has no block, return the definition that contains the call.
+        """
+        blocks = self._blocks
+        if blocks is None:
+            routes = (found for found in enumerate(self.source.facts.definitions) if "route" in found[1].modifiers)
+            blocks = self._blocks = {definition.start_line: position for position, definition in routes}
+        return blocks.get(site.reference.line, site.reference.scope)
+
+    def _has_function(self, rest: Sequence[str], how: str) -> bool:
+        if not rest:
+            return False
+        if any(FUNCTION.search(one) for one in rest):
+            return True
+        return how == "any" and any(_NAMED.match(one) or one.startswith(("[", "&")) for one in rest)
+
+    def _handler(self, site: Site, row: Row) -> str:
+        """Return the name of the function that a route's call passes, or "".
+
+        For `app.get("/users", users.list)` the name is `list`. An anonymous function has none.
+        """
+        if row.framework.startswith("flask-restful"):
+            return site.given[0].rpartition(".")[2]
+        for one in reversed(site.given[1:]):
+            text = one.partition("=")[2].strip() if re.match(r"\w+\s*=[^=>]", one) else one
+            if FUNCTION.search(text):
+                return ""
+            if text.startswith("["):
+                parts = [re.sub(r"::class$", "", part.strip("\"'")) for part in split(text.strip("[]"))]
+                text = parts[-1] if parts else ""
+            text = re.sub(r"\.as_view\(.*$|\.bind\(.*$", "", text, flags=re.DOTALL).lstrip("&")
+            while (match := re.match(r"[\w.:>-]*\((.+)\)$", text, re.DOTALL)) is not None:
+                inner = split(match[1])
+                text = inner[-1] if inner else ""
+            match = re.match(r"(?:.*[.:>])?([A-Za-z_$]\w*)$", text.strip())
+            if match:
+                return match[1]
+        return ""
+
+    def mount(self, site: Site, row: Row) -> Iterator[End]:
+        """Yield the modules or routers that a call mounts below a path prefix."""
+        prefix = self.source.argument(site, (*row.keyword, *row.path) if row.keyword else row.path)
+        if row.keyword and not any(re.match(rf"(?:{'|'.join(row.keyword)})\s*=", one) for one in site.given) and site.name != "mount":
+            prefix = ""
+        if prefix is None or (prefix and not prefix.startswith("/") and self.source.facts.language != "python"):
+            return
+        whole = paths.joined(self._prefix_of(site), paths.route_path(prefix)) if prefix else self._prefix_of(site)
+        if row.given == "include":
+            for one in site.given[1:2]:
+                match = re.match(r"(?:\w+\.)?include\(\s*\(?\s*([\"'][\w.]+[\"']|[\w.]+)", one)
+                if match:
+                    yield End(
+                        MOUNTS, "http", whole, site.reference.scope, site.reference.line, "", self._module_of(match[1]), row.framework
+                    )
+            return
+        for one in site.given[int(row.given.removesuffix(":")) :]:
+            text = one.partition("=")[2].strip() if re.match(r"app\s*=", one) else one
+            required = re.match(r"require\(\s*[\"']([^\"']+)[\"']\s*\)", text)
+            name = required[1] if required else text.partition("(")[0]
+            if required or re.fullmatch(r"[A-Za-z_$][\w$.]*", name):
+                yield End(
+                    MOUNTS,
+                    "http",
+                    whole,
+                    site.reference.scope,
+                    site.reference.line,
+                    name,
+                    required[1] if required else self._module_of(name),
+                    row.framework,
+                )
+
+    def mounted_here(self, site: Site, row: Row) -> None:
+        """Add the prefix of a mount to a router that the same file creates.
+
+        An example of a mount is `app.use("/api", router)`.
+        """
+        for end in self.mount(site, row):
+            _, _, prefix, _, _, name, module, _ = end
+            if name and not module and prefix != "/" and self.source.look_up(name, 0) is None and self.source.values(name):
+                self.prefixes[name] = paths.joined(prefix, self.prefixes.get(name, ""))
+
+    def _module_of(self, name: str) -> str:
+        """Return the module from which the file imports a mounted name, or ""."""
+        if name[:1] in "\"'":
+            return name.strip("\"'")
+        first = name.partition(".")[0]
+        for found in self.source.facts.imports:
+            if found.alias == first:
+                return "." * found.level + ".".join(part for part in (found.module, found.name) if part and part not in ("*", "default"))
+        return ""

@@ -1,0 +1,211 @@
+"""Sites in a source file, and the values of names at them.
+
+A site is a call whose name is in the table `grammars/contracts.toml`. Values are found in the text, because the facts of a file hold no
+values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from graphmem.parsing.contracts.paths import HOLE
+from graphmem.parsing.contracts.table import Table
+from graphmem.parsing.contracts.written import arguments, evaluate, split
+from graphmem.parsing.facts import ATTR, CALL, NAME, NEW, FileFacts, Reference, Term
+
+FUNCTION: Final = re.compile(r"=>|\bfunction\b|\bfunc\s*\(|^\s*(?:async\s+)?\(|\bfn\b|^\s*\|")
+"""An anonymous function."""
+_GIVEN: Final = re.compile(r"(?<![\w.$])(?:(?:this|self)\.)?([A-Za-z_$][\w$]*)\s*(?::\s*[\w.<>\[\]| ]+)?\s*(?::=|=(?![=>]))\s*")
+"""What stands before a value that a name gets."""
+
+
+class Site(NamedTuple):
+    """A call whose name is in the table of contracts, such as `app.get(…)`."""
+
+    reference: Reference
+    name: str
+    receiver: str  # last name before the call, "" for none
+    chain: tuple[str, ...]  # names of calls before it in the same expression, the nearest first
+    given: list[str]
+    start: int  # of the name
+    end: int  # after its arguments
+
+
+class Source:
+    """One file with its facts, and the values that it assigns to names.
+
+    Args:
+        facts: of the file.
+        text: the content of the file.
+        table: which calls and annotations are ends of contracts in its language.
+    """
+
+    def __init__(self, facts: FileFacts, text: str, table: Table) -> None:
+        self.facts = facts
+        self.terms = facts.terms
+        self.text = text
+        self.table = table
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]  # offsets of the lines
+        self._constants: dict[str, str | None] = {}
+        self._given: dict[str, list[int]] | None = None
+
+    def site(self, reference: Reference, name: str) -> Site | None:
+        """Return a call with its arguments; None if it has no arguments."""
+        line, column = (reference.name_line, reference.name_column) if reference.name_line else (reference.line, reference.column)
+        start = self.starts[line - 1] + column
+        if not self.text.startswith(name, start):
+            start = self.text.find(name, start)
+            if start < 0:
+                return None
+        after = start + len(name)
+        following = self.text[after : after + 200].lstrip()
+        if not following.startswith(("(", "<", "!")) and self.facts.language not in ("ruby", "kotlin"):
+            return None
+        given, end = arguments(self.text, after)
+        if given and self.facts.language == "ruby":
+            given[-1] = re.sub(r"\s+do\b.*$|\s*\{\s*(?:\|.*)?$", "", given[-1], flags=re.DOTALL)
+        callee = callee_of(self.terms, reference.term)
+        receiver, chain = "", list[str]()
+        base = self.terms[callee[1]] if callee[0] == ATTR else None
+        while base is not None and base[0] in (CALL, NEW):
+            inner = self.terms[base[1]]
+            chain.append(inner[2] if inner[0] == ATTR else inner[1] if inner[0] == NAME else "")
+            base = self.terms[inner[1]] if inner[0] == ATTR else None
+        if base is not None:
+            receiver = base[2] if base[0] == ATTR else base[1] if base[0] == NAME else "this"
+        if not receiver and callee[0] == ATTR:
+            receiver = chain[0] if chain else "?"
+        return Site(reference, name, receiver, tuple(chain), given, start, end)
+
+    def text_of(self, site: Site, which: Sequence[int | str]) -> str:
+        """Return the source of the first argument in `which` that a call has.
+
+        `which` lists positions and keywords. The result is "" if the call has none of them.
+        """
+        for one in which:
+            if isinstance(one, str):
+                for given in site.given:
+                    match = re.match(rf"{one}\s*[=:](?!=)\s*(.*)$", given, re.DOTALL)
+                    if match:
+                        return match[1]
+            elif one < len(site.given) and not re.match(r"\w+\s*=[^=>]", site.given[one]):
+                return site.given[one]
+        return ""
+
+    def argument(self, site: Site, which: Sequence[int | str]) -> str | None:
+        """Return the pattern of a string argument; None if it is not a string.
+
+        `which` is as in `text_of`; `written` explains patterns.
+        """
+        text = self.text_of(site, which)
+        if not text:
+            return None
+        made = evaluate(text, self.look_up)
+        return made.pattern if made.pattern != HOLE and not text.startswith(("{", "[", "(")) and not FUNCTION.search(text) else None
+
+    def object_text(self, site: Site, keys: Sequence[str]) -> str:
+        """Return the source of a value in the object that is the first argument.
+
+        For the keys `url` and `path`, `request({url: base, data})` gives `base`. The result is "" without such a key.
+        """
+        for one in split(site.given[0].strip()[1:-1]) if site.given else ():
+            key, _, value = one.partition(":")
+            if key.strip().strip("\"'") in keys:
+                return value.strip() or key.strip()
+        return ""
+
+    def of_object(self, site: Site, keys: Sequence[str]) -> str | None:
+        """Return the pattern of such a value; None without one."""
+        text = self.object_text(site, keys)
+        return evaluate(text, self.look_up).pattern if text else None
+
+    def variants(self, text: str, site: Site) -> list[str]:
+        """Return the expressions whose value a variable may have at a call.
+
+        They are those of the last four assignments before the call in its definition. A text that is not a name is returned itself.
+        """
+        if not re.fullmatch(r"[A-Za-z_$][\w$]*", text):
+            return [text] if text else []
+        owner = self.facts.definitions[site.reference.scope]
+        first = self.starts[owner.start_line - 1] if owner.parent >= 0 else 0
+        found = [at for at in self.values(text) if first < at <= site.start]
+        return list(dict.fromkeys(self.expression(at) for at in found[-4:])) or [text]
+
+    def look_up(self, name: str, depth: int) -> str | None:
+        """Return the only string expression that a file assigns to a name.
+
+        For `f()`, it is the only result of the function `f`. None without such an expression, or if several differ.
+        """
+        last = re.split(r"\.|->|::|\?\.", name)[-1]
+        if last in ("url", "uri", "path") and "." in name:
+            return None
+        found = self._constants.get(last, "")
+        if found == "":
+            found = self._constants[last] = self._assigned(last)
+        return found
+
+    def values(self, name: str) -> list[int]:
+        """Return the offsets of the values that the file assigns to a name."""
+        if self._given is None:
+            self._given = {}
+            for match in _GIVEN.finditer(self.text):
+                self._given.setdefault(match[1], []).append(match.end())
+        return self._given.get(name, [])
+
+    def _assigned(self, name: str) -> str | None:
+        if name.endswith("()"):
+            return self._returned(name[:-2])
+        if not re.fullmatch(r"[\w$]+", name):
+            return None
+        found = self.values(name)
+        if not found or len(found) > 4:
+            return None
+        texts = {self.expression(at) for at in found}
+        useful = {text for text in texts if re.search(r"[\"'`]", text)}
+        return next(iter(useful)) if len(useful) == 1 else None
+
+    def _returned(self, name: str) -> str | None:
+        """Return the expression of a function's only `return`; None for others."""
+        positions = [one for one in self.facts.definitions if one.name == name and one.kind in ("function", "method")]
+        if len(positions) != 1:
+            return None
+        one = positions[0]
+        body = self.text[self.starts[one.start_line - 1] : self.starts[one.end_line] if one.end_line < len(self.starts) else len(self.text)]
+        found = re.findall(r"\breturn\s+([^;\n]+)", body)
+        return found[0] if len(found) == 1 else None
+
+    def expression(self, at: int) -> str:
+        """Return the expression at a position, to the end of its line or brackets."""
+        depth, position = 0, at
+        text = self.text
+        while position < min(len(text), at + 600):
+            char = text[position]
+            if char in "\"'`":
+                end = position + 1
+                while end < len(text) and text[end] != char and (char == "`" or text[end] != "\n"):
+                    end += 2 if text[end] == "\\" else 1
+                position = end + 1
+                continue
+            depth += (char in "([{") - (char in ")]}")
+            if depth < 0 or (not depth and char in ";,"):
+                break
+            if (
+                char == "\n"
+                and not depth
+                and not re.match(r"\s*(?:[+.?:|]|\|\|)", text[position + 1 : position + 80])
+                and not re.search(r"[+|=(.]\s*$", text[at:position])
+            ):
+                break
+            position += 1
+        return text[at:position].strip()
+
+
+def callee_of(terms: Sequence[Term], index: int) -> Term:
+    """Return the term of the function that a call calls.
+
+    For `a.b(x)` it is the term of `a.b`. A term that is not a call is returned unchanged.
+    """
+    term = terms[index]
+    return terms[term[1]] if term[0] == CALL or term[0] == NEW else term
