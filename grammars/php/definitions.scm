@@ -26,7 +26,7 @@
   [
     (name)
     (qualified_name)
-  ] @base.here)
+  ] @base.mixed)
 
 ; function name(parameters): Type {…}
 (function_definition

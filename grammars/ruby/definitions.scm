@@ -1,32 +1,103 @@
-; class Name < Base … end, class Space::Name … end
+; class Name < Base … end
 (class
-  name: [
-    (constant) @name
-    (scope_resolution
-      name: (constant) @name)
-  ]
+  name: (constant) @name
   superclass: (superclass
     (_) @base)?
   body: (body_statement) @body) @definition.class
 
 (class
-  name: [
-    (constant) @name
-    (scope_resolution
-      name: (constant) @name)
-  ]
+  name: (constant) @name
   superclass: (superclass
     (_) @base)?
   !body) @definition.class
 
+; class Space::Name < Base … end
+(class
+  name: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  superclass: (superclass
+    (_) @base)?
+  body: (body_statement) @body) @definition.class
+
+(class
+  name: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  superclass: (superclass
+    (_) @base)?
+  !body) @definition.class
+
+; class ::Name … end
+(class
+  name: (scope_resolution
+    !scope
+    name: (constant) @name)
+  superclass: (superclass
+    (_) @base)?
+  body: (body_statement) @body) @definition.class
+
+; Name = Class.new(Base) do … end, name = Class.new(Base) do … end
+((assignment
+  left: [
+    (constant)
+    (identifier)
+  ] @name
+  right: (call
+    receiver: (constant) @_class
+    method: (identifier) @_method
+    arguments: (argument_list
+      .
+      [
+        (constant)
+        (scope_resolution)
+      ] @base)?
+    block: (_
+      body: (_) @body)) @definition.class)
+  (#any-of? @_class "Class" "Struct" "Module" "Data")
+  (#any-of? @_method "new" "define"))
+
+; Class.new(Base) do … end
+((call
+  receiver: (constant) @name
+  method: (identifier) @_method
+  arguments: (argument_list
+    .
+    [
+      (constant)
+      (scope_resolution)
+    ] @base)?
+  block: (_
+    body: (_) @body)) @definition.class @modifier.anonymous
+  (#any-of? @name "Class" "Struct" "Module")
+  (#eq? @_method "new"))
+
 ; module Name … end
 (module
-  name: [
-    (constant) @name
-    (scope_resolution
-      name: (constant) @name)
-  ]
+  name: (constant) @name
   body: (body_statement) @body) @definition.class
+
+; module Space::Name … end
+(module
+  name: (scope_resolution
+    scope: (_) @owner
+    name: (constant) @name)
+  body: (body_statement) @body) @definition.class
+
+; def self.included(other): other.extend Name, other.send :include, Name
+(_
+  name: (identifier) @_hook
+  body: (body_statement
+    (call
+      receiver: (identifier)
+      method: (identifier) @_method
+      arguments: (argument_list
+        [
+          (constant)
+          (scope_resolution)
+        ] @base.mixed)))
+  (#any-of? @_hook "included" "extended" "prepended")
+  (#any-of? @_method "include" "prepend" "extend" "send"))
 
 ; include Name
 ((call
@@ -36,7 +107,7 @@
     [
       (constant)
       (scope_resolution)
-    ] @base.here))
+    ] @base.mixed))
   (#any-of? @_method "include" "prepend" "extend"))
 
 ; class << self: def name(parameters) … end

@@ -108,8 +108,16 @@ class Definitions(Bindings):
                     found.modifiers.add(modifier)
 
     def on_base(self, kind: str, node: Node, captures: Captures) -> None:
-        """Add a base class that is named inside the body of its class."""
-        self.add_base(self.stack[-1], node)
+        """Add a base class that is named inside the body of its class.
+
+        A method may name it: `def self.included(other); other.extend Name`.
+        """
+        found = self.stack[-1]
+        while found.kind in FUNCTION_LIKE and found.parent:
+            found = self.definitions[found.parent]
+        self.add_base(found, node)
+        if kind == "mixed":
+            found.bases.insert(0, found.bases.pop())
 
     def add_base(self, found: OpenDefinition, base: Node) -> None:
         """Add a superclass or a keyword of the class header."""

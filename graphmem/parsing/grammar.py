@@ -29,7 +29,7 @@ CAPTURES: Final = frozenset(
     {
         *("definition.class", "definition.interface", "definition.enum", "definition.type"),
         *("definition.function", "definition.method", "definition.variable"),
-        *("name", "body", "returns", "bases", "base", "base.here", "signature.end", "doc", "doc.of"),
+        *("name", "body", "returns", "bases", "base", "base.here", "base.mixed", "signature.end", "doc", "doc.of"),
         *("wrapper", "wrapped", "decorator", "decorated"),
         *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
         *("modifier.property", "modifier.setter", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import ATTR, INDEX, NAME
+from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
 from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.extensions import extensions
 from graphmem.resolution.file_entry import Place
@@ -316,6 +316,8 @@ class ScopedRules(PackageRules):
         """
         definition = entry.definitions[position]
         scope, slot = super().definition_slot(entry, position)
+        if self._reopened and definition.kind in CLASS_KINDS and scope == 0:
+            return scope, definition.qualname
         owner = slot.rpartition(".")[0] or entry.definitions[scope].name
         if CONSTRUCTOR not in self.constructors or definition.kind != "method" or definition.name != owner.rpartition(".")[2]:
             return scope, slot
@@ -330,6 +332,8 @@ class ScopedRules(PackageRules):
         if not self._reopened:
             return found
         entry = inference.project.entry(owner)
+        if "." in owner.qualname:
+            found += self.package_places(inference, self.names_of(entry.facts)[0], f"{owner.qualname}.{name}", entry)
         top = owner.qualname.partition(".")[0]
         for package in self.names_of(entry.facts)[:1]:
             for path in inference.project.binders(package, top):
@@ -444,6 +448,11 @@ class ScopedRules(PackageRules):
         if around > 0 and self.is_on_class(entry, scope, around):
             return one((CLASS, entry.symbols[around], False))
         return super().this(inference, entry, scope)
+
+    def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
+        """Return the class of a receiver: of a method, or the class body around it."""
+        on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
+        return scope if on_class else super().receiver_class(entry, scope, base)
 
     def is_on_class(self, entry: FileEntry, scope: int, around: int) -> bool:
         """Whether the receiver in a scope is the class itself, not an object.

@@ -16,6 +16,8 @@ from graphmem.parsing.languages import Helper
 from graphmem.parsing.languages.templates import erb_code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
     from graphmem.parsing.terms import TermBuilder
@@ -41,6 +43,9 @@ _BINDING: Final = frozenset(
 _NAMING: Final = frozenset({"alias", "undef", "method", "singleton_method", "setter"})
 """Nodes whose identifiers name methods."""
 
+_MAKERS: Final = frozenset({"Class", "Module", "Struct", "Data"})
+"""Classes whose objects are classes."""
+
 
 class RubyHelper(Helper):
     """Rules for `super`, instance variables and calls without arguments.
@@ -53,6 +58,10 @@ class RubyHelper(Helper):
         return erb_code(source)
 
     mended = prepared
+
+    def owner(self, text: str) -> str:
+        """Return the dotted path of the class or module around a definition."""
+        return text.removeprefix("::").replace("::", ".")
 
     def helper_term(self, builder: TermBuilder, node: Node, what: str) -> TermIndex:
         """Return the term of a node that depends on the code around it."""
@@ -81,11 +90,30 @@ class RubyHelper(Helper):
                 callee = builder.add((ATTR, builder.add((SUPER,)), _method_around(builder, node)))
             elif receiver is not None:
                 builder.consumed.add(method.id)
+                if builder.text(receiver) in _MAKERS and builder.text(method) in ("new", "define"):
+                    return _new_class(builder, node, arguments)
+                if _is_target(node):
+                    return builder.add((ATTR, builder.term(receiver), f"@{builder.text(method)}"))
                 callee = builder.add((ATTR, builder.term(receiver), builder.text(method)))
             else:
                 callee = builder.add((NAME, builder.text(method)))
             return builder.add((CALL, callee, arguments, ()))
         return super().helper_term(builder, node, what)
+
+
+def _is_target(node: Node) -> bool:
+    """Whether an assignment sets the attribute that a node names."""
+    around = node.parent
+    return around is not None and around.type in _ASSIGNED and around.child_by_field_name("left") == node
+
+
+def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
+    """Return the class that `Class.new(Base) { … }` defines for a variable, else its base."""
+    around = node.parent
+    target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
+    if target is not None and target.type in ("constant", "identifier") and node.child_by_field_name("block") is not None:
+        return builder.add((NAME, builder.text(target)))
+    return arguments[0] if arguments else builder.unknown
 
 
 def _method_around(builder: TermBuilder, node: Node) -> str:

@@ -203,6 +203,8 @@ class CallSites:
                 return [Target(symbol, None, "self") for symbol in own]
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
+            if not rules_of(self.entry).types_are_declared:  # a method that passes the call on to an object of another class
+                found = [target for target in found if target.symbol is not self.caller(reference)]
         elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if not found and not elsewhere:
