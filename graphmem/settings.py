@@ -305,7 +305,7 @@ def _file_tables(project: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             if name == "pyproject.toml":
                 continue  # errors in this file are for its own tools to report
             raise SettingsError(
-                f"{path} cannot be read: {reason}; correct it or remove it", setting=name, value="", origin=name
+                f"{path} cannot be read: {reason}; correct or remove the file", setting=name, value="", origin=name
             ) from reason
         for part in where:
             table = table.get(part, {}) if isinstance(table, dict) else {}
@@ -466,7 +466,9 @@ def locate(root: Path | None, settings: Settings, environ: Mapping[str, str] | N
             )
         return Location(path, root)
     if root is None:
-        raise SettingsError("neither a project nor a database was named; give one", setting="db", value="", origin=DEFAULT_ORIGIN)
+        raise SettingsError(
+            "neither a project nor a database was named; name the directory of one", setting="db", value="", origin=DEFAULT_ORIGIN
+        )
     root = root.resolve()
     beside, home = root / ".graphmem", user_data_dir(environ or {}) / "graphmem" / _directory_name(root)
     if settings.home or (home.is_dir() and not beside.is_dir()):

@@ -52,13 +52,13 @@ def parse(text: str) -> list[FileChange]:
         BadInputError: the text is not a unified diff, or is larger than 20 MiB.
     """
     if len(text) > MAX_DIFF_BYTES:
-        raise BadInputError(f"the diff has {len(text)} characters; split it into parts of at most {MAX_DIFF_BYTES}", argument="diff")
+        raise BadInputError(f"the diff has {len(text)} characters; split the diff into parts of at most {MAX_DIFF_BYTES}", argument="diff")
     try:
         patch = PatchSet(text)
     except UnidiffParseError as error:
-        raise BadInputError(f"not a unified diff ({error}); pass the output of `git diff`", argument="diff") from error
+        raise BadInputError(f"the text is not a unified diff ({error}); pass the output of `git diff`", argument="diff") from error
     if not patch and text.strip():
-        raise BadInputError("not a unified diff (no file header found); pass the output of `git diff`", argument="diff")
+        raise BadInputError("the text is not a unified diff (it has no file header); pass the output of `git diff`", argument="diff")
     return sorted((_change(file) for file in patch), key=lambda change: change.new_path or change.old_path)
 
 

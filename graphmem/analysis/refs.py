@@ -52,7 +52,7 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
-            f"the reference has {len(ref)} characters, must be 1 to {MAX_REF_CHARACTERS}; write path:name, Class.method or path:line",
+            f"the reference has {len(ref)} characters; 1 to {MAX_REF_CHARACTERS}; write path:name, Class.method or path:line",
             argument="ref",
             limit=MAX_REF_CHARACTERS,
         )
@@ -173,7 +173,7 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
     infos = [view.info(node) for node in first[:MAX_CANDIDATES]]
     shown = ", ".join(info.ref for info in infos[:3])
     raise AmbiguousSymbolError(
-        f"{ref!r} names {len(groups)} symbols ({shown}{', …' if len(groups) > 3 else ''}); name one as path:qualname",
+        f"{ref!r} names {len(groups)} symbols ({shown}{', …' if len(groups) > 3 else ''}); write path:qualname to choose one of them",
         ref=ref,
         candidates=infos,
         total=len(groups),

@@ -137,7 +137,8 @@ class Operation:
         found = self.service.state().generation
         if found != self._generation:
             raise GenerationChangedError(
-                f"the index has generation {found}, not {self._generation}; ask again for what depends on it",
+                f"the request expects generation {self._generation} of the index, which has generation {found} now; "
+                "repeat the queries that depend on the index",
                 expected=self._generation,
                 found=found,
             )

@@ -89,7 +89,7 @@ def no_more_than(allowed: int, argument: str, values: list[str]) -> list[str]:
         LimitError: there are more values.
     """
     if not values:
-        raise BadInputError(f"{argument} is empty; name at least one", argument=argument)
+        raise BadInputError(f"{argument} is an empty list; give at least one entry", argument=argument)
     if len(values) > allowed:
         raise LimitError(
             f"{argument} has {len(values)} entries; at most {allowed} are allowed", limit=argument, allowed=allowed, found=len(values)

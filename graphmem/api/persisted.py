@@ -140,7 +140,11 @@ def read_operation(file: str, text: str, fragments: Mapping[str, str] | None = N
         document = _parsed(file, text)
     names = [node.name.value if node.name else "" for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if len(names) != 1 or not names[0]:
-        raise QueryFileError(f"{file} must have exactly one named operation, it has {len(names)}; split or merge them", path=file, line=1)
+        raise QueryFileError(
+            f"{file} defines {len(names)} operations; a query file must define exactly one operation, with a name",
+            path=file,
+            line=1,
+        )
     if f"{names[0]}{SUFFIX}" != file:
         raise QueryFileError(f"{file} defines {names[0]}; name the file after its operation", path=file, line=1)
     return PersistedOperation(names[0], text, _sha256(text))

@@ -23,5 +23,5 @@ def within_project(root: str, path: str | None) -> str | None:
         return path
     asked = (Path(root) / path).resolve()
     if asked != Path(root).resolve():
-        raise ForbiddenError(f"This server indexes {root} only; serve {path} with a database of its own", path=path)
+        raise ForbiddenError(f"This server indexes {root} only; start a server for {path} with a database of its own", path=path)
     return str(asked)

@@ -62,7 +62,7 @@ class Tls(NamedTuple):
         """
         for name, value in (("tls_cert", cert), ("tls_key", key)):
             if not Path(value).is_file():
-                said = f"{value} is not a file" if value else "it is missing"
+                said = f"{value} is not a file" if value else "the path is missing"
                 raise SettingsError(f"{name}: {said}; TLS needs a certificate and its key, both PEM", setting=name, value=value, origin="")
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password=lambda: "")

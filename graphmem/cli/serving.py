@@ -328,7 +328,7 @@ def _expect_protection(settings: Settings, *, loopback: bool, has_tokens: bool) 
     if not settings.token and not has_tokens:
         raise SettingsError(
             f"{settings.host} is not a loopback address: others could read the code; create a token for each client with "
-            "`graphmem token create`, or set GRAPHMEM_TOKEN to one for all",
+            "`graphmem token create`, or set GRAPHMEM_TOKEN to one token for all clients",
             setting="token",
             value="",
             origin=settings.origin("host"),
@@ -347,7 +347,7 @@ def _refuse_second(here: Door) -> None:
     serving = owner.find(here.location.owner_file)
     if serving is not None:
         raise StoreBusyError(
-            f"process {serving.pid} already serves this project at {serving.address}; use it, or end it first",
+            f"process {serving.pid} already serves this project at {serving.address}; use that server, or end it first",
             path=str(here.location.data_dir),
             owner=serving.pid,
             address=serving.address,

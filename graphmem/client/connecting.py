@@ -116,7 +116,7 @@ def expect_index(location: Location, *, create: bool) -> None:
         ) from error
     if not create:
         where = f"{location.root} has no index yet" if location.root is not None else f"{directory} contains no index"
-        raise NotIndexedError(f"{where}; create one with `graphmem index`", path=str(directory))
+        raise NotIndexedError(f"{where}; create the index with `graphmem index`", path=str(directory))
     if directory.is_dir() and not is_hidden(directory) and any(one.name not in FOR_PEOPLE for one in directory.iterdir()):
         raise BadInputError(
             f"{directory} holds other files; give a new or empty directory for the index", argument="db", path=str(directory)

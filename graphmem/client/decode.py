@@ -79,7 +79,7 @@ def _object(kind: type) -> Decode:
             return kind(*[convert(data[name]) for name, convert in plan])
         except KeyError as missing:
             raise GraphMemError(
-                f"the server's answer has no {kind.__name__}.{missing.args[0]}; update the older of server and command"
+                f"the server's answer has no {kind.__name__}.{missing.args[0]}; update graphmem where it is older, on the server or here"
             ) from None
 
     return decode

@@ -230,7 +230,9 @@ class RemoteGraphMem(Operations):
         while thread.is_alive():
             thread.join(0.1)
             if cancelled is not None and cancelled():
-                raise IndexCancelledError(f"stopped waiting for the index run; the server at {self.address} continues it", stage="waiting")
+                raise IndexCancelledError(
+                    f"the wait for the index run was interrupted; the server at {self.address} continues the run", stage="waiting"
+                )
         if failures:
             raise failures[0]
         return answers[0]
@@ -438,7 +440,7 @@ def _here(path: Path) -> Path:
     """
     if not path.exists():
         raise BadInputError(
-            f"{path} is on the machine of the server; run the command there, or omit the path",
+            f"{path} means a place on the server's machine; run the command on that machine, or omit the path",
             argument="path",
             path=str(path),
         )

@@ -48,7 +48,7 @@ class CrossEncoderReranker:
         values = [float(value) for value in raw.reshape(-1)]
         if len(values) != len(texts) or any(value != value for value in values):
             raise EmbedderError(
-                f"The cross-encoder {self.model_id} did not return one score for each text; set `reranker` to another one",
+                f"The cross-encoder {self.model_id} did not return one score for each text; set `reranker` to another model",
                 model=self.model_id,
             )
         return values

@@ -82,7 +82,7 @@ class SentenceEmbedder:
             vectors = model(features)["sentence_embedding"]
             if self._prefix > (length := vectors.shape[1]):
                 raise EmbedderError(
-                    f"The vectors of {self._name} have {length} values, fewer than embedder_prefix ({self._prefix}); set it lower",
+                    f"The vectors of {self._name} have {length} values, fewer than embedder_prefix ({self._prefix}); lower embedder_prefix",
                     model=self.model_id,
                 )
             used = vectors[:, : self._prefix] if self._prefix else vectors
@@ -121,7 +121,7 @@ class SentenceEmbedder:
             model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderError(
-                f"The model {self._name or MODEL} cannot be loaded ({error}); name a folder with its files.",
+                f"The model {self._name or MODEL} cannot be loaded ({error}); name a folder with the files of the model.",
                 model=self.model_id,
             ) from error
         model.max_seq_length = min(self._max_tokens, model.max_seq_length or self._max_tokens)

@@ -124,7 +124,7 @@ class ServedEmbedder:
         with self._lock:
             self._dim = self._dim or vectors.shape[1]
         if vectors.shape[1] != self._dim:
-            raise self._error(f"the vectors have {vectors.shape[1]} values, and earlier ones had {self._dim}")
+            raise self._error(f"the vectors have {vectors.shape[1]} values, and earlier vectors had {self._dim}")
         return vectors
 
     def _asked(self, texts: Sequence[str]) -> F32:
@@ -138,13 +138,15 @@ class ServedEmbedder:
         except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
             raise self._error("the answer does not follow the protocol") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not vectors.shape[1]:
-            raise self._error(f"the answer has the shape {vectors.shape} for {len(texts)} texts")
+            raise self._error(f"the answer has vectors of shape {vectors.shape} for {len(texts)} texts")
         if self._prefix > vectors.shape[1]:
-            raise self._error(f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); set it lower")
+            raise self._error(
+                f"the vectors have {vectors.shape[1]} values, fewer than embedder_prefix ({self._prefix}); lower embedder_prefix"
+            )
         used = vectors[:, : self._prefix] if self._prefix else vectors
         length = np.linalg.norm(used, axis=1, keepdims=True)
         if not np.isfinite(used).all() or not (length > 0).all():
-            raise self._error("a vector is zero or has values that are not finite")
+            raise self._error("a vector of the answer is zero or has values that are not finite")
         return np.asarray(used / length, np.float32)
 
     def _error(self, what: str) -> EmbedderError:

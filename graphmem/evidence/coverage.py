@@ -42,11 +42,12 @@ def check(path: Path) -> int:
             contexts = int(data.execute("SELECT count(*) FROM context WHERE context != ''").fetchone()[0])
     except sqlite3.Error as error:
         raise EvidenceError(
-            f"{path} is not a data file of coverage 5 or later ({error}); record it again", path=str(path), reason="format"
+            f"{path} is not a data file of coverage 5 or later ({error}); record the coverage again", path=str(path), reason="format"
         ) from error
     if not contexts:
         raise EvidenceError(
-            f"{path} has no contexts, so the tests are unknown; record it with `pytest --cov --cov-context=test`, or with "
+            f"{path} does not say which test ran which line (it has no contexts); record the coverage with `pytest "
+            "--cov --cov-context=test`, or with "
             "`dynamic_context = test_function` in coverage's configuration",
             path=str(path),
             reason="contexts",
@@ -65,7 +66,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
         with closing(_open(path)) as data:
             return _Reading(data, resolver, root, path.stat().st_mtime_ns).whole(path)
     except (sqlite3.Error, ValueError, TypeError, ArithmeticError, OSError) as error:  # SQLite columns have no fixed types
-        raise EvidenceError(f"{path} is damaged ({error}); record it again", path=str(path), reason="damaged") from error
+        raise EvidenceError(f"{path} is damaged ({error}); record the coverage again", path=str(path), reason="damaged") from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -106,7 +107,8 @@ class _Reading:
                 seen.update(end for line in lines if 0 < line < len(owners) and (end := owners[line]) is not None and end != test)
         if not reached:
             raise EvidenceError(
-                f"none of the tests in {path} is in this index, so it belongs to another project or to older files; record it again",
+                f"none of the tests in {path} is in this index, so the file belongs to another project or to older "
+                "code; record the coverage again",
                 path=str(path),
                 reason="other project",
             )

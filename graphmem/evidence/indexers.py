@@ -112,7 +112,9 @@ def run_installed(root: Path, folder: Path) -> Ran:
     for one in fitting(root, _names(root)):
         name = one.indexer.program
         if one.missing:
-            notes.append(f"{name} needs one of {', '.join(one.missing)}, and {root.name} has none; run it yourself, then use --scip FILE")
+            notes.append(
+                f"{name} needs one of {', '.join(one.missing)}, and {root.name} has none; run {name} yourself, then use --scip FILE"
+            )
         elif not one.found:
             notes.append(f"{name} is not installed, so {one.files:,} files are not checked; {one.indexer.how_to_install}")
         else:
@@ -121,7 +123,7 @@ def run_installed(root: Path, folder: Path) -> Ran:
             except EvidenceError as error:
                 notes.append(error.message)
     if not indexes:
-        reasons = "; ".join(notes or ["no known indexer supports files of this project; use --scip FILE"])
+        reasons = "; ".join(notes or ["no known indexer supports files of this project; import an index with --scip FILE"])
         raise EvidenceError(
             f"no SCIP index was created: {reasons}",
             path=str(root),
@@ -144,7 +146,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise EvidenceError(
-            f"{indexer.program} took more than {TIMEOUT_S} s; run it yourself and use --scip FILE",
+            f"{indexer.program} took more than {TIMEOUT_S} s; run {indexer.program} yourself and import its index with --scip FILE",
             path=str(root),
             reason="timeout",
         ) from None
@@ -158,7 +160,7 @@ def _run(one: Fitting, root: Path, folder: Path) -> Path:
     if done.returncode or not output.is_file():
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().splitlines()
         raise EvidenceError(
-            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run it yourself for details, "
+            f"{indexer.program} failed: {_telling(said) or f'exit code {done.returncode}'}; run {indexer.program} yourself for details, "
             f"or {indexer.how_to_install}",
             path=str(root),
             reason="indexer failed",

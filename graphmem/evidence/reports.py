@@ -58,7 +58,7 @@ def pack(path: Path) -> bytes:
                 raise ValueError(f"the reports are larger than {MAX_BYTES >> 20} MB in total; import fewer of them")
             found.append([file.stat().st_mtime_ns, _name(file, path), as_rows(tests_of(file.read_bytes()))])
         except (OSError, ValueError) as error:
-            message = f"{file} is not a usable coverage report ({error}); record it again"
+            message = f"{file} is not a usable coverage report ({error}); create the report again"
             raise EvidenceError(message, path=str(file), reason="format") from error
     if not found:
         raise EvidenceError(

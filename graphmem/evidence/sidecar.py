@@ -172,7 +172,7 @@ class Sidecar:
                 _Taking(connection, rule).take(reading)
         except sqlite3.Error as error:
             raise EvidenceError(
-                f"{self.path} cannot be written ({error}); close other users of the file or delete it",
+                f"{self.path} cannot be written ({error}); close other programs that use the file, or delete the file",
                 path=str(self.path),
                 reason=str(error),
             ) from error

@@ -55,11 +55,15 @@ def read(path: Path) -> Reading:
         ) from error
     head, _, body = data.partition(b"\n")
     if not head.startswith(MAGIC):
-        raise EvidenceError(f"{path} is not a trace of a test run; record one with `pytest --graphmem`", path=str(path), reason="format")
+        raise EvidenceError(
+            f"{path} is not a trace of a test run; record a trace with `pytest --graphmem`", path=str(path), reason="format"
+        )
     if head != b"%s%d" % (MAGIC, VERSION):
         version = head[len(MAGIC) :].decode("ascii", "replace")
         raise EvidenceError(
-            f"{path} is a trace of version {version}, graphmem needs version {VERSION}; record it again", path=str(path), reason="version"
+            f"{path} is a trace of version {version}, and graphmem reads version {VERSION}; record the trace again",
+            path=str(path),
+            reason="version",
         )
     try:
         unpacking = zlib.decompressobj()
@@ -72,7 +76,7 @@ def read(path: Path) -> Reading:
         origin = {str(key): str(value) for key, value in said["origin"].items()}
     except (zlib.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
         raise EvidenceError(
-            f"{path} is damaged ({error}); record it again with `pytest --graphmem`", path=str(path), reason="damaged"
+            f"{path} is damaged ({error}); record the trace again with `pytest --graphmem`", path=str(path), reason="damaged"
         ) from error
     return Reading(observations, None, origin, ())
 

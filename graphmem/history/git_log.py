@@ -183,7 +183,7 @@ def _tokens(stream: IO[bytes], cancelled: Callable[[], bool]) -> Iterator[bytes]
     rest = b""
     while block := stream.read(_BLOCK):
         if cancelled():
-            raise IndexCancelledError("reading the history was interrupted; the former history is unchanged", stage="history")
+            raise IndexCancelledError("reading git's log was interrupted; the stored history is unchanged", stage="history")
         *whole, rest = (rest + block).split(b"\0")
         yield from whole
     if rest:

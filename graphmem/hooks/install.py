@@ -359,7 +359,7 @@ def _text(target: Target, data: bytes | None) -> str:
         return (data or b"").decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInputError(
-            f"{target.path} is not UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8 and try again",
+            f"{target.path} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8 and try again",
             argument="path",
             path=str(target.path),
         ) from error
@@ -368,12 +368,14 @@ def _text(target: Target, data: bytes | None) -> str:
 def _read(path: Path) -> bytes | None:
     try:
         if path.is_dir():
-            raise BadInputError(f"{path} is a folder, not a file; move it away", argument="path", path=str(path))
+            raise BadInputError(f"{path} is a folder, not a file; move the folder away", argument="path", path=str(path))
         if not path.exists():
             return None
         if path.stat().st_size > MAX_BYTES:
             raise BadInputError(
-                f"{path} has more than {MAX_BYTES:,} bytes, too many for settings; check the file", argument="path", path=str(path)
+                f"{path} has more than {MAX_BYTES:,} bytes, which is too large for a file of settings; check the file",
+                argument="path",
+                path=str(path),
             )
         return path.read_bytes()
     except OSError as error:

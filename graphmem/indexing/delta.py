@@ -59,7 +59,9 @@ class Rows(NamedTuple):
             AssertionError: the chunks are packed, which only those of a first index run are.
         """
         if isinstance(self.chunks, PackedRows):
-            raise AssertionError("packed chunks of a first index run are not compared; read `chunks`")
+            raise AssertionError(
+                "the chunks of a first index run are packed, and only unpacked chunks can be compared; read `chunks` instead"
+            )
         return self.chunks
 
     @classmethod

@@ -188,7 +188,7 @@ def _batches(first: int, values: Sequence[Any]) -> Iterator[tuple[int, bytes]]:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
-        raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
+        raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         # No durability is needed: lost data is computed again.

@@ -709,6 +709,4 @@ def _file_row(project: str, facts: Head, module: str, call_sites: int, fault: st
 
 
 def _cancelled() -> IndexCancelledError:
-    return IndexCancelledError(
-        "indexing was interrupted and the previous index is unchanged; run it again to continue", stage="interrupted"
-    )
+    return IndexCancelledError("indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted")

@@ -151,7 +151,7 @@ class _Run:
         stdin.close()
         self._receive()
         if self._process.wait() or self._start is None or len(self._ended) < len(self._outputs):
-            raise _FailedError(f"exit code {self._process.returncode}")
+            raise _FailedError(f"the process ended early (exit code {self._process.returncode})")
         dependencies = self._dependencies(self._start)
         files = {one.path: one for number in sorted(self._batches) for one in self._batches[number][0]}
         parts = [self._batches[number][1] for number in sorted(self._batches)]
@@ -183,7 +183,7 @@ class _Run:
                         self._tell(IndexProgress("resolve", done, total, said.files[-1].path))
                 if self._ask():
                     raise IndexCancelledError(
-                        "indexing was interrupted and the previous index is unchanged; run it again to continue", stage="interrupted"
+                        "indexing was interrupted, and the index is unchanged; repeat the command to continue", stage="interrupted"
                     )
 
     def _keep(self, batch: Batch) -> None:
@@ -226,7 +226,7 @@ def _read(message: bytes) -> Start | Batch | End:
     try:
         found: Start | Batch | End = pickle.loads(message)  # noqa: S301 - from a process this one started
     except Exception as error:  # whatever the classes of another version raise: the program was replaced meanwhile
-        raise _FailedError(f"a process sent what cannot be read ({error})") from error
+        raise _FailedError(f"the message of a process cannot be read ({error})") from error
     return found
 
 

@@ -51,7 +51,7 @@ def check(ask: Ask) -> None:
             found=len(ask.session),
         )
     if ask.point in ("step", "take") and not ask.session:
-        raise BadInputError("the session is missing; give its name", argument="session")
+        raise BadInputError("the name of the session is missing; pass it as `session`", argument="session")
     if len(ask.files) > MAX_FILES:
         raise BadInputError(f"{len(ask.files):,} files are too many; give at most {MAX_FILES}", argument="files", allowed=MAX_FILES)
 

@@ -62,7 +62,8 @@ class Hooks:
             return HookAnswer("", "", 0, late=False)
         if not call.session or len(call.session) > MAX_SESSION_NAME:
             raise BadInputError(
-                f"the {agent} hook has no session name of 1 to {MAX_SESSION_NAME} characters; the event was ignored", argument="payload"
+                f"the event of the {agent} hook has no session name of 1 to {MAX_SESSION_NAME} characters; the event was ignored",
+                argument="payload",
             )
         if call.moment in (TOOL, FAILURE) and call.tool:
             self._phases.acted(call.session, call_of(call.tool, call.args).action)

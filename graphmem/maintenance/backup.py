@@ -450,7 +450,7 @@ def check_bytes(archive: Path) -> None:
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise _not_whole(archive, str(error)) from error
     if (comment or not is_plain) and comment != _SUM + b"%08x" % _sum(archive, archive.stat().st_size - _DIGITS):
-        raise _not_whole(archive, "the bytes do not match the stored checksum")
+        raise _not_whole(archive, "the bytes of the file do not match its checksum")
 
 
 def _sum(archive: Path, size: int) -> int:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_DIFFERENT: Final = "the bytes do not match the stored checksum"
+_DIFFERENT: Final = "the bytes of the file do not match its checksum"
 
 
 class Kind(NamedTuple):
@@ -98,7 +98,7 @@ KINDS: Final = (
     Kind("phases.json", _damage_of_json, "the built-in weights of phases are in force"),
     Kind("weights.json", _damage_of_json, "the built-in weights of search are in force"),
     Kind("memory-md.json", _damage_of_json, "differences at the next sync count as the person's"),
-    Kind("tokens.json", _damage_of_json, "its tokens are refused; move it away and create new ones", stays=True),
+    Kind("tokens.json", _damage_of_json, "its tokens are refused; move the file away and create new tokens", stays=True),
     Kind(f"trails/*{TRAIL}", damage_of_trail, "later events of that session are unknown", stays=True),
     Kind(f"trails/*{RECORD}", damage_of_record, "nothing is learnt from that session", stays=True),
     Kind("backups/*.zip", _damage_of_backup),

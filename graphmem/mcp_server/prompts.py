@@ -121,7 +121,7 @@ def message_of(service: Service, name: str, given: Mapping[str, Any]) -> str:
         raise BadInputError(f"unknown argument {unknown[0]!r} of {name}; use {', '.join(sorted(known))}", argument=unknown[0])
     for one in prompt.arguments:
         if one.required and not str(given.get(one.name, "")).strip():
-            raise BadInputError(f"{name} needs {one.name}; give {one.description}", argument=one.name)
+            raise BadInputError(f"the prompt {name} needs the argument {one.name}: {one.description}", argument=one.name)
     return prompt.message(service, {key: str(value) for key, value in given.items()})
 
 

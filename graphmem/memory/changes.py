@@ -204,7 +204,7 @@ def checked_aliases(table: Mapping[str, Any], known: Collection[str] = ()) -> di
         found[word] = [one for one in dict.fromkeys(others) if one not in ("", word)]
     total = len({*known, *(word for word, means in found.items() if means)})
     if total > MAX_ALIASES:
-        raise refuse("aliases", f"{total:,}", f"at most {MAX_ALIASES:,} are kept", "Remove some.")
+        raise refuse("aliases", f"{total:,}", f"at most {MAX_ALIASES:,} are allowed", "Remove some aliases.")
     return found
 
 

@@ -122,7 +122,7 @@ def imported(repository: MemoryRepository, data: bytes | str, actor: str = "") -
     rows = [_checked_row(repository, place, one) for place, one in enumerate(document["memories"])]
     given = {row.id for row in rows}
     if len(given) != len(rows):
-        raise refuse("memories", "a list with a repeated id", "an id belongs to one memory", "Remove one of them.")
+        raise refuse("memories", "a list with a repeated id", "each id must belong to one memory only", "Remove the repeated memory.")
     known_aliases = {alias.term for alias in aliases(repository)}
     meanings = checked_aliases(document["aliases"], known_aliases)  # validated before anything is kept
     with repository.writing():
@@ -221,7 +221,7 @@ def _row(repository: MemoryRepository, item: Any) -> MemoryRow:
     fields = {name: clean[name] for name in _DRAFT if name in clean}
     draft: Draft = checked(fields, root=repository.store.meta().get("root", ""), dim=None, default_source="imported")
     if not draft.given_id:
-        raise refuse("id", "missing", "every memory of a document needs one", "Export again.")
+        raise refuse("id", "missing", "every memory of a document needs an id", "Export again.")
     times: dict[str, datetime | None] = {name: moment(name, item[name]) if item.get(name) is not None else None for name in _TIMES}
     created = draft.created_at or times["valid_from"] or repository.clock.now()
     flags = {name: _flag(name, item.get(name, False)) for name in _FLAGS}
@@ -404,7 +404,7 @@ def _with_hashes(repository: MemoryRepository, kept: Sequence[MemoryRow], delta:
 
 def _session(item: Any) -> SessionRow:
     if not isinstance(item, Mapping):
-        raise refuse("session", f"of type {type(item).__name__}", "it is an object", "Export again.")
+        raise refuse("session", f"of type {type(item).__name__}", "must be an object", "Export again.")
 
     def words(name: str, most: int = 1_000, least: int = 0) -> str:
         return text(f"session.{name}", item.get(name, "") or "", most, least=least, lines=name == "details")

@@ -159,6 +159,6 @@ def _candidates(repository: MemoryRepository, query: MemoryQuery) -> list[Memory
 
 def _check_page(limit: int, offset: int) -> None:
     if not 1 <= limit <= MAX_PAGE:
-        raise refuse("limit", limit, f"must be 1 to {MAX_PAGE:,}", "Ask for a page.")
+        raise refuse("limit", limit, f"must be 1 to {MAX_PAGE:,}", "Ask for fewer results.")
     if offset < 0:
         raise refuse("offset", offset, "must be 0 or more", "Count from 0.")

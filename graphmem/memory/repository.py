@@ -156,7 +156,9 @@ class MemoryRepository:
                 try:
                     one = self.draft(item, source, dim)
                     if one.given_id and (first := seen.setdefault(one.given_id, place)) != place:
-                        raise refuse("id", repr(one.given_id), "an id belongs to one memory", f"Item {first} has it already.")
+                        raise refuse(
+                            "id", repr(one.given_id), "each id must belong to one memory only", f"Item {first} has this id already."
+                        )
                     drafts.append(one)
                 except BadInputError as error:
                     if not skip_invalid:

@@ -415,7 +415,7 @@ def _read_state(path: Path) -> dict[str, Common]:
             for name, one in found["files"].items()
         }
     except (TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ValueError("fields of the JSON are missing or have wrong types") from error
+        raise ValueError("fields of the file are missing or have wrong types") from error
 
 
 def _all_without_secrets(texts: Mapping[str, str]) -> dict[str, str]:

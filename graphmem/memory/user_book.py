@@ -65,7 +65,7 @@ class UserBook:
         except OSError as error:
             raise self._unusable("read", error) from error
         if len(data) > MAX_BYTES:
-            raise BadInputError(f"{self._file} is larger than {MAX_BYTES:,} bytes; shorten it", path=str(self._file))
+            raise BadInputError(f"{self._file} is larger than {MAX_BYTES:,} bytes; shorten the file", path=str(self._file))
         lines = data.split(b"\n")
         found: dict[str, Own] = {}
         for line in lines:
@@ -85,7 +85,11 @@ class UserBook:
         """
         with self._writing() as known:
             if len(known) >= MAX_MEMORIES and one.id not in known:
-                raise BadInputError(f"{self._file} has {MAX_MEMORIES:,} memories; forget some", argument="scope", allowed=MAX_MEMORIES)
+                raise BadInputError(
+                    f"{self._file} has {MAX_MEMORIES:,} memories, which is the maximum; forget some with `graphmem memory forget`",
+                    argument="scope",
+                    allowed=MAX_MEMORIES,
+                )
             known[one.id] = one
 
     def remove(self, memory_id: str) -> None:

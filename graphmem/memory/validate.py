@@ -100,7 +100,7 @@ def text(field: str, value: Any, most: int, *, least: int = 1, lines: bool = Tru
     if not isinstance(value, str):
         raise refuse(field, f"of type {type(value).__name__}", "must be a text", "Pass a string.")
     if len(value) > most:
-        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are kept", "Shorten it, or write several memories.")
+        raise refuse(field, f"{len(value):,} characters long", f"at most {most:,} are allowed", "Shorten it, or write several memories.")
     if _SURROGATE.search(value):
         raise refuse(
             field, "a text with half a character (a lone surrogate)", "must be valid Unicode", "Decode it correctly and try again."
@@ -143,7 +143,7 @@ def type_of(value: Any, content: str) -> str:
         name = TYPE_ALIASES.get(name, name)
         if name in TYPES:
             return name
-    raise refuse("type", _shown(value), f"must be one of {', '.join(TYPES)}", "Choose one, or leave it out.")
+    raise refuse("type", _shown(value), f"must be one of {', '.join(TYPES)}", "Choose one, or omit the type.")
 
 
 def number(field: str, value: Any, low: float, high: float) -> float:
@@ -158,7 +158,7 @@ def texts(field: str, value: Any, most: int, characters: int) -> tuple[str, ...]
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(field, f"of type {type(value).__name__}", "must be a list of texts", "Pass a list.")
     if len(value) > most:
-        raise refuse(field, f"a list of {len(value):,}", f"at most {most} are kept", "Give fewer.")
+        raise refuse(field, f"a list of {len(value):,}", f"at most {most} are allowed", "Give fewer.")
     return tuple(dict.fromkeys(text(field, one, characters, lines=False) for one in value))
 
 
@@ -194,7 +194,7 @@ def moment(field: str, value: Any) -> datetime:
     if not isinstance(value, datetime):
         raise refuse(field, _shown(value), "must be a time", "Pass a datetime, or ISO 8601.")
     if value.tzinfo is None:
-        raise refuse(field, "a time without a zone", "must be aware", "Add a time zone.")
+        raise refuse(field, "a time without a zone", "must have a time zone", "Add one, such as Z.")
     if not EARLIEST <= value <= LATEST:
         raise refuse(field, value.isoformat(), f"must be from {EARLIEST.year} to {LATEST.year}", "Correct the time.")
     return value.astimezone(UTC)
@@ -210,7 +210,7 @@ def vector_of(value: Any, dim: int | None) -> F32:
         wanted = f"{dim} numbers" if dim is not None else "a list of numbers"
         raise refuse("vector", f"of shape {vector.shape}", f"must be {wanted}", "Embed with the model you named.")
     if not np.isfinite(vector).all() or not vector.any():
-        raise refuse("vector", "not finite, or zero", "every number must be finite and one must not be zero", "Embed the text again.")
+        raise refuse("vector", "not finite, or zero", "all numbers must be finite, and at least one must not be 0", "Embed the text again.")
     return vector
 
 
@@ -266,13 +266,13 @@ def encoded_json(field: str, value: Any) -> str:
     _plain(field, value, MAX_DEPTH)
     encoded = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if len(encoded.encode()) > DETAILS_BYTES:
-        raise refuse(field, f"{len(encoded.encode()):,} bytes of JSON", f"at most {DETAILS_BYTES:,} are kept", "Keep what matters.")
+        raise refuse(field, f"{len(encoded.encode()):,} bytes of JSON", f"at most {DETAILS_BYTES:,} are allowed", "Keep what matters.")
     return encoded
 
 
 def _plain(field: str, value: Any, depth: int) -> None:
     if depth < 0:
-        raise refuse(field, "nested too deep", f"at most {MAX_DEPTH} levels are kept", "Make it flatter.")
+        raise refuse(field, "nested too deep", f"at most {MAX_DEPTH} levels are allowed", "Make it flatter.")
     if isinstance(value, Mapping):
         for key, inner in value.items():
             text(f"{field} key", key, 100, lines=False)
@@ -369,7 +369,7 @@ def _list(field: str, value: Any) -> Sequence[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise refuse(field, f"of type {type(value).__name__}", "must be a list of paths", "Pass a list.")
     if len(value) > MAX_FILES:
-        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are kept", "Keep the paths that matter.")
+        raise refuse(field, f"a list of {len(value):,}", f"at most {MAX_FILES} are allowed", "Keep the paths that matter.")
     return value
 
 

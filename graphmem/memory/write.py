@@ -112,7 +112,12 @@ class Planner:
         if draft.given_id and (known := self._row(draft.given_id)) is not None:
             if known.fingerprint == print_:
                 return self._told(known, "duplicate", draft, [known.id], "it already exists under this id")
-            raise refuse("id", repr(draft.given_id), "an id belongs to one memory", "Use update_memory to change it, or another id.")
+            raise refuse(
+                "id",
+                repr(draft.given_id),
+                "the id belongs to another memory",
+                "Use update_memory to change that memory, or use another id.",
+            )
         links = link(draft.content, draft.files, draft.symbols, self._around.view, self._around.project, draft.commit_sha or "")
         for one in draft.derived_from:
             if self._row(one) is None:

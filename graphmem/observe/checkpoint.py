@@ -212,11 +212,11 @@ def read_record(path: Path) -> SessionRecord | None:
     """Read a record; None, with a log line, if it is damaged."""
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
-            raise ValueError(f"it is larger than the limit of {MAX_RECORD_BYTES} bytes")
+            raise ValueError(f"the file is larger than {MAX_RECORD_BYTES} bytes")
         raw = path.read_bytes()
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):
-            raise ValueError("the bytes do not match the stored checksum")
+            raise ValueError("the bytes of the file do not match its checksum")
         return session_record(json.loads(data))
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("the record %s cannot be read and is skipped: %s", path.name, error)
@@ -226,7 +226,7 @@ def read_record(path: Path) -> SessionRecord | None:
 def damage_of_record(path: Path) -> str:
     """Describe the damage of a record; "" if it is intact."""
     raw = path.read_bytes()
-    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes do not match the stored checksum"
+    return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes of the file do not match its checksum"
 
 
 def _whole(data: bytes) -> bytes:

@@ -128,7 +128,7 @@ class LedgerFile:
 
     def _connected(self) -> sqlite3.Connection:
         if self.path.exists() and proof(self.path) is Proof.DAMAGED:
-            raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
+            raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
         db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode = WAL")

@@ -193,7 +193,7 @@ def _check(made: Any, known: Mapping[str, Methodology]) -> None:
             f"the methodology name {made.name!r} is invalid; use up to 40 lower case letters, digits, - and _, beginning with a letter"
         )
     if made.name in known:
-        raise ValueError(f"a methodology named {made.name!r} already exists; rename the plug-in's")
+        raise ValueError(f"a methodology named {made.name!r} already exists; rename the methodology of the plug-in")
     if wrong := sorted(set(made.phases.values()) - set(PHASES)):
         raise ValueError(f"phases of methodology {made.name!r} map to the unknown {', '.join(wrong)}; use {', '.join(PHASES)}")
     if clash := sorted(kind.name for kind in made.memory_types if kind.name in TYPES and TYPES[kind.name] != kind):

@@ -278,7 +278,7 @@ def session_record(given: Mapping[str, Any]) -> SessionRecord:
 
 def _read(kind: type[Any], given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if unknown := sorted(set(given) - set(kind._fields)):
-        raise ValueError(f"{kind.__name__} has no {unknown[0]!r}")
+        raise ValueError(f"{kind.__name__} has no field {unknown[0]!r}")
     for name, value in given.items():
         if name in _TIMES and isinstance(value, str):
             yield name, datetime.fromisoformat(value)

@@ -71,10 +71,12 @@ class LearningSwitch:
         if state not in STATES:
             raise BadInputError(f"unknown state {state!r}; use one of {', '.join(STATES)}", argument="state", value=state)
         if minutes is not None and (state != PAUSED or not 1 <= minutes <= MAX_MINUTES):
-            raise BadInputError(f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only for a pause", argument="minutes", value=minutes)
+            raise BadInputError(
+                f"minutes is {minutes}; give 1 to {MAX_MINUTES:,}, and only with the state paused", argument="minutes", value=minutes
+            )
         if not self._allowed and state != OFF:
             raise BadInputError(
-                "the setting `learning` switches learning off; remove the setting and restart", argument="state", value=state
+                "the setting `learning` switches learning off; remove the setting and restart graphmem", argument="state", value=state
             )
         chosen = Learning(STATES[state], self._time() + timedelta(minutes=minutes) if minutes is not None else None)
         with self._lock:

@@ -65,8 +65,8 @@ def implementations(parts: Iterable[object]) -> dict[str, Callable[..., Any]]:
     for part in parts:
         for name in vars(type(part)).keys() & registry().keys():
             if name in found:
-                raise LookupError(f"two parts implement {name}; the second is {type(part).__name__}")
+                raise LookupError(f"two parts implement the operation {name}; the second part is {type(part).__name__}")
             found[name] = held_to(registry()[name], getattr(part, name))
     if missing := registry().keys() - found.keys():
-        raise LookupError(f"no part implements the operations {', '.join(sorted(missing))}; pass the part that does")
+        raise LookupError(f"no part implements the operations {', '.join(sorted(missing))}; pass a part that implements them")
     return found

@@ -159,7 +159,7 @@ class _Search(Listing):
         files: list[FoundFile] = []
         for number, path in enumerate(paths):
             if cancelled is not None and number % 256 == 0 and cancelled():
-                raise IndexCancelledError("The run was interrupted; nothing has changed", stage="discover")
+                raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="discover")
             found = self._looked_at(path)
             if found is not None:
                 files.append(found)

@@ -338,4 +338,4 @@ def _action(captures: Captures) -> Action:
             if capture.startswith(prefix):
                 handler: Callable[[_Extraction, str, Node, Captures], None] = getattr(_Extraction, "on_" + prefix.split(".")[0])
                 return handler, capture, capture.removeprefix(prefix)
-    raise AssertionError(f"no pattern of the vocabulary has only the captures {sorted(captures)}")
+    raise AssertionError(f"a pattern with the captures {sorted(captures)} has no main capture of the vocabulary")

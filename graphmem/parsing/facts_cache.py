@@ -71,7 +71,7 @@ class FactsCache:
             found: list[FileFacts] = []
             for number, file in enumerate(files):
                 if cancelled is not None and number % _MANY == 0 and cancelled():
-                    raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+                    raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
                 facts = self._get(file)
                 if facts is not None:
                     found.append(facts)
@@ -204,7 +204,7 @@ class FactsCache:
 
 def _connected(path: Path) -> sqlite3.Connection:
     if path.exists() and proof(path) is Proof.DAMAGED:
-        raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
+        raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
     connection = sqlite3.connect(private_file(path), timeout=5, check_same_thread=False)
     try:
         _prepare(connection)

@@ -195,7 +195,7 @@ def _versions() -> tuple[str, str]:
     except PackageNotFoundError as error:
         raise GrammarError(f"{error.name} is not installed; reinstall graphmem", path="", line=0) from error
     if int(pack.split(".")[0]) >= 1:
-        raise GrammarError(f"tree-sitter-language-pack {pack} downloads its grammars; install 0.13.0", path="", line=0)
+        raise GrammarError(f"tree-sitter-language-pack {pack} downloads its grammars at run time; install version 0.13.0", path="", line=0)
     if core.startswith("0.26"):
-        raise GrammarError(f"tree-sitter {core} frees queries twice; install 0.25.2", path="", line=0)
+        raise GrammarError(f"tree-sitter {core} crashes because it frees queries twice; install version 0.25.2", path="", line=0)
     return pack, core

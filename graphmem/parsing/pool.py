@@ -107,7 +107,7 @@ def parse_files(
         tell(IndexProgress("parse", done, len(files), parsed.head.path))
         yield parsed
         if ask():
-            raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+            raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
 
 
 def _here(
@@ -206,7 +206,7 @@ class _Pool:
                     if parsed is not None:
                         yield parsed
                 if self.ask():
-                    raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+                    raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
         finally:
             for worker in list(self.living):
                 self._forget(worker)
@@ -255,7 +255,7 @@ class _Pool:
         code = worker.process.wait()
         worker.end()
         if code == -signal.SIGINT:  # a terminal interrupted this process before the worker had its own group
-            raise IndexCancelledError("The run was interrupted; nothing has changed", stage="parse")
+            raise IndexCancelledError("The index run was interrupted; the index is unchanged", stage="parse")
         if not was_ready:
             raise IndexingError(f"A parsing process did not start: {complaint or f'exit code {code}'}; reinstall graphmem", stage="parse")
         culprit = worker.pending.popleft() if worker.pending else None

@@ -82,9 +82,9 @@ class Boundaries:
             with path.open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
             if len(data) > MOST_BYTES:
-                raise BadInputError(f"{name} is larger than {MOST_BYTES:,} bytes; split or shorten it", argument="rules", path=name)
+                raise BadInputError(f"{name} is larger than {MOST_BYTES:,} bytes; shorten the file", argument="rules", path=name)
             return data.decode("utf-8")
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise BadInputError(f"{name} cannot be read ({error}); correct it", argument="rules", path=name) from error
+            raise BadInputError(f"{name} cannot be read ({error}); correct the file", argument="rules", path=name) from error

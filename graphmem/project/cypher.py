@@ -45,7 +45,9 @@ class CypherQueries:
         """
         limits = self.settings.limits
         if not self.settings.cypher:
-            raise ForbiddenError("Cypher is off here; set GRAPHMEM_CYPHER=true where the index is opened or served", needs="cypher")
+            raise ForbiddenError(
+                "Cypher queries are switched off; set GRAPHMEM_CYPHER=true for the process that opens or serves the index", needs="cypher"
+            )
         if not isinstance(query, str) or not query.strip():
             raise BadInputError("the query is empty; write MATCH … RETURN …", argument="query")
         most = limits.cypher_rows if limit is None else limit

@@ -67,7 +67,7 @@ class Documents:
         one_of("format", format, tuple(FORMATS))
         if (view == "impact") != bool(targets):
             says = (
-                "the view 'impact' needs targets; name at least one"
+                "the view 'impact' needs targets; name at least one target"
                 if view == "impact"
                 else "the view 'modules' takes no targets; leave them out"
             )

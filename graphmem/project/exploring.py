@@ -79,7 +79,7 @@ class Pictures:
         unknown = next((path for path in paths if path not in place), None)
         if unknown is not None:
             raise SymbolNotFoundError(
-                f"file {unknown!r} not found in the index; the map has changed, load it again", ref=unknown, suggestions=[]
+                f"file {unknown!r} not found in the index; the map has changed, so load the map again", ref=unknown, suggestions=[]
             )
         made, left_out = symbol_columns(here.view, atlas, [place[path] for path in paths], limit)
         return Picture(made, left_out, self.graph.state())

@@ -67,7 +67,7 @@ class IndexerSource:
         before = meta.get("root")
         if before and Path(before) != root and Path(before).is_dir():
             raise BadInputError(
-                f"this index is of {before}, not of {root}; choose another directory with --db",
+                f"this index belongs to {before}, not to {root}; choose another directory with --db",
                 argument="repo",
                 root=before,
                 path=str(root),

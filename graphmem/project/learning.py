@@ -118,7 +118,9 @@ class SessionLearning:
         known = self._session_id(session)
         found = self.ledger().summary(known)
         if found is None:
-            raise SessionNotFoundError(f"the summary of {known} is no longer kept; its memories still exist", id=known, candidates=[])
+            raise SessionNotFoundError(
+                f"the summary of {known} is no longer kept; the memories learnt from the session still exist", id=known, candidates=[]
+            )
         return _summary(found)
 
     def session_summaries(self, limit: int = 20, offset: int = 0) -> list[SessionSummary]:

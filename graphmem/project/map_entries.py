@@ -102,14 +102,16 @@ class MapNotes:
             if replace(made, files=[]) != _plain(group_of.name):
                 rest.insert(0, made)
             if len(rest) > MOST:
-                raise BadInputError(f"{FILE} has {MOST:,} entries; remove some before you add more", argument="module")
+                raise BadInputError(f"{FILE} has {MOST:,} entries; remove some entries before you add more", argument="module")
             _write(path, rest)
         return self._answer(rest)
 
     def _path(self) -> Path:
         path = inside(self.graph.root(), FILE)
         if path is None:
-            raise BadInputError(f"{FILE} leads out of the project; replace the link by a directory", argument="module", path=FILE)
+            raise BadInputError(
+                f"a symbolic link in {FILE} leads out of the project; replace the link by a directory", argument="module", path=FILE
+            )
         return path
 
     def _modules(self) -> Modules:
@@ -153,16 +155,16 @@ class MapNotes:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise BadInputError(f"{FILE} cannot be read ({error}); correct it", argument="module", path=FILE) from error
+            raise BadInputError(f"{FILE} cannot be read ({error}); correct the file", argument="module", path=FILE) from error
         try:
             if len(data) > MOST_BYTES:
-                raise ValueError(f"it is larger than {MOST_BYTES:,} bytes")
+                raise ValueError(f"the file is larger than {MOST_BYTES:,} bytes")
             said = json.loads(data)
             if said["version"] != VERSION:
-                raise ValueError(f"its version is not {VERSION}")
+                raise ValueError(f"the version of the file is not {VERSION}")
             return [_entry(one) for one in said["modules"]]
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise BadInputError(f"{FILE} is damaged ({error}); correct or remove it", argument="module", path=FILE) from error
+            raise BadInputError(f"{FILE} is damaged ({error}); correct or remove the file", argument="module", path=FILE) from error
 
 
 def _plain(name: str) -> MapEntry:

@@ -153,7 +153,7 @@ def open_project(
 ) -> Parts:
     """Open the index in a directory; see `GraphMem.open`."""
     if db is None and repo is None:
-        raise BadInputError("no index given; name its directory or the repository", argument="db")
+        raise BadInputError("neither an index nor a repository is given; name the directory of one", argument="db")
     settings = settings or load_settings(Path(repo) if repo is not None else None)
     data_dir = Path(db) if db is not None else Path(repo or ".") / ".graphmem"
     if data_dir.exists() and not data_dir.is_dir():

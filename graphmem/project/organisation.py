@@ -92,7 +92,11 @@ class Organisations:
 
     def erase_person(self, login: str, confirm: str = "", url: str = "") -> Erased:
         if confirm != login:
-            raise BadInputError(f"this permanently erases {login}; repeat it with --confirm {login}", argument="confirm", value=confirm)
+            raise BadInputError(
+                f"this command permanently erases the person {login}; repeat the command with --confirm {login}",
+                argument="confirm",
+                value=confirm,
+            )
         with self._desk(url) as desk:
             return desk.erase(login)
 
@@ -105,7 +109,9 @@ class Organisations:
     def _desk(self, url: str, *, new: bool = False) -> OrganisationDesk:
         address = url or self.settings.sync_url
         if not address:
-            raise SharingError("no database of the team is configured; name it, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address")
+            raise SharingError(
+                "the team's database is not configured; give its address, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address"
+            )
         return OrganisationDesk(address, new=new)
 
 

@@ -176,7 +176,7 @@ class Paragraphs:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         if self._path.exists() and proof(self._path) is Proof.DAMAGED:
-            raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
+            raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
         with closing(sqlite3.connect(private_file(self._path), timeout=5.0)) as file, file:
             file.execute("PRAGMA journal_mode = WAL")
             unseal(file)

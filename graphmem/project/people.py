@@ -92,7 +92,7 @@ class PeopleFiles:
             return exchange.imported(self.book, content, actor)
         if reason := kept_out(self.root(), path):
             raise BadInputError(
-                f"{PurePath(path).name} cannot be imported, because {reason}; to import it anyway, pass its text without its path",
+                f"{PurePath(path).name} cannot be imported, because {reason}; to import the text anyway, pass the text without the path",
                 argument="path",
                 path=path,
                 reason=reason,
@@ -187,7 +187,8 @@ class PeopleFiles:
         allowed = {PurePath(one.strip()).as_posix() for one in self.settings.sync_files.split(",") if one.strip()}
         if (named.as_posix() if root is not None else named.name) not in {MEMORY_MD, *allowed}:
             raise BadInputError(
-                f"{named} is not one of the synced files ({', '.join([MEMORY_MD, *sorted(allowed)])}); add it to the setting sync_files",
+                f"{named} is not a file that may be synced ({', '.join([MEMORY_MD, *sorted(allowed)])}); add the "
+                "file to the setting sync_files",
                 **facts,
             )
 

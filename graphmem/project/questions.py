@@ -63,7 +63,7 @@ class ImpactQuestions:
         view = self.graph.view()
         refs = [targets] if isinstance(targets, str) else list(targets)
         if not refs:
-            raise BadInputError("no target given; name at least one", argument="targets")
+            raise BadInputError("the target is missing; name at least one symbol or file", argument="targets")
         nodes, missed = self._targets(view, refs)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))

@@ -76,14 +76,14 @@ class Sharing:
         row = self.book.row(id)
         with self._turn:
             if not self._side.exists:
-                raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+                raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
             self._exchange.decide(row, field, side)
         return self.sharing_status()
 
     def news(self, days: int, limit: int, important: Sequence[str]) -> TeamNews:
         """Return what the team learnt; see `OrganisationOperations.team_news`."""
         if not self._side.exists:
-            raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+            raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
         return news(self.book, self._side, self._exchange, days, limit, important)
 
     def known_key(self) -> str:
@@ -93,7 +93,7 @@ class Sharing:
             SharingError: it was not shared yet.
         """
         if not (kept := self._kept_key()):
-            raise SharingError("nothing was exchanged yet; run `graphmem sync` first", reason="unknown")
+            raise SharingError("this project has not exchanged memories with a team yet; run `graphmem sync` first", reason="unknown")
         return kept
 
     def facts(self) -> dict[str, Any]:
@@ -125,7 +125,9 @@ class Sharing:
 
     def _exchanged(self, url: str, key: str, *, unasked: bool) -> SharingAnswer:
         if not url:
-            raise SharingError("no database of the team is configured; name it, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address")
+            raise SharingError(
+                "the team's database is not configured; give its address, or set GRAPHMEM_SYNC_URL=postgresql://…", reason="address"
+            )
         with self._turn:
             project = self._key(key)
             try:

@@ -81,7 +81,10 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
     unknown = sorted(set(words) - set(vocabulary))
     if unknown:
         raise LimitError(
-            f"the graph has an unknown {what}: {', '.join(unknown)}; run `graphmem index`", limit=what, allowed=vocabulary, found=unknown
+            f"the stored graph has an unknown {what}: {', '.join(unknown)}; run `graphmem index`",
+            limit=what,
+            allowed=vocabulary,
+            found=unknown,
         )
     place = np.array([vocabulary.index(word) for word in words], dtype=np.uint8)
     return place[numbers(encoded.indices, np.int32)] if words else np.zeros(0, np.uint8)
@@ -214,7 +217,7 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
     """
     if len(rules) > 256:
         raise LimitError(
-            f"the graph uses {len(rules)} rules of resolution, a view supports at most 256; report this defect",
+            f"the graph uses {len(rules)} rules of resolution, and graphmem can load at most 256; report this defect",
             limit="rules",
             allowed=256,
             found=len(rules),
@@ -236,7 +239,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
     unsorted = node_columns(tables.files, tables.symbols, tables.externals, paths)
     if len(unsorted.id) > MAX_NODES:
         raise LimitError(
-            f"The graph has {len(unsorted.id):,} nodes, a view supports at most {MAX_NODES:,}; exclude folders and index again",
+            f"The graph has {len(unsorted.id):,} nodes, and graphmem can load at most {MAX_NODES:,}; exclude folders and index again",
             limit="nodes",
             allowed=MAX_NODES,
             found=len(unsorted.id),

@@ -357,7 +357,7 @@ class Projections:
         """Make stored vectors searchable; call `use_model` first."""
         with self._state:
             if self._vectors is None:
-                raise GraphMemError("vectors came before their model; this is a defect of graphmem")
+                raise GraphMemError("vectors were added before `use_model` named their model; report this defect")
             fresh = [key for key in dict.fromkeys(hashes) if key not in self._vectors]
             self._vectors.add(hashes, vectors)
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
@@ -568,7 +568,7 @@ class Projections:
             if self._store.generation() == generation:
                 break
         else:
-            raise GraphMemError("the database changes faster than it can be read; close the other writers")
+            raise GraphMemError("the database changes faster than graphmem can read it; close other programs that write to it")
         try:
             words = WordIndex.build(self._dir, graph.generation, chunks, self._progress)
         except (OSError, sqlite3.OperationalError):

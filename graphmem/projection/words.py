@@ -195,7 +195,7 @@ class WordIndex:
             try:
                 proven = proof(path)
                 if proven is Proof.DAMAGED:
-                    raise sqlite3.DatabaseError("the bytes do not match the stored checksum")
+                    raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
                 db = _immutable(path) if not os.access(folder, os.W_OK) else sqlite3.connect(path)
                 try:
                     meta = dict(db.execute("SELECT key, value FROM meta"))

@@ -132,7 +132,7 @@ def read_sealed_json(data: bytes) -> dict[str, Any]:
     """
     tail = _TAIL.search(data)
     if tail is not None and _hash(data[: tail.start()]) != tail[1]:
-        raise ValueError("the bytes do not match the stored checksum")
+        raise ValueError("the bytes of the file do not match its checksum")
     found = json.loads(data)
     if not isinstance(found, dict):
         raise ValueError("it is not an object")

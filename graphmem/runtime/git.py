@@ -74,7 +74,7 @@ def answer(
         ) from None
     except subprocess.TimeoutExpired:
         raise GitError(
-            f"git {arguments[0]} took more than {timeout_s:g} s; run it by hand to find the cause, or use a shorter range",
+            f"git {arguments[0]} took more than {timeout_s:g} s; run the command by hand to find the cause, or use a shorter range",
             command=tuple(arguments),
             stderr="",
         ) from None

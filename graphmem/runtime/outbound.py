@@ -67,7 +67,9 @@ class Outbound:
             )
         if key and parts.scheme == "http" and parts.hostname not in _LOOPBACK:
             raise SettingsError(
-                f"the key of the model would be sent to {parts.hostname} unencrypted; use https, or no key", setting=setting, value=url
+                f"the API key of the model would be sent to {parts.hostname} unencrypted; use an https address, or remove the key",
+                setting=setting,
+                value=url,
             )
         self.host = parts.hostname
         self.timeout_s = timeout_s

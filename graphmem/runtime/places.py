@@ -74,7 +74,7 @@ def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
     width = array(_NUMBERS).itemsize
     head = _numbers(plain[: 3 * width])
     if head[0] != FORMAT:
-        raise ValueError(f"occurrences have format {head[0]}, not {FORMAT}")
+        raise ValueError(f"the stored occurrences of a file have format {head[0]}, not {FORMAT}")
     count, distinct = head[1], head[2]
     end = (3 + 6 * count) * width
     numbers = _numbers(plain[3 * width : end])

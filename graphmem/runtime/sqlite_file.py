@@ -64,7 +64,7 @@ class Sidefile:
         address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
         if path.exists() and _proven.get(path) != (stamp := _stamp(path)):
             if proof(path) is Proof.DAMAGED:
-                raise self.unreadable(path, "it is damaged: the bytes do not match the stored checksum")
+                raise self.unreadable(path, "it is damaged: the bytes of the file do not match its checksum")
             _proven[path] = stamp
         if create and not reading:
             private_file(path)

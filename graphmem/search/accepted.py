@@ -67,7 +67,7 @@ def _decoded(found: dict[str, Any]) -> Accepted:
     factors = {str(knob): float(value) for knob, value in found["factors"].items()}
     for knob, value in factors.items():
         if knob not in KNOBS or not (math.isfinite(value) and 0 <= value <= LARGEST):
-            raise ValueError(f"{knob} has the factor {value}, which is out of range")
+            raise ValueError(f"the factor {value} of {knob} is out of range")
     return Accepted(MappingProxyType(factors), str(found["at"]), int(found["cases"]))
 
 

@@ -104,11 +104,13 @@ class Guarded:
         for scope in (rule.needs, *(("read",) if rule.also_reads else ())):
             if not access.may(scope):
                 raise ForbiddenError(
-                    f"this token may not {verb}: that needs the scope {scope}; ask for a token that has it", needs=scope, verb=verb
+                    f"this token may not {verb}, because it lacks the scope {scope}; ask for a token with this scope",
+                    needs=scope,
+                    verb=verb,
                 )
         if rule.shows is Sight.WHOLE and not access.sees_all:
             raise ForbiddenError(
-                f"this token sees {', '.join(sorted(access.visibilities)) or 'no'} memories, and {verb} may show or change all of them; "
+                f"this token sees {', '.join(sorted(access.visibilities)) or 'no'} memories, and {verb} may show or change every memory; "
                 "ask for a token that sees every visibility",
                 needs="visibility",
                 verb=verb,
@@ -177,7 +179,7 @@ class Guarded:
             self._see(memory_id)
         except GraphMemError:
             raise ForbiddenError(
-                f"{memory_id[:80]!r} cannot be used as an id; choose another", needs="visibility", verb="remember"
+                f"{memory_id[:80]!r} cannot be used as an id; choose another id", needs="visibility", verb="remember"
             ) from None
 
     def _as_seen(self, answer: Any) -> Any:

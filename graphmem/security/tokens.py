@@ -145,7 +145,7 @@ class TokenFile:
         chosen = _chosen("scope", [one for given in scopes for one in GROUPS.get(given, (given,))], SCOPES)
         levels = _chosen("visibility", list(visibilities), VISIBILITIES)
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise BadInputError(f"days is {days}; it must be 1 to {MOST_DAYS:,}, or leave it out", argument="days", value=days)
+            raise BadInputError(f"days is {days}; it must be 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
         now = datetime.now(UTC).replace(microsecond=0)
         with self._changing() as known:
             if any(one.name == name for one in known):
@@ -153,7 +153,9 @@ class TokenFile:
                     f"the token {name!r} already exists; revoke it first, or choose another name", argument="name", value=name
                 )
             if len(known) >= MOST:
-                raise BadInputError(f"there are {len(known):,} tokens; revoke some first", argument="name", allowed=MOST)
+                raise BadInputError(
+                    f"there are {len(known):,} tokens, which is the maximum; revoke some first", argument="name", allowed=MOST
+                )
             taken = {one.id for one in known}
             token_id = next(one for one in iter(lambda: secrets.token_hex(4), "") if one not in taken)
             token = f"{PREFIX}_{token_id}_{secrets.token_urlsafe(_SECRET_BYTES)}"

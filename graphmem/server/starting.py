@@ -52,7 +52,7 @@ def find_or_start(location: Location) -> owner.Owner:
                 return owner.find(location.owner_file) or _start(location)
         if time.monotonic() >= deadline:
             raise OwnerUnreachableError(
-                f"another process has been starting the server of {location.data_dir} for {START_SECONDS:g} s; look at its log, "
+                f"another process has been starting the server of {location.data_dir} for {START_SECONDS:g} s; look at the server's log, "
                 f"{location.data_dir / LOG}, and try again",
                 address="",
                 pid=0,
@@ -101,7 +101,7 @@ def _start(location: Location) -> owner.Owner:
     said = _said_since(log, said_before)
     why = f" ({said[-1]})" if said else ""
     raise OwnerUnreachableError(
-        f"the server of this index could not be started{why}; run `graphmem serve` to see why, its log is {log}",
+        f"the server of this index could not be started{why}; run `graphmem serve` to see why; the log of the server is {log}",
         address="",
         pid=process.pid,
     )

@@ -63,7 +63,7 @@ class LocalPostgres:
         if reason := missing():
             raise SharingError(reason, reason="missing")
         if len(str(folder)) > _SOCKET_CHARACTERS:
-            raise SharingError(f"{folder} is too long for a socket; use a shorter path", reason="path")
+            raise SharingError(f"the path {folder} is too long for a PostgreSQL socket; use a shorter path", reason="path")
         self.folder = folder
         self._durable = durable
         self._data = folder / "data"

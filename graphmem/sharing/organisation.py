@@ -148,7 +148,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         `level` is one of LEVELS; `none` removes the role.
         """
         if bool(login) == bool(team):
-            raise SharingError("name a person or a team, and not both", reason="role")
+            raise SharingError("both a person and a team are named, or neither; name one", reason="role")
         self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
         return self.people()
 
@@ -221,7 +221,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         if not is_owner:
             raise SharingError("only the owner of the tables may erase the organisation", reason="forbidden")
         if confirm != name:
-            raise SharingError(f"this permanently erases the organisation; repeat it with --confirm {name}", reason="confirm")
+            raise SharingError(
+                f"this command permanently erases the organisation; repeat the command with --confirm {name}", reason="confirm"
+            )
         with self._transaction():
             [[at, memories, comments]] = self._all(
                 "SELECT now(), (SELECT count(*) FROM graphmem.memory), (SELECT count(*) FROM graphmem.comment)"
@@ -250,14 +252,18 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         try:
             self._db.execute(statement)
         except self._error as error:
-            raise self._refusal("the shared database did not do it", error) from error
+            raise self._refusal("the shared database rejected the change", error) from error
 
     def _expect_people(self) -> None:
         if self._all("SELECT to_regclass('graphmem.about')")[0][0] is None or self._all("SELECT schema FROM graphmem.about")[0][0] < PEOPLE:
-            raise SharingError(f"{shown(self._url)} has no people; run `graphmem organisation found` as its owner", reason="open")
+            raise SharingError(
+                f"{shown(self._url)} has no organisation yet; run `graphmem organisation found` as the owner of the database", reason="open"
+            )
         found = self._all("SELECT schema FROM graphmem.about")[0][0]
         if found > PEOPLE:
-            raise SharingError(f"the shared database has version {found}, this graphmem reads {PEOPLE}; upgrade it", reason="version")
+            raise SharingError(
+                f"the shared database has version {found}, and this graphmem reads {PEOPLE}; upgrade graphmem", reason="version"
+            )
         if not self._all("SELECT graphmem.me() IS NOT NULL OR graphmem.is_admin()")[0][0]:
             raise SharingError("you are not an active person of the organisation; ask its administrator", reason="forbidden")
 
@@ -268,7 +274,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         try:
             return self._db.execute(statement, values or None).fetchall()
         except self._error as error:
-            raise self._refusal("the shared database did not do it", error) from error
+            raise self._refusal("the shared database rejected the change", error) from error
 
     def _refusal(self, what: str, error: Any) -> SharingError:
         if error.sqlstate == REFUSED:

@@ -182,7 +182,9 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                         self._db.execute(statement)
             found = int(self._one("SELECT schema FROM graphmem.about")[0])
             if found > PEOPLE:
-                raise SharingError(f"the shared database has version {found}, this graphmem reads {PEOPLE}; upgrade it", reason="version")
+                raise SharingError(
+                    f"the shared database has version {found}, and this graphmem reads {PEOPLE}; upgrade graphmem", reason="version"
+                )
             if found == PEOPLE:
                 self._enter(name, team)
             elif self._all("SELECT 1 FROM graphmem.project WHERE key = %s", self._project) == []:
@@ -214,13 +216,13 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             self._insert(ops)
         except self._error as error:
             if error.sqlstate != REFUSED:
-                raise refusal("the operations were not written", error) from error
+                raise refusal("the changes of memories were not written to the shared database", error) from error
             for op in ops:  # one of them is refused: find out which
                 try:
                     self._insert([op])
                 except self._error as one:
                     if one.sqlstate != REFUSED:
-                        raise refusal("the operations were not written", one) from one
+                        raise refusal("the changes of memories were not written to the shared database", one) from one
                     self.refused[op.id] = one.diag.message_primary or ""
         ids = [op.id for op in ops]
         return dict(self._all("SELECT id::text, seq FROM graphmem.op WHERE project = %s AND id = ANY(%s)", self._project, ids))
@@ -250,7 +252,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
                     if op.forget is not None:
                         self._erase(op)
         except self._error as error:
-            raise refusal("the operations were not written", error) from error
+            raise refusal("the changes of memories were not written to the shared database", error) from error
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
@@ -291,7 +293,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
     except ModuleNotFoundError as error:
         raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
     if not url.startswith(_SCHEMES):
-        raise SharingError("this is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+        raise SharingError("the address is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
     host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
     try:
         if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host
@@ -309,10 +311,10 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
 def refusal(what: str, error: Exception) -> SharingError:
     """Convert an error of the database to a `SharingError`.
 
-    `what` says what failed, such as "the operations were not written".
+    `what` says what failed, such as "the changes of memories were not written to the shared database".
     """
     said = " ".join(str(error).split())[:200]
-    return SharingError(f"{what} ({said}); memories stay on this machine until it works again", reason="unreachable")
+    return SharingError(f"{what} ({said}); memories stay on this machine until the exchange works again", reason="unreachable")
 
 
 def _without_words(body: bytes) -> bytes | None:

@@ -82,11 +82,11 @@ def decoded(data: bytes) -> Op:
         UnreadableOpError: a part is missing or invalid.
     """
     if len(data) > MAX_BYTES:
-        raise UnreadableOpError(f"it has {len(data):,} bytes")
+        raise UnreadableOpError(f"the operation is too large ({len(data):,} bytes)")
     try:
         found = orjson.loads(data)
         if not isinstance(found, dict):
-            raise UnreadableOpError("it is not an object")
+            raise UnreadableOpError("the operation is not a JSON object")
         if isinstance(found.get("v"), int) and found["v"] > VERSION:
             raise NewerOpError
         op = Op(
@@ -109,7 +109,7 @@ def decoded(data: bytes) -> Op:
     except (KeyError, TypeError, ValueError, orjson.JSONDecodeError) as error:
         raise UnreadableOpError(str(error)) from error
     if not op.memory or max(len(op.add), len(op.drop)) > MAX_PARTS:
-        raise UnreadableOpError("it names no memory, or too many parts")
+        raise UnreadableOpError("the operation names no memory, or has too many parts")
     return op
 
 
@@ -127,7 +127,7 @@ def element(given: Any) -> str:
         case ["relates", str(to), str(kind), int() | float() as sure, bool()] if to and kind in RELATIONS and 0 <= sure <= 1:
             pass
         case _:
-            raise ValueError(f"unknown element {given!r:.80}")
+            raise ValueError(f"unknown part of a memory: {given!r:.80}")
     return spelled(*parts)
 
 
@@ -141,7 +141,7 @@ def spelled(*parts: Any) -> str:
 
 def _text(value: Any, most: int = _NAME) -> str:
     if not isinstance(value, str) or len(value) > most:
-        raise ValueError(f"{value!r:.60} is not a short text")
+        raise ValueError(f"{value!r:.60} is not a text of at most {most} characters")
     return value
 
 
@@ -178,7 +178,7 @@ def _share(value: Any) -> float:
 
 def _days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
-        raise ValueError(f"{value!r:.60} is not a number of days")
+        raise ValueError(f"{value!r:.60} is not a positive number of days")
     return float(value)
 
 
@@ -240,5 +240,5 @@ def _write(name: str, given: Any) -> Write:
 
 def _ids(values: Any) -> tuple[str, ...]:
     if not isinstance(values, (list, tuple)) or len(values) > MAX_PARTS:
-        raise ValueError("a list that arrived has an invalid operation")
+        raise ValueError("a list of ids has the wrong type, or too many ids")
     return tuple(str(uuid.UUID(one)) for one in values)

@@ -120,7 +120,7 @@ class Catalog(Mapping[str, NamedQuery]):
             return self._queries[name]
         except KeyError:
             raise QueryParameterError(
-                f"unknown query {name!r}; known: {', '.join(self._queries)}", query=name, missing=[], extra=[]
+                f"unknown query {name!r}; the known queries are {', '.join(self._queries)}", query=name, missing=[], extra=[]
             ) from None
 
     def __iter__(self) -> Iterator[str]:

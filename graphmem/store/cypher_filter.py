@@ -166,7 +166,7 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
             kind, said = _word(said, at)
         if said == "(" and found and found[-1].kind == "name" and found[-1].text.lower() not in FUNCTIONS:
             wanted = ", ".join(sorted(FUNCTIONS))
-            raise refusal(f"the function {found[-1].text[:60]} is not on the list; use one of {wanted}", found[-1].at)
+            raise refusal(f"the function {found[-1].text[:60]} is not allowed in a query; use one of {wanted}", found[-1].at)
         if after_value and kind not in ("keyword", "sign"):
             raise refusal(f"{said[:40]!r} cannot follow a value; a clause, an operator or the end of the query is expected here", at)
         if starts and not (kind == "keyword" and said in STARTS):

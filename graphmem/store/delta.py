@@ -174,5 +174,5 @@ def _link_chunks(transaction: Transaction, links: list[tuple[str, str]]) -> None
         created = transaction.run("link_chunks", rows=rows).rows[0][0]
     if created != len(links):
         raise BadInputError(
-            f"{len(links) - created} chunks were cut at symbols that are not in the graph ({CHUNK_OF.edge})", argument="chunks"
+            f"{len(links) - created} chunks of text are linked to symbols that are not in the graph ({CHUNK_OF.edge})", argument="chunks"
         )

@@ -44,7 +44,7 @@ def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
     models = sorted({row.embedding_model for row in delta.memories if row.embedding_model})
     if len(models) != 1:
         raise BadInputError(
-            f"vectors come with memories of one embedding_model, not of {models or 'none'}; use one write for each model",
+            f"one write may carry vectors of exactly one embedding_model, not of {models or 'none'}; write each model separately",
             argument="vectors",
         )
     dim = dimension(rows)
@@ -79,7 +79,9 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
     good = np.isfinite(shaped).all(axis=1) & shaped.any(axis=1)
     if not good.all():
         first = hashes[int(np.flatnonzero(~good)[0])]
-        raise BadInputError(f"{int((~good).sum())} vectors are not finite or all zero, first of text {first}", argument="rows")
+        raise BadInputError(
+            f"{int((~good).sum())} vectors are not finite or all zero; the first belongs to the text_hash {first}", argument="rows"
+        )
     ids = [vector_id(model, text_hash) for text_hash in hashes]
     return pa.table({"id": pa.array(ids, pa.string()), "text_hash": rows["text_hash"], "vec": vectors})
 

@@ -107,7 +107,8 @@ class Engine:
         for other in ENGINES:
             if other != name and ENGINES[other].module in sys.modules:
                 raise SettingsError(
-                    f"this process uses the engine {other}, and one process cannot run two engines; open {name} databases in another",
+                    f"this process uses the engine {other}, and one process cannot run two engines; open {name} "
+                    "databases in another process",
                     setting="engine",
                     value=name,
                     origin="",
@@ -126,7 +127,7 @@ class Engine:
         found = int(self._module.Database.get_storage_version())
         if found != self.spec.storage_version:
             raise SettingsError(
-                f"{name} {self.version} stores format {found}, graphmem is made for {self.spec.storage_version}: {self.spec.install}",
+                f"{name} {self.version} stores format {found}, and graphmem needs format {self.spec.storage_version}: {self.spec.install}",
                 setting="engine",
                 value=name,
                 origin="",

@@ -72,7 +72,7 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
         )
     if any(sign in plain for sign in _DAMAGE):
         return DatabaseDamagedError(
-            f"{path} cannot be opened as a database ({said}); move it away and index again, or restore a copy",
+            f"{path} cannot be opened as a database ({said}); move the file away and index again, or restore a copy",
             path=str(path),
             reason=said,
         )

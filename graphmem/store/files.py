@@ -103,7 +103,7 @@ def check_header(path: Path, spec: EngineSpec, engine: str) -> None:
         kind = SchemaTooNewError if header.storage_version > spec.storage_version else MigrationError
         raise kind(
             f"{path} is in storage format {header.storage_version} of {engine}, this version reads {spec.storage_version}; "
-            "use the graphmem that wrote it, or move it away and index again",
+            "use the graphmem that wrote it, or move the file away and index again",
             path=str(path),
             found=header.storage_version,
             known=spec.storage_version,
@@ -127,7 +127,7 @@ def damaged(path: Path, reason: str) -> DatabaseDamagedError:
     The error has `proven` set, so an engine's complaint alone is not a reason to use it.
     """
     return DatabaseDamagedError(
-        f"{path} cannot be opened as a database: {reason}; move it away and index again, or restore a copy",
+        f"{path} cannot be opened as a database: {reason}; move the file away and index again, or restore a copy",
         path=str(path),
         reason=reason,
         proven=True,

@@ -31,7 +31,7 @@ class Gate:
         """
         with self._changed:
             if not self._changed.wait_for(lambda: not self._closed, timeout_s):
-                raise StoreBusyError("the database is being rewritten; try again in a moment", path="", owner=None, retry_after=1.0)
+                raise StoreBusyError("the database file is being rewritten; try again in a moment", path="", owner=None, retry_after=1.0)
             self._inside += 1
         try:
             yield
@@ -53,7 +53,9 @@ class Gate:
             if not self._changed.wait_for(lambda: not self._inside, max(0.0, deadline - time.monotonic())):
                 self._closed = False
                 self._changed.notify_all()
-                raise StoreBusyError(f"reads are still running after {timeout_s:g} s; try again", path="", owner=None, retry_after=1.0)
+                raise StoreBusyError(
+                    f"reads of the database are still running after {timeout_s:g} s; try again", path="", owner=None, retry_after=1.0
+                )
         try:
             yield
         finally:

@@ -73,7 +73,8 @@ def open_store(
     """
     if buffer_pool_bytes < 64 << 20 or max_db_bytes < buffer_pool_bytes or max_db_bytes & (max_db_bytes - 1):
         raise BadInputError(
-            f"buffer_pool_bytes ({buffer_pool_bytes:,}) must be 64 MiB or more, max_db_bytes ({max_db_bytes:,}) a power of two above it",
+            f"buffer_pool_bytes ({buffer_pool_bytes:,}) must be 64 MiB or more, max_db_bytes ({max_db_bytes:,}) a "
+            "power of two above buffer_pool_bytes",
             argument="buffer_pool_bytes",
         )
     resolved = resolve(Path(path))

@@ -215,7 +215,10 @@ class LiveFile:
 
     def _check_open(self) -> None:
         if os.getpid() != self._pid:
-            raise StoreClosedError("this store was opened before a fork and cannot be used in the child; open it there, or use spawn")
+            raise StoreClosedError(
+                "this store was opened before a fork and cannot be used in the child process; open the store in "
+                "the child, or start the child with spawn"
+            )
         if self._closed:
             raise StoreClosedError("the store is closed; open it again")
 

@@ -132,7 +132,7 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
     if _HISTORY not in tables:
         if tables:
             raise MigrationError(
-                f"{path} is not a graphmem database (tables {', '.join(sorted(tables)[:5])}); choose another place",
+                f"{path} is not a graphmem database (tables {', '.join(sorted(tables)[:5])}); choose another directory",
                 path=str(path),
                 version="",
             )
@@ -156,7 +156,8 @@ def pending(connection: Connection, path: Path, migrations: tuple[Migration, ...
             )
         if sha256 != migration.sha256:
             raise MigrationError(
-                f"queries/schema/{version}-{name}.cypher was changed after it made {path}; restore the file and add a new one instead",
+                f"queries/schema/{version}-{name}.cypher was changed after {path} was created with it; restore the "
+                "file, and add a new file for the change",
                 path=str(path),
                 version=version,
             )
@@ -178,7 +179,9 @@ def check_tables(connection: Connection, path: Path) -> None:
     """
     missing = sorted({*map(str, NodeTable), *map(str, RelTable)} - table_names(connection))
     if missing:
-        raise MigrationError(f"{path} lacks the tables {', '.join(missing)}; move it away and index again", path=str(path), version="")
+        raise MigrationError(
+            f"{path} lacks the tables {', '.join(missing)}; move the file away and index again", path=str(path), version=""
+        )
 
 
 def table_names(connection: Connection) -> set[str]:

@@ -69,10 +69,12 @@ def resolve(path: Path) -> Path:
         ) from error
     if is_folder:
         raise BadInputError(
-            f"{resolved} is a directory where the database should be; rename it, then index again", argument="path", path=str(resolved)
+            f"{resolved} is a directory where the database should be; rename the directory, then index again",
+            argument="path",
+            path=str(resolved),
         )
     if not resolved.parent.is_dir():
-        raise BadInputError(f"directory {resolved.parent} not found; create it first", argument="path", path=str(resolved))
+        raise BadInputError(f"directory {resolved.parent} not found; create the directory first", argument="path", path=str(resolved))
     return resolved
 
 
@@ -101,7 +103,7 @@ def prepare(path: Path, options: OpenOptions, catalog: Catalog, previous: Record
 
 def _look_at(path: Path, options: OpenOptions, catalog: Catalog, previous: Record | None) -> list[str]:
     if not path.exists():
-        raise NotIndexedError(f"database not found at {path}; run `graphmem index` first", path=str(path))
+        raise NotIndexedError(f"the database {path} does not exist; run `graphmem index` first", path=str(path))
     files.check_header(path, options.engine.spec, options.engine.name)
     if previous is not None and previous.clean and not files.side_files(path):
         if previous.checksum not in (0, files.checksum(path)):

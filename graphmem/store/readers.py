@@ -39,7 +39,10 @@ class Readers:
         """
         if not self._places.acquire(timeout=wait_s):
             raise StoreBusyError(
-                f"{self._capacity} reads are running; try again", path=str(self._database.path), owner=None, retry_after=1.0
+                f"{self._capacity} reads of the database are running already, which is the maximum; try again",
+                path=str(self._database.path),
+                owner=None,
+                retry_after=1.0,
             )
         try:
             with self._lock:

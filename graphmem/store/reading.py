@@ -164,7 +164,10 @@ class StoreReads(LiveFile):
     def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:
         named = self._catalog[query]
         if named.writes and "LOAD FROM $rows" not in named.text:
-            raise BadInputError(f"{query} ({named.where}) changes the database; use a query that only reads", argument="query")
+            raise BadInputError(
+                f"{query} ({named.where}) changes the database, and only reading is allowed here; use a query that only reads",
+                argument="query",
+            )
         text, values = named.bind(params)
         seconds = self._query_timeout_s if timeout_s is None else timeout_s
         with self._passage() as connection:
@@ -173,7 +176,7 @@ class StoreReads(LiveFile):
                 yield connection, text, values
             except DeadlineError as error:
                 raise DeadlineError(
-                    f"{query} did not finish in {seconds:g} s; request less, or raise the limit", seconds=seconds
+                    f"{query} did not finish in {seconds:g} s; request less, or raise the time limit", seconds=seconds
                 ) from error
 
     def _ask(self, query: str, **values: Any) -> pa.Table:

@@ -132,7 +132,7 @@ class Content:
                 self._chunk_links.append(table.select(["id", "symbol_id"]))
             yield table
         if len(live) != count:
-            raise BadInputError(f"{label} rows of the delta repeat an id; each id may come once", argument=str(label))
+            raise BadInputError(f"{label} rows of the delta repeat an id; use each id once", argument=str(label))
         if self._keep_code or self._known.get(label):
             old = pa.concat_tables(self._read.nodes(label))
             if self._keep_code:
@@ -182,7 +182,7 @@ class Content:
             tables[pair].append(edge_table(some))
         for pair, parts in tables.items():
             if pc.count_distinct(_keys(pa.concat_tables(parts))).as_py() != sum(map(len, parts)):
-                raise BadInputError(f"{pair.edge} edges of the delta are repeated; merge their sites", argument="edges")
+                raise BadInputError(f"{pair.edge} edges of the delta are repeated; merge the repeated edges into one", argument="edges")
         return tables
 
     def _written_edges(self) -> dict[str, set[str]]:

@@ -110,9 +110,14 @@ class _Guard:
     def __enter__(self) -> None:
         state = self._transaction._state
         if state != "open":
-            raise GraphMemError(f"the transaction is {state}: the statement would run outside of it; begin another", state=state)
+            raise GraphMemError(
+                f"the transaction is {state}, so the statement would run outside of a transaction; begin a new transaction", state=state
+            )
         if _OUTSIDE_ONLY.match(self._text):
-            raise GraphMemError(f"{self._text.split()[0]} cannot run inside a transaction; run it before or after", statement=self._text)
+            raise GraphMemError(
+                f"{self._text.split()[0]} cannot run inside a transaction; run the statement before or after the transaction",
+                statement=self._text,
+            )
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None:

@@ -55,7 +55,7 @@ def check_delta(delta: KnowledgeDelta) -> None:
     once("named files", [file.id for file in delta.files])
     both = sorted(set(delta.removed_memories).intersection(row.id for row in delta.memories))
     if both:
-        raise BadInputError(f"memory {both[0]} is both removed and written; choose one", argument="removed_memories")
+        raise BadInputError(f"memory {both[0]} is both removed and written in one change; do only one of both", argument="removed_memories")
     loose = sorted({row.memory_id for row in delta.about}.difference(delta.anchored))
     if loose:
         raise BadInputError(

@@ -34,8 +34,8 @@ def test_every_ready_made_operation_is_valid_and_within_the_default_limits(name:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("query A { project { name } } query B { project { name } }", "must have exactly one"),
-        ("{ project { name } }", "one named operation"),
+        ("query A { project { name } } query B { project { name } }", "must define exactly one operation"),
+        ("{ project { name } }", "with a name"),
         ("query Other { project { name } }", "name the file after"),
         ("query A {", "A.graphql:1"),
     ],

@@ -234,7 +234,7 @@ def test_reading_only_makes_nothing(path, open_at):
 def test_places_that_cannot_be_are_named(open_at, tmp_path):
     with pytest.raises(BadInputError, match="is a directory"):
         open_at(tmp_path, read_only=True)
-    with pytest.raises(BadInputError, match="not found; create it first"):
+    with pytest.raises(BadInputError, match="not found; create the directory first"):
         open_at(tmp_path / "missing" / "graph.db", read_only=True)
     for sizes in ({"buffer_pool_bytes": 1}, {"max_db_bytes": (1 << 30) + 1}):
         with pytest.raises(BadInputError, match="power of two"):

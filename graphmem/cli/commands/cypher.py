@@ -47,7 +47,7 @@ def cypher(
 def _pair(given: str) -> tuple[str, Any]:
     name, sign, value = given.partition("=")
     if not sign or not name:
-        raise BadInputError(f"{given[:60]!r} is not a parameter; write NAME=VALUE", argument="param", value=given[:60])
+        raise BadInputError(f"{given[:60]!r} is not a parameter of the query; write NAME=VALUE", argument="param", value=given[:60])
     try:
         return name, json.loads(value)
     except (ValueError, RecursionError):

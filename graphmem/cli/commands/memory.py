@@ -219,7 +219,7 @@ def edit(
     if text:
         changes["content"] = sys.stdin.buffer.read().decode("utf-8", errors="surrogateescape") if text == ["-"] else " ".join(text)
     elif not changes:
-        raise BadInputError("nothing to change; give a text, - to read it from stdin, or an option", argument="TEXT")
+        raise BadInputError("the command changes nothing; give a text, - to read it from stdin, or an option", argument="TEXT")
     show(here.output, service.update_memory(_id(id), actor=ACTOR, **changes), rendering_of("memory"))
 
 
@@ -337,7 +337,9 @@ def delete_all(
     service = here.service()
     if not confirm:
         name = service.project().name
-        raise BadInputError(f"this permanently deletes every memory of {name}; repeat it with --confirm {name}", argument="confirm")
+        raise BadInputError(
+            f"this command permanently deletes every memory of {name}; repeat the command with --confirm {name}", argument="confirm"
+        )
     answer = service.delete_all(confirm, actor=ACTOR)
     here.output.show(
         answer,
@@ -355,7 +357,8 @@ def _vouched(here: Door, id: str) -> Service:  # noqa: A002
     service = here.service()
     if not _is_persons(service):
         raise ForbiddenError(
-            "a running session has read untrusted text, and this command was not typed by a person; run it in a terminal", id=id
+            "only a person may run this command while an agent's session has untrusted text in its context; type the command in a terminal",
+            id=id,
         )
     return service
 

@@ -58,12 +58,12 @@ def _text(path: Path) -> str:
                 data = file.read(MAX_IMPORT_BYTES + 1)  # one byte more than the limit, so that a huge file is not read in full
         if len(data) > MAX_IMPORT_BYTES:
             raise BadInputError(
-                f"{path} has more than {MAX_IMPORT_BYTES:,} bytes; split it and import the parts", argument="FILE", path=str(path)
+                f"{path} has more than {MAX_IMPORT_BYTES:,} bytes; split the file and import the parts", argument="FILE", path=str(path)
             )
         return data.decode("utf-8-sig")
     except OSError as error:
         raise BadInputError(f"{path} cannot be read: {error.strerror}; check the path", argument="FILE", path=str(path)) from error
     except UnicodeDecodeError as error:
         raise BadInputError(
-            f"{path} is not UTF-8 ({error.reason} at {error.start:,}); save it as UTF-8", argument="FILE", path=str(path)
+            f"{path} is not UTF-8 ({error.reason} at byte {error.start:,}); save the file as UTF-8", argument="FILE", path=str(path)
         ) from error

@@ -111,14 +111,14 @@ def _impact(memory: GraphMem) -> str:
         if not any(hit.symbol.name == "outer" for hit in memory.impact(f"{path}:{name}").hits):
             missing.append(path)
     if missing:
-        raise RuntimeError(f"a call in the sample file was not found ({', '.join(missing)}); reinstall graphmem")
+        raise RuntimeError(f"a call was not found in the sample files {', '.join(missing)}; reinstall graphmem")
     return f"the caller is found in {len(SAMPLES)} languages"
 
 
 def _memory(memory: GraphMem) -> str:
     kept = memory.remember("`inner` returns one, because callers count from one.", type="fact").memory
     if kept.id not in {one.id for one in memory.memories().memories}:
-        raise RuntimeError("a memory that was stored a moment ago was not found")
+        raise RuntimeError("a memory was stored, and the list of memories does not have it")
     return "stored and found again"
 
 

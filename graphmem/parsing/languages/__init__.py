@@ -162,7 +162,7 @@ class Helper:
         Raises:
             NotImplementedError: the helper does not know the name; a test compiles every table.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not know the term {what!r}")
+        raise NotImplementedError(f"{type(self).__name__} has no method for the term {what!r} of the table")
 
 
 def helper_named(name: str) -> Helper:
