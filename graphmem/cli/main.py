@@ -101,6 +101,21 @@ ORDER: Final = {
     "session": "list show summary running look start end undo groups",
 }
 """Order of the commands of a group; one that is not listed here follows them."""
+ELSEWHERE: Final = {
+    "symbol": "callers callees show definition def info references refs",
+    "search": "find grep query",
+    "impact": "affected affected-tests tests blast deps dependents dependencies",
+    "review": "diff changes pr",
+    "reviewers": "blame owner owners codeowners who",
+    "commits": "log history",
+    "index": "init build update scan reindex analyze analyse",
+    "serve": "ui web explore explorer start server open",
+    "doctor": "status health stats",
+    "remember": "add note save store learn",
+    "export": "graph dump visualize visualise",
+    "install": "setup",
+}
+"""Words of other tools by the command that does the same here."""
 SHORT: Final = re.compile(r"[.;:](\s|$)")
 """End of the help of a command in a list of commands."""
 
@@ -179,6 +194,16 @@ class _Program(TyperGroup):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.commands: Any = _Commands()
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command; for another tool's word, the error names the command."""
+        try:
+            return super().resolve_command(ctx, args)
+        except TyperException as error:
+            meant = [f"`graphmem {name}`" for name, words in ELSEWHERE.items() if args and args[0] in words.split()]
+            if meant:
+                error.message = f"No command is named {args[0]!r}; {meant[0]} does the same."
+            raise
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         try:

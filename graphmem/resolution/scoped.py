@@ -450,7 +450,7 @@ class ScopedRules(PackageRules):
         return super().this(inference, entry, scope)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class of a receiver: of a method, or the class body around it."""
+        """Return the class of a receiver: the class of a method, or the body."""
         on_class = self.sides_are_apart and entry.terms[base][0] == SELF and entry.definitions[scope].kind in CLASS_KINDS
         return scope if on_class else super().receiver_class(entry, scope, base)
 

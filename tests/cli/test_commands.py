@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.cli.main import ELSEWHERE, _Commands
+
 PRICE = "shop/price.py"
 
 
@@ -251,3 +253,17 @@ def test_lines_are_never_cut_or_folded_for_a_pipe(graphmem, indexed: Path, width
     assert graphmem("impact", "rounded", cwd=indexed, COLUMNS=width).out == wide.out
     assert "…" not in wide.out
     assert "\x1b" not in wide.out
+
+
+@pytest.mark.parametrize(("word", "meant"), [("callers", "symbol"), ("init", "index"), ("ui", "serve"), ("blame", "reviewers")])
+def test_a_word_of_another_tool_names_the_command_that_does_it(graphmem, word, meant) -> None:
+    ran = graphmem(word, "x")
+    assert ran.code == 2
+    assert f"No command is named '{word}'; `graphmem {meant}` does the same." in " ".join(ran.err.split())
+
+
+def test_words_of_other_tools_are_no_commands_and_name_commands() -> None:
+    commands = set(_Commands())
+    for name, words in ELSEWHERE.items():
+        assert name in commands
+        assert not commands & set(words.split())

@@ -108,7 +108,10 @@ def _is_target(node: Node) -> bool:
 
 
 def _new_class(builder: TermBuilder, node: Node, arguments: Sequence[TermIndex]) -> TermIndex:
-    """Return the class that `Class.new(Base) { … }` defines for a variable, else its base."""
+    """Return the class that `X = Class.new(Base) { … }` defines.
+
+    Without a block or a variable, return the base.
+    """
     around = node.parent
     target = around.child_by_field_name("left") if around is not None and around.type == "assignment" else None
     if target is not None and target.type in ("constant", "identifier") and node.child_by_field_name("block") is not None:
