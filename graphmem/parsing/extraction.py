@@ -190,7 +190,7 @@ class Extraction:
     def open_definition(self, kind: str, name: str, node: Node, name_node: Node, owner: str = "") -> OpenDefinition:
         """Register a definition in the current scope, or in its symbol `owner`."""
         parent = self.definitions[self.scope]
-        if owner:
+        if owner and not (parent.index and parent.name == owner):
             apart = self.grammar.spec.methods_apart
             if apart:
                 holder = self.holder(parent.index, owner)

@@ -30,6 +30,7 @@ from graphmem.resolution.types import (
     Atom,
     Base,
     Container,
+    Ext,
     ExtInstance,
     Instance,
     Language,
@@ -400,6 +401,13 @@ class ScopedRules(PackageRules):
             return one((BUILTIN, receiver, name))
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
+
+    def member_outside(self, inference: Inference, receiver: Receiver, base: Ext, name: str) -> Type:
+        """Return a member that an external base may define.
+
+        No base defines the methods that all classes have, such as `new`.
+        """
+        return self.missing_member(receiver, name) or super().member_outside(inference, receiver, base, name)
 
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts this number of arguments.
