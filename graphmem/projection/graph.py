@@ -47,7 +47,7 @@ from graphmem.store.base import GraphTables
 
 FORMAT: Final = 2  # of the saved file; raise it when a column or a code changes
 _LOOKUPS: Final = ("index_of", "path_number", "_of_path", "_names", "_qualnames", "_unresolved_names")
-_KEPT: Final = ("ids", "divided_chunks")  # filled by questions; released with the look-ups
+_KEPT: Final = ("ids",)  # filled by questions; released with the look-ups
 _TEST_FOLDERS: Final = frozenset("test tests __tests__ spec testdata test-data fixtures __snapshots__ snapshots".split())  # noqa: SIM905
 _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is faster than one scalar at a time
 
@@ -432,14 +432,6 @@ class GraphView:
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
-
-    @cached_property
-    def divided_chunks(self) -> dict[tuple[str, str], Any]:
-        """Cache for `search.units`: the lines of chunks, divided among symbols.
-
-        The key is (chunk id, text hash).
-        """
-        return {}
 
     def in_tests(self, path: str) -> bool:
         """Whether a path is a file of tests: test code, or data beside it."""

@@ -11,7 +11,9 @@ import re
 from typing import Final
 
 _WORD: Final = re.compile(r"\w+")
+_WORD_OR_LINE: Final = re.compile(r"\w+|\n")
 _SPACED: Final = bytes(code if chr(code).isalnum() or code == ord("_") else ord(" ") for code in range(128)) + b" " * 128
+_SPACED_LINES: Final = _SPACED[:10] + b"\n" + _SPACED[11:]
 # HTTPServer2 -> HTTP, Server2; a separate run of digits is a part.
 _PART: Final = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*|[0-9]+[a-z]*")
 _UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
@@ -58,6 +60,15 @@ def normalise(text: str) -> str:
     """
     # A table normalises plain text in a quarter of the time; the words are the same.
     words = text.encode("ascii").translate(_SPACED).decode("ascii").split() if text.isascii() else _WORD.findall(text)
+    return " ".join(filter(None, map(_expansions.__getitem__, words)))
+
+
+def normalised_lines(text: str) -> str:
+    """Return the words of a text as `normalise` does, and line ends as words."""
+    if text.isascii():
+        words = text.encode("ascii").translate(_SPACED_LINES).replace(b"\n", b" \n ").decode("ascii").split(" ")
+    else:
+        words = _WORD_OR_LINE.findall(text)
     return " ".join(filter(None, map(_expansions.__getitem__, words)))
 
 

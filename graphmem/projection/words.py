@@ -25,13 +25,14 @@ from urllib.parse import quote
 from graphmem.errors import DeadlineError
 from graphmem.model import GraphDelta
 from graphmem.projection.near_words import NearWords
-from graphmem.projection.text import STOP_WORDS, normalise, query_words
+from graphmem.projection.stem_numbers import StemNumbers, known_numbers
+from graphmem.projection.text import STOP_WORDS, normalise, normalised_lines, query_words
 from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.compression import deflated, inflated
 from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.sqlite_file import private_file
 
-FORMAT: Final = 2  # increase it when the tables or the normaliser change: the file is then rebuilt
+FORMAT: Final = 3  # increase it when the tables or the normaliser change: the file is then rebuilt
 
 _WEIGHTS: Final = "5.0, 1.0, 2.0"  # BM25 weights of title, text, path; measured in docs/decisions/0006-fusion.md
 _POSTINGS: Final = 12_000  # rows that one query may score: about 12 ms
@@ -49,8 +50,10 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE paths (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
 CREATE TABLE entries (
     rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, path INTEGER NOT NULL, symbol TEXT NOT NULL,
-    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, packed BLOB NOT NULL
+    title TEXT NOT NULL, start_line INTEGER NOT NULL, end_line INTEGER NOT NULL, text_hash TEXT NOT NULL, packed BLOB NOT NULL,
+    stems BLOB NOT NULL
 );
+CREATE TABLE stems (number INTEGER PRIMARY KEY, stem TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5(title, text, path, content='', tokenize='{_TOKENIZER}');
 """
 _INDEXES: Final = """
@@ -71,6 +74,7 @@ class Entry(NamedTuple):
     end_line: int
     text_hash: str
     packed: bytes  # prefix and text, deflated; empty if it was not requested
+    stems: bytes = b""  # numbers of the stems of its words, line by line, as `stem_numbers` packs them; empty like `packed`
 
     @property
     def text(self) -> str:
@@ -153,8 +157,9 @@ class WordIndex:
                     db.execute(statement.rstrip(";"))
                 _set_hash_size(db, _BUILD_HASH_BYTES)
                 count = 0
+                numbers = StemNumbers(db)
                 for batch in _of_table(chunks):
-                    _insert(db, batch, count + 1)
+                    _insert(db, numbers, batch, count + 1)
                     count += len(batch)
                     if progress is not None:
                         progress(count)
@@ -236,8 +241,9 @@ class WordIndex:
                 for ids in _batches(dict.fromkeys([*delta.removed_chunks, *fresh])):
                     _delete(db, ids)
                 first = db.execute("SELECT coalesce(max(rowid), 0) + 1 FROM entries").fetchone()[0]
+                numbers = StemNumbers(db)
                 for batch in _batches(map(_of_chunk, fresh.values())):
-                    _insert(db, batch, first)
+                    _insert(db, numbers, batch, first)
                     first += len(batch)
                 db.executemany("UPDATE entries SET start_line = ?, end_line = ? WHERE id = ?", moved)
                 _set_meta(db, generation)
@@ -293,11 +299,8 @@ class WordIndex:
             if not used:
                 return WordAnswer([], left_out, replaced, found, 0)
             conditions, values = _filters(kinds, paths)
-            sql = (
-                f"SELECT e.id, -bm25(words, {_WEIGHTS}) AS score FROM words JOIN entries e ON e.rowid = words.rowid "  # noqa: S608
-                f"WHERE words MATCH ?{conditions} ORDER BY score DESC, e.id LIMIT ?"
-            )
-            hits = db.execute(sql, (" OR ".join(f'"{word}"' for word in used), *values, k)).fetchall()
+            matched = " OR ".join(f'"{word}"' for word in used)
+            hits = db.execute(_FILTERED.format(conditions) if conditions else _ALL, (matched, *values, k)).fetchall()
             total = self._rows(db)
         return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
 
@@ -317,12 +320,17 @@ class WordIndex:
         """
         wanted = list(dict.fromkeys(ids))
         found: dict[str, Entry] = {}
-        sql = _SELECT if texts else _SELECT.replace("e.packed ", "x'' ")
+        sql = _SELECT if texts else _SELECT.replace("e.packed, e.stems", "x'', x''")
         with self._reading(None) as db:
             for batch in _batches(wanted, 500):
                 for row in db.execute(f"{sql} WHERE e.id IN ({_marks(batch)})", batch):
                     found[row[1]] = Entry._make(row[1:])
         return found
+
+    def numbers_of(self, stems: Iterable[str]) -> dict[str, int]:
+        """Return the number of each stem that a text has."""
+        with self._reading(None) as db:
+            return known_numbers(db, stems)
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
         """Return ids of matching chunks with these text hashes, ascending."""
@@ -427,9 +435,21 @@ class WordIndex:
 
 
 _SELECT: Final = (
-    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.packed "
+    "SELECT e.rowid, e.id, e.kind, p.path, e.symbol, e.title, e.start_line, e.end_line, e.text_hash, e.packed, e.stems "
     "FROM entries e JOIN paths p ON p.number = e.path"
 )
+
+_SCORED: Final = f"-bm25(words, {_WEIGHTS}) AS score FROM words"
+_FILTERED: Final = (
+    f"SELECT e.id, {_SCORED} JOIN entries e ON e.rowid = words.rowid WHERE words MATCH ?{{}} ORDER BY score DESC, e.id LIMIT ?"
+)
+# Entries are read only for rows with at least the k-th score: reading one for each match takes half of a search.
+_ALL: Final = f"""
+WITH scored AS MATERIALIZED (SELECT words.rowid AS row, {_SCORED} WHERE words MATCH ?1)
+SELECT e.id, s.score FROM scored s CROSS JOIN entries e ON e.rowid = s.row
+WHERE s.score >= coalesce((SELECT score FROM scored ORDER BY score DESC LIMIT 1 OFFSET ?2 - 1), -1e300)
+ORDER BY s.score DESC, e.id LIMIT ?2
+"""  # noqa: S608
 
 
 def _immutable(path: Path) -> sqlite3.Connection:
@@ -539,20 +559,22 @@ def _of_chunk(row: Any) -> Entry:
 def _of_table(table: Any) -> Iterator[list[Entry]]:
     names = ["id", "kind", "path", "symbol_id", "title", "start_line", "end_line", "text_hash", "packed"]
     for batch in table.select(names).to_batches(max_chunksize=_BATCH):
-        yield [Entry._make(row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
+        yield [Entry(*row) for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)]
 
 
-def _insert(db: sqlite3.Connection, entries: list[Entry], first: int) -> None:
+def _insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
     """Insert rows `first`, `first` + 1, … with their words."""
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}
     for part in _batches(here, 500):
         number.update(db.execute(f"SELECT path, number FROM paths WHERE path IN ({_marks(part)})", part))  # noqa: S608
+    searched = [_searched(entry) for entry in entries]
+    stems = numbers.packed([text for _, text, _ in searched])
     kept, words = [], []
-    for rowid, entry in enumerate(entries, first):
-        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:]))
-        words.append((rowid, *_searched(entry)))
+    for rowid, (entry, texts, of_text) in enumerate(zip(entries, searched, stems, strict=True), first):
+        kept.append((rowid, entry.id, entry.kind, number[entry.path], *entry[3:-1], of_text))
+        words.append((rowid, *texts))
     db.executemany(f"INSERT INTO entries VALUES ({_marks(kept[0])})" if kept else "", kept)  # noqa: S608
     db.executemany("INSERT INTO words(rowid, title, text, path) VALUES (?, ?, ?, ?)", words)
 
@@ -571,7 +593,7 @@ def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
 
 def _searched(entry: Entry) -> tuple[str, str, str]:
     """Return the normalised words of a chunk's title, text and path."""
-    return normalise(entry.title), normalise(entry.text), _path_words(entry.path)
+    return normalise(entry.title), normalised_lines(entry.text), _path_words(entry.path)
 
 
 @lru_cache(maxsize=1024)

@@ -76,9 +76,10 @@ def gather(
         known = shot.vectors.cosines(dense.query, [entry.text_hash for entry in entries.values()])
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
-    segments = divided(view, map(entries.__getitem__, best_first), signs.named, divide=tuning.divide, most=tuning.units)
-    units = Units(entries, segments, {})
-    by_words = unit_words(view, units, words, query, tuning.fields) if words is not None else UnitWords({}, {}, {})
+    units = divided(view, [entries[chunk] for chunk in best_first], signs.named, divide=tuning.divide, most=tuning.units)
+    by_words = UnitWords({}, {}, {})
+    if words is not None and shot.words is not None:
+        by_words = unit_words(view, units, words, shot.words, query, tuning.fields)
     receivers = _receivers(view, units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
@@ -93,7 +94,7 @@ def gather(
         Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in signs.named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in signs.around.items()}, weights.graph),
-        Ranked("literal", literal(query, units.segments) if weights.literal else {}, weights.literal, full=1.0),
+        Ranked("literal", literal(query, units.texts()) if weights.literal else {}, weights.literal, full=1.0),
         Ranked("places", places, weights.places, full=1.0),
         Ranked("frames", {view.ids[node]: 1.0 for node in signs.placed}, weights.frames, full=1.0),
         Ranked("files", near, weights.files, full=1.0),

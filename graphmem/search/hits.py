@@ -52,7 +52,7 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
     for one in voted:
         unit = one.hit.id
         info = infos.get(unit)
-        own = units.best[unit].text if unit in units.best else ""
+        own = "\n".join(units.lines(units.best[unit])) if unit in units.best else ""
         if info is not None:
             where = ("symbol", info.path, info.qualname, info.kind, info.start_line, info.end_line, info.qualname)
             # A part of a class in which every line belongs to a method contains only the repeated signature of the class.
@@ -87,12 +87,10 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
     """Return the lines of units by number, from all chunks that were found."""
     lines: dict[str, dict[int, str]] = {}
-    for chunk, segments in units.segments.items():
+    for segments in units.segments.values():
         for segment in segments:
             if segment.unit in shown:
-                own = zip(segment.numbers, segment.text.split("\n"), strict=False)
-                first = units.entries[chunk].start_line
-                lines.setdefault(segment.unit, {}).update((number, line) for number, line in own if number >= first)
+                lines.setdefault(segment.unit, {}).update(units.numbered(segment))
     return {unit: dict(sorted(of_unit.items())) for unit, of_unit in lines.items()}
 
 

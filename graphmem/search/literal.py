@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from graphmem.search.query_type import mentions, phrases
-from graphmem.search.units import Segment
 
 MOST: Final = 24  # names and phrases of a query that are used, from its start: a pasted log has hundreds
 _LEAST: Final = 3  # minimum letters of a name
 
 
-def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, float]:
+def literal(query: str, found: Iterable[tuple[str, str]]) -> dict[str, float]:
     """Return the weighted share of a query's names that each unit contains.
 
     A unit is a symbol or a section. The share is 0 to 1. Quoted phrases count as names. The fewer units contain a name or phrase, the more
@@ -27,12 +26,12 @@ def literal(query: str, segments: Mapping[str, Sequence[Segment]]) -> dict[str, 
 
     Args:
         query: the search text.
-        segments: the lines of each unit, by chunk.
+        found: units with their texts; a unit may have several.
     """
     wanted = _wanted(query)
     texts: dict[str, str] = {}
-    for segment in (one for of_chunk in segments.values() for one in of_chunk) if wanted else ():
-        texts[segment.unit] = f"{texts[segment.unit]}\n{segment.text}" if segment.unit in texts else segment.text
+    for unit, text in found if wanted else ():
+        texts[unit] = f"{texts[unit]}\n{text}" if unit in texts else text
     score: dict[str, float] = {}
     total = 0.0
     for text in wanted:

@@ -17,6 +17,7 @@ _WIDTH: Final = 160  # characters of a line
 _SCANNED: Final = 600  # lines of a hit that are read
 _SUMMARY: Final = 160  # characters
 _SHORT: Final = 40
+_HEAD: Final = 2  # initial letters that the stemmer never changes
 _ROLE: Final = re.compile(r":[\w:]+:`~?([^`<]+?)(?: <[^`>]*>)?`|``([^`]+)``")
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
@@ -46,9 +47,9 @@ class Wanted(NamedTuple):
         """
         texts = {number: line.strip() for number, line in list(numbered)[:_SCANNED]}
         found = self._stems_in(texts)
-        if name:
-            title, of_name = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)"), set(stems_of(query_words(name)).values())
-            found = {number: stems for number, stems in found.items() if not (stems <= of_name and title.search(texts[number]))}
+        if name and found:
+            of_name = set(stems_of(query_words(name)).values())
+            found = {number: stems for number, stems in found.items() if not (stems <= of_name and _has_name(texts[number], name))}
         rows = Counter(stem for stems in found.values() for stem in stems)
         weight = {stem: 1 / math.log2(1 + count) for stem, count in rows.items()}
         chosen: list[int] = []
@@ -60,10 +61,18 @@ class Wanted(NamedTuple):
         return [MatchedLine(number, _cut(texts[number], _WIDTH)) for number in sorted(chosen)]
 
     def _stems_in(self, texts: Mapping[int, str]) -> dict[int, frozenset[str]]:
-        words = {number: query_words(text) for number, text in texts.items()}
+        # Stems keep the beginning of a word but for its last two letters. Words with accents lose them.
+        heads = [stem[: max(_HEAD, len(stem) - 2)] for stem in self.stems]
+        likely = {number: text for number, text in texts.items() if not text.isascii() or any(map(text.lower().__contains__, heads))}
+        words = {number: query_words(text) for number, text in likely.items()}
         stems = stems_of({word for of_line in words.values() for word in of_line})
         found = {number: self.stems.intersection(map(stems.__getitem__, of_line)) for number, of_line in words.items()}
         return {number: of_line for number, of_line in found.items() if of_line}
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Whether a text has a name that is not a part of a longer one."""
+    return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def summary_of(doc: str) -> str:

@@ -29,7 +29,8 @@ def _best_window(lines: list[str], query: str) -> int:
     Criteria in order: most distinct words of the query, most words, begins with one.
     """
     wanted = set(query_words(query)) - STOP_WORDS
-    found = [wanted.intersection(query_words(line)) for line in lines]
+    none: set[str] = set()
+    found = [wanted.intersection(query_words(line)) if any(map(line.casefold().__contains__, wanted)) else none for line in lines]
 
     def worth(start: int) -> tuple[int, int, bool]:
         window = found[start : start + LINES]

@@ -1,8 +1,8 @@
 """Score candidate units by their words: BM25F, and shares of names.
 
-The word index finds chunks and knows the rarity of words. This module reads the candidates' texts again. A function is scored by its own
-lines, joined from all its parts that are candidates. Its name, enclosing names and path are separate fields. A description of several
-sentences may cover several functions, each with the words of one sentence. So units are also scored by their best sentence.
+The word index finds chunks and knows the rarity of words. This module counts the words of the candidates again. A function is scored by
+its own lines, joined from all its parts that are candidates. Its name, enclosing names and path are separate fields. A description of
+several sentences may cover several functions, each with the words of one sentence. So units are also scored by their best sentence.
 
 Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they
 are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
@@ -17,13 +17,15 @@ from functools import cache
 from threading import Lock
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from graphmem.projection.graph import GraphView
 from graphmem.projection.postings import Stemmer
-from graphmem.projection.text import normalise, query_words
-from graphmem.projection.words import WordAnswer
+from graphmem.projection.text import normalised_lines, query_words
+from graphmem.projection.words import WordAnswer, WordIndex
 from graphmem.search.abbreviations import other_forms
 from graphmem.search.request import Fields
-from graphmem.search.units import Units
+from graphmem.search.units import StemsOfUnits, Units
 
 _HEAD: Final = 2  # initial letters that the stemmer never changes
 _lock: Final = Lock()
@@ -42,19 +44,20 @@ class UnitWords(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """Words of a text with the first letters of query words; text length."""
+    """Stems of the query in a text, in its order; number of its words."""
 
-    words: list[str]
+    terms: list[str]
     length: int
 
 
-def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fields: Fields) -> UnitWords:
+def unit_words(view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields) -> UnitWords:
     """Score units by the words of the query.
 
     Args:
         view: the graph of the units.
-        units: the candidates with their texts.
+        units: the candidates with their words.
         words: answer of the word index: the words, and the number of rows that contain each.
+        index: the word index.
         query: the search text.
         fields: weights of the fields.
     """
@@ -64,36 +67,58 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, query: str, fie
     first = {stem_of_row[word] for word in query_words(query.strip().split("\n", 1)[0]) if word in stem_of_row}
     weight = {stem: value * (1.0 if stem in first else fields.rest) for stem, value in rarity.items()}
     others = other_forms(weight, stems_of)
-    formed = _formed([*words.rows, *others])
-    texts: dict[str, list[str]] = {}
-    for segments in units.segments.values():
-        for segment in segments:
-            texts.setdefault(segment.unit, []).append(segment.words if segment.words is not None else normalise(segment.text))
-    known: dict[str, _Near] = {}  # cache: many units share a path and enclosing names
-    near: dict[str, list[_Near]] = {}
-    for unit, parts in texts.items():
-        near[unit] = [_near(" ".join(filter(None, parts)), formed)]
-        for text in _fields(view, units, unit):
-            if text not in known:
-                known[text] = _near(normalise(text), formed)
-            near[unit].append(known[text])
-    stems = stems_of(word for of_unit in near.values() for one in of_unit for word in one.words)
-    term_of = {word: term for word, stem in stems.items() if (term := others.get(stem, stem)) in weight}
+    term_of = {stem: stem for stem in weight} | {stem: term for stem, term in others.items() if term in weight}
+    texts = _of_texts(units.stems, index, term_of)
+    named = _of_names(view, units, [*words.rows, *others], term_of)
+    average = sum(one.length for one in texts) / max(1, len(texts)) or 1.0
     worth = (fields.name, fields.outer, fields.path)
-    average = sum(of_unit[0].length for of_unit in near.values()) / max(1, len(near)) or 1.0
     saturated: dict[str, dict[str, float]] = {}
-    for unit, of_unit in near.items():
+    for text, (unit, of_unit) in zip(texts, named.items(), strict=True):
         joined: dict[str, float] = {}
-        shorter = 1 - fields.b + fields.b * of_unit[0].length / average
-        for one, factor in zip(of_unit, (1 / shorter, *worth), strict=False):
-            for term in filter(None, map(term_of.get, one.words)):
-                if factor:
-                    joined[term] = joined.get(term, 0.0) + factor
+        shorter = 1 - fields.b + fields.b * text.length / average
+        for one, factor in zip((text, *of_unit), (1 / shorter, *worth), strict=False):
+            for term in one.terms if factor else ():
+                joined[term] = joined.get(term, 0.0) + factor
         if joined:
             saturated[unit] = {term: tf / (tf + fields.k1) for term, tf in joined.items()}
     whole = _bm25f(saturated, weight, fields.coverage)
-    named = _shares(near, term_of, fields)
-    return UnitWords(whole, _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields), named)
+    return UnitWords(whole, _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields), _shares(named, fields))
+
+
+def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Near]:
+    """Return the terms in the text of each unit, in the order of the units."""
+    count = len(stems.units)
+    found: list[list[str]] = [[] for _ in range(count)]
+    numbers = index.numbers_of(term_of)
+    if numbers and len(stems.stems):
+        term = {number: term_of[stem] for stem, number in numbers.items()}
+        at = np.flatnonzero(np.isin(stems.stems, list(term)))
+        for unit, number in zip(stems.owner[at].tolist(), stems.stems[at].tolist(), strict=True):
+            found[unit].append(term[number])
+    lengths = np.bincount(stems.owner, minlength=count).tolist() if count else []
+    return list(map(_Near, found, lengths))
+
+
+def _of_names(view: GraphView, units: Units, words: Iterable[str], term_of: Mapping[str, str]) -> dict[str, list[_Near]]:
+    """Return terms of each unit's name, enclosing names, path and file name.
+
+    Args:
+        view: the graph of the units.
+        units: the candidates.
+        words: words whose first letters a word must have to be looked at.
+        term_of: the term that a stem stands for.
+    """
+    heads = tuple({word[:_HEAD] for word in words})
+    texts = {unit: _fields(view, units, unit) for unit in units.stems.units}
+    distinct = list(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
+    lines = normalised_lines("\n".join(text.replace("\n", " ") for text in distinct))
+    split = [line.split() for line in lines.split("\n")] if distinct else []
+    stems = stems_of(word for word in {word for of_text in split for word in of_text} if word.startswith(heads))
+    term = {word: term_of[stem] for word, stem in stems.items() if stem in term_of}
+    near = {
+        text: _Near([term[word] for word in of_text if word in term], len(of_text)) for text, of_text in zip(distinct, split, strict=True)
+    }
+    return {unit: [near[text] for text in of_unit] for unit, of_unit in texts.items()}
 
 
 def sentences(query: str) -> list[str]:
@@ -145,7 +170,7 @@ def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) 
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
-def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields: Fields) -> dict[str, float]:
+def _shares(named: Mapping[str, list[_Near]], fields: Fields) -> dict[str, float]:
     """Return the weighted mean of three shares of words in the query.
 
     The shares are of the words of a unit's name, of its enclosing names and of its file's name.
@@ -153,11 +178,11 @@ def _shares(near: Mapping[str, list[_Near]], term_of: Mapping[str, str], fields:
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)
     shares: dict[str, float] = {}
-    for unit, (_, name, outer, _, file) in near.items():
+    for unit, (name, outer, _, file) in named.items():
         share = 0.0
         for one, counts in zip((name, outer, file), worth, strict=True):
-            if one.words:
-                share += counts * len({term_of[word] for word in one.words if word in term_of}) / one.length
+            if one.terms:
+                share += counts * len(set(one.terms)) / one.length
         if share:
             shares[unit] = share / total
     return shares
@@ -174,16 +199,6 @@ def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:
         value = math.log(1 + (words.total - rows + 0.5) / (rows + 0.5))
         rarity[stem_of[word]] = max(value, rarity.get(stem_of[word], 0.0))
     return rarity, {word: stem_of[word] for word in words.rows}
-
-
-def _formed(words: Iterable[str]) -> re.Pattern[str]:
-    """Return a regular expression for words that begin like the given words."""
-    heads = sorted({word[:_HEAD] for word in words})
-    return re.compile(rf" ((?:{'|'.join(map(re.escape, heads))})[^ ]*)")
-
-
-def _near(words: str, formed: re.Pattern[str]) -> _Near:
-    return _Near(formed.findall(f" {words}"), words.count(" ") + 1 if words else 0)
 
 
 def stems_of(words: Iterable[str]) -> Mapping[str, str]:

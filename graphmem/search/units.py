@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from threading import Lock
 from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from graphmem.model import SymbolKind
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.projection.graph import GraphView
-from graphmem.projection.text import normalise
+from graphmem.projection.stem_numbers import I64, LINE, unpacked
 from graphmem.projection.words import Entry
 from graphmem.search.fusion import Fused
 
 _BODIES: Final = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _HOLDERS: Final = frozenset({SymbolKind.CLASS, SymbolKind.INTERFACE, SymbolKind.ENUM})
 _FOUND: Final = _BODIES | _HOLDERS | {SymbolKind.TYPE}
-_MOST_KEPT: Final = 6_000  # divided chunks of a graph, about 14 MB
-_lock: Final = Lock()
 SURE: Final = 0.3  # confidence above which a name is intended: then a variable or inner function is a unit as well
 
 
@@ -32,17 +32,57 @@ class Segment(NamedTuple):
     """Lines of a chunk that belong to one unit."""
 
     unit: str  # id of a node or of the chunk
-    text: str
-    numbers: Sequence[int] = ()  # of its lines in the file; a repeated signature has numbers before the chunk's first line
-    words: str | None = None  # the normalised text; None before a search by words needs it
+    chunk: str
+    rows: Sequence[int]  # of its lines in the text of the chunk, from 0
 
 
-class Units(NamedTuple):
-    """The candidates as units, by the id of a node or chunk."""
+class StemsOfUnits(NamedTuple):
+    """The words of all candidates as numbers of stems, in text order."""
 
-    entries: dict[str, Entry]  # chunk -> its entry
-    segments: dict[str, list[Segment]]  # chunk -> its lines by unit
-    best: dict[str, Segment]  # unit -> its lines in its best chunk
+    units: list[str]
+    stems: I64
+    owner: I64  # position in `units` of the unit that each word belongs to
+
+
+class Units:
+    """The candidates as units.
+
+    Attributes:
+        entries: the entry of each chunk.
+        segments: for each chunk its lines by unit; segments of one chunk have different units.
+        stems: the words of the units.
+        best: for each unit its lines in its best chunk.
+    """
+
+    def __init__(self, entries: dict[str, Entry], segments: dict[str, list[Segment]], stems: StemsOfUnits) -> None:
+        self.entries = entries
+        self.segments = segments
+        self.stems = stems
+        self.best: dict[str, Segment] = {}
+        self._lines: dict[str, list[str]] = {}
+
+    def lines(self, segment: Segment) -> list[str]:
+        """Return the lines of a segment."""
+        if segment.chunk not in self._lines:
+            self._lines[segment.chunk] = self.entries[segment.chunk].text.split("\n")
+        lines = self._lines[segment.chunk]
+        return [lines[row] for row in segment.rows]
+
+    def numbered(self, segment: Segment) -> Iterable[tuple[int, str]]:
+        """Return the lines of a segment with their numbers in the file.
+
+        A repeated signature, with which a part of a definition begins, is left out.
+        """
+        entry = self.entries[segment.chunk]
+        lines = self.lines(segment)
+        before = _before(entry, len(self._lines[segment.chunk]))
+        return [(before + row, line) for row, line in zip(segment.rows, lines, strict=True) if before + row >= entry.start_line]
+
+    def texts(self) -> Iterable[tuple[str, str]]:
+        """Yield each unit with its text in each of its chunks."""
+        for segments in self.segments.values():
+            for segment in segments:
+                yield segment.unit, "\n".join(self.lines(segment))
 
 
 class Voted(NamedTuple):
@@ -54,10 +94,8 @@ class Voted(NamedTuple):
     boosted_by: str
 
 
-def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float], *, divide: bool, most: int) -> dict[str, list[Segment]]:
+def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float], *, divide: bool, most: int) -> Units:
     """Divide the lines of each chunk among units.
-
-    Segments of one chunk have different units.
 
     Args:
         view: the graph of the chunks.
@@ -67,34 +105,63 @@ def divided(view: GraphView, entries: Iterable[Entry], named: Mapping[int, float
         most: number of segments after which no chunk is divided and the remaining chunks are dropped. Code of many tiny functions
             has ten in a chunk, and each costs as much as a large one.
     """
+    every, ends, line, counts = _lines_of(entries)
+    worded = np.zeros(sum(counts) + 1, np.bool_)
+    worded[line[~ends]] = True
+    has_word = worded.tolist()
     symbols_of: dict[str, _Symbols] = {}
     segments: dict[str, list[Segment]] = {}
+    owners: list[int] = []  # for each line, the position of its unit
+    units: dict[str, int] = {}
     count = 0
-    around_named = {view.path(node) for node, sure in named.items() if sure > SURE}
-    kept: dict[tuple[str, str], list[Segment]] = view.divided_chunks
-    for entry in entries:
+    for entry, lines in zip(entries, counts, strict=True):
         if count >= most:
             break
-        key = entry.id, entry.text_hash
-        own = kept.get(key) if divide and entry.path not in around_named else None
-        if own is None:
-            if divide and entry.path not in symbols_of:
+        if not divide:
+            own = [Segment(entry.symbol if entry.symbol in view.index_of else entry.id, entry.id, range(lines))]
+        else:
+            if entry.path not in symbols_of:
                 symbols_of[entry.path] = _Symbols(view, entry.path)
-            own = _segments(view, entry, symbols_of[entry.path], named) if divide else [_whole(view, entry)]
-            own = [segment._replace(words=normalise(segment.text)) for segment in own]
-            if divide and entry.path not in around_named:
-                _keep(kept, key, own)
+            own = _segments(view, entry, lines, symbols_of[entry.path], named)
+        if len(own) > 1:
+            first = len(owners)
+            own = [one for one in own if any(has_word[first + row] for row in one.rows) or _has_letters(entry, one.rows)]
+            of_line = [-1] * lines
+            for one in own:
+                unit = units.setdefault(one.unit, len(units))
+                for row in one.rows:
+                    of_line[row] = unit
+            owners += of_line
+        else:
+            owners += [units.setdefault(own[0].unit, len(units))] * lines
         segments[entry.id] = own
         count += len(own)
-    return segments
+    owners += [-1] * (len(worded) - len(owners))
+    owner = np.asarray(owners, np.int64)[line]
+    words = ~ends & (owner >= 0)
+    return Units({entry.id: entry for entry in entries}, segments, StemsOfUnits(list(units), every[words], owner[words]))
 
 
-def _keep(kept: dict[tuple[str, str], list[Segment]], key: tuple[str, str], segments: list[Segment]) -> None:
-    """Cache a divided chunk; drop the oldest one if the cache is full."""
-    with _lock:
-        if len(kept) >= _MOST_KEPT:
-            del kept[next(iter(kept))]
-        kept[key] = segments
+def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
+    """Return stems with line ends, which are ends, lines, and lines per entry."""
+    parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
+    every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
+    ends = every == LINE
+    after = np.cumsum(ends)
+    last = np.cumsum([len(part) for part in parts], dtype=np.int64)[1::2] - 1
+    return every, ends, after - ends, np.diff(after[last], prepend=0).tolist()
+
+
+_LINE_END: Final = np.full(1, LINE, np.uint16)
+
+
+def _has_letters(entry: Entry, rows: Iterable[int]) -> bool:
+    """Whether lines without a word have letters, as encoded data does.
+
+    Other lines are blank or have brackets between definitions; they belong to no unit.
+    """
+    lines = entry.text.split("\n")
+    return any(any(map(str.isalnum, lines[row])) for row in rows)
 
 
 class _Symbols:
@@ -105,25 +172,33 @@ class _Symbols:
 
     def __init__(self, view: GraphView, path: str) -> None:
         nodes = view.by_path(path)
+        self._view = view
         self.nodes: list[int] = nodes.tolist()
         self.starts: list[int] = view.start_line[nodes].tolist()
         self.ends: list[int] = view.end_line[nodes].tolist()
+        self.kinds: list[int] = view.kind[nodes].tolist()
 
-    def inside(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return (node, first line, last line) of symbols within given lines."""
-        rows = range(bisect_left(self.starts, first), bisect_right(self.starts, last))
-        return [(self.nodes[row], self.starts[row], self.ends[row]) for row in rows if self.ends[row] <= last]
+    def units(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[str, int, int]]:
+        """Return (id, first line, last line) of the units within a chunk."""
+        rows = range(bisect_left(self.starts, entry.start_line), bisect_right(self.starts, entry.end_line))
+        return [
+            (self._view.ids[self.nodes[row]], self.starts[row], self.ends[row])
+            for row in rows
+            if self.ends[row] <= entry.end_line
+            and (named.get(self.nodes[row], 0.0) > SURE or (_IS_FOUND[self.kinds[row]] and self._stands_alone(row, entry)))
+        ]
 
+    def _stands_alone(self, row: int, entry: Entry) -> bool:
+        """Whether a definition is ranked as a unit of its own.
 
-def _whole(view: GraphView, entry: Entry) -> Segment:
-    return _all_of(entry, entry.symbol if entry.symbol in view.index_of else entry.id)
-
-
-def _all_of(entry: Entry, unit: str) -> Segment:
-    text = entry.text
-    count = text.count("\n") + 1
-    before = _before(entry, count)
-    return Segment(unit, text, range(before, before + count))
+        A definition inside a function of the same chunk is not.
+        """
+        view, parent = self._view, int(self._view.parent[self.nodes[row]])
+        around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
+        if around in _BODIES:
+            return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
+        # A type parameter is a type as well, on the first line of its owner.
+        return NODE_KINDS[self.kinds[row]] != SymbolKind.TYPE or around == SymbolKind.MODULE
 
 
 def _before(entry: Entry, lines: int) -> int:
@@ -134,27 +209,20 @@ def _before(entry: Entry, lines: int) -> int:
     return entry.start_line - max(0, lines - (entry.end_line - entry.start_line + 1))
 
 
-def _segments(view: GraphView, entry: Entry, symbols: _Symbols, named: Mapping[int, float]) -> list[Segment]:
+def _segments(view: GraphView, entry: Entry, count: int, symbols: _Symbols, named: Mapping[int, float]) -> list[Segment]:
     own = _enclosing(view, entry)
-    inside = [
-        (view.ids[node], first, last)
-        for node, first, last in symbols.inside(entry.start_line, entry.end_line)
-        if named.get(node, 0.0) > SURE or _stands_alone(view, node, entry)
-    ]
+    inside = symbols.units(entry, named)
     if not inside:
-        return [_all_of(entry, own)]
-    lines = entry.text.split("\n")
-    before = _before(entry, len(lines))
-    owner = [own] * len(lines)
+        return [Segment(own, entry.id, range(count))]
+    before = _before(entry, count)
+    owner = [own] * count
     for unit, first, last in inside:  # enclosing ones are first, so that each line ends with the innermost
-        end = min(last - before + 1, len(lines))
+        end = min(last - before + 1, count)
         owner[first - before : end] = [unit] * (end - first + before)
     of_unit: dict[str, list[int]] = {}
     for at, unit in enumerate(owner):
         of_unit.setdefault(unit, []).append(at)
-    segments = [Segment(unit, "\n".join([lines[at] for at in rows]), [before + at for at in rows]) for unit, rows in of_unit.items()]
-    # Blank lines and brackets between definitions belong to no unit.
-    return [segment for segment in segments if any(map(str.isalnum, segment.text))]
+    return [Segment(unit, entry.id, rows) for unit, rows in of_unit.items()]
 
 
 def _enclosing(view: GraphView, entry: Entry) -> str:
@@ -168,21 +236,6 @@ def _enclosing(view: GraphView, entry: Entry) -> str:
             return view.ids[node]
         node = int(view.parent[node])
     return entry.id
-
-
-def _stands_alone(view: GraphView, node: int, entry: Entry) -> bool:
-    """Whether a definition is ranked as a unit of its own.
-
-    Variables are not units of their own, nor are definitions inside a function of the same chunk.
-    """
-    kind, parent = _kind(view, node), int(view.parent[node])
-    if kind not in _FOUND:
-        return False
-    around = _kind(view, parent) if parent >= 0 else SymbolKind.MODULE
-    if around in _BODIES:
-        return bool(view.start_line[parent] < entry.start_line or view.end_line[parent] > entry.end_line)
-    # A type parameter is a type as well, on the first line of its owner.
-    return kind != SymbolKind.TYPE or around == SymbolKind.MODULE
 
 
 def is_inner(view: GraphView, node: int) -> bool:
@@ -203,3 +256,6 @@ def is_class(view: GraphView, node: int) -> bool:
 
 def _kind(view: GraphView, node: int) -> str:
     return NODE_KINDS[int(view.kind[node])]
+
+
+_IS_FOUND: Final = [kind in _FOUND for kind in NODE_KINDS]

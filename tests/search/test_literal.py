@@ -6,16 +6,13 @@ import pytest
 
 from graphmem.search.literal import MOST, literal
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.units import Segment
 
-SEGMENTS = {
-    "c1": [
-        Segment("save", "def save(self):\n    store(session_id, self.data)"),
-        Segment("load", "def load(self):\n    return self.session"),
-    ],
-    "c2": [Segment("close", "def close(self):\n    raise Gone('the session has gone')")],
-    "c3": [Segment("save", "    os.replace(part, whole)\n    log(session_ids)")],
-}
+TEXTS = [
+    ("save", "def save(self):\n    store(session_id, self.data)"),
+    ("load", "def load(self):\n    return self.session"),
+    ("close", "def close(self):\n    raise Gone('the session has gone')"),
+    ("save", "    os.replace(part, whole)\n    log(session_ids)"),
+]
 
 
 @pytest.mark.parametrize(
@@ -32,19 +29,19 @@ SEGMENTS = {
     ],
 )
 def test_code_that_has_what_the_query_writes_is_found_whatever_its_words_are(query, units):
-    assert set(literal(query, SEGMENTS)) == units
+    assert set(literal(query, TEXTS)) == units
 
 
 def test_what_few_have_counts_more_and_all_of_it_counts_one():
-    scores = literal("`self` and `session_id`", SEGMENTS)
+    scores = literal("`self` and `session_id`", TEXTS)
     assert scores["save"] == pytest.approx(1.0)
     assert 0 < scores["load"] == scores["close"] < 0.5
 
 
 def test_of_a_pasted_log_the_first_names_are_looked_for():
     log = " ".join(f"name_{i}" for i in range(MOST))
-    assert literal(f"{log} session_id", SEGMENTS) == {}
-    assert literal(f"session_id {log}", SEGMENTS) == {"save": 1.0}
+    assert literal(f"{log} session_id", TEXTS) == {}
+    assert literal(f"session_id {log}", TEXTS) == {"save": 1.0}
 
 
 def test_a_name_that_nothing_defines_finds_the_code_that_uses_it(bare, state):

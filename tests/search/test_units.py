@@ -8,7 +8,6 @@ import re
 import pytest
 
 from graphmem import GraphMem
-from graphmem.search import units
 from graphmem.search.pipeline import Request, search
 from graphmem.settings import load_settings
 
@@ -132,22 +131,3 @@ def test_scores_are_numbers_and_parts_add_up(found):
     for hit in found("title of a window that must not be empty", k=20):
         assert math.isfinite(hit.score)
         assert sum(part.weight * part.normalised for part in hit.parts) + hit.boost == pytest.approx(hit.score)
-
-
-def test_chunks_that_are_kept_between_searches_change_no_answer(memory):
-    view = memory.parts.projections.graph()
-    queries = ["paint a window", "where is the caption checked", "maximise", "`brush` colour"]
-    view.divided_chunks.clear()
-    first = [memory.search(query, explain=True).hits for query in queries]
-    assert view.divided_chunks
-    assert [memory.search(query, explain=True).hits for query in queries] == first
-
-
-def test_chunks_that_are_kept_are_bounded_and_released_with_the_look_ups(memory, monkeypatch):
-    view = memory.parts.projections.graph()
-    view.divided_chunks.clear()
-    monkeypatch.setattr(units, "_MOST_KEPT", 2)
-    memory.search("drawer of a window")
-    assert len(view.divided_chunks) == 2
-    assert view.cool()
-    assert not view.divided_chunks
