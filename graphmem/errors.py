@@ -174,6 +174,15 @@ class JournalError(GraphMemError):
     code = "CONFLICT"
 
 
+class EncryptionError(GraphMemError):
+    """The memories are encrypted and the key is missing, short or another one.
+
+    The fact `key` is the hash that names the right key.
+    """
+
+    code = "CONFLICT"
+
+
 class NotIndexedError(GraphMemError, LookupError):
     """The project does not have an index yet (`path`)."""
 

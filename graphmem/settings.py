@@ -35,6 +35,8 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
         "model_url": "would let a repository choose who reads your texts",
         "embedder_key": "would be committed",
         "embedder_url": "would let a repository choose who reads your texts",
+        "memory_key_file": "would let a repository choose the key of your memories",
+        "memory_key_command": "would let a repository run a program",
         "model": "would let a repository choose what is loaded into the server",
         "reranker": "would let a repository choose what is loaded into the server",
         "reranker_key": "would be committed",
@@ -136,6 +138,8 @@ class Settings:
         0, "size of memories in search, MiB; pruning retires the least important above it; 0: unlimited", low=0, high=10_000
     )
     memory_remove: bool = _setting(False, "delete retired memories after 30 days, instead of only hiding them from search")
+    memory_key_file: str = _setting("", "file with the key that encrypts the memories on disk; a new index with it is encrypted")
+    memory_key_command: str = _setting("", "command that prints that key, instead of a file")
     learning: bool = _setting(True, "observe agents' sessions and learn from them; `graphmem memory auto` switches it at once")
     promotion: str = _setting(
         "balanced", "how easily findings of sessions become memories", choices=("conservative", "balanced", "aggressive")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.cli.failures import PIPE_CLOSED, report, report_interrupt
 from graphmem.cli.output import Output
-from graphmem.errors import GraphMemError, RepositoryError
+from graphmem.errors import GraphMemError, RepositoryError, StoreBusyError
 from graphmem.settings import Location, Settings, find_project, load_settings, locate
 
 if TYPE_CHECKING:
@@ -56,6 +56,21 @@ class Door:
                 return
             folders[:] = [name for name in folders if name != ".git"]
         raise RepositoryError(f"{root} contains no files; give a directory with source files", path=str(root))
+
+    def existing(self) -> Path:
+        """The directory of an index that no server has open.
+
+        Raises:
+            NotIndexedError: the index is missing.
+            StoreBusyError: a server has it open.
+        """
+        from graphmem.client.connecting import expect_index
+        from graphmem.server import owner
+
+        expect_index(self.location, create=False)
+        if owner.find(self.location.owner_file) is not None:
+            raise StoreBusyError("a server has the index open; stop it, then try again", path=str(self.location.data_dir))
+        return self.location.data_dir
 
     def service(self, *, create: bool = False, whole: bool = False) -> Service:
         """The server of this index, or the index opened in process.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import graphmem
 from graphmem.cli.traps import READ_IN_PART, find_traps
 from graphmem.errors import GraphMemError
+from graphmem.runtime.vault import ENCRYPTING, ON
 from graphmem.server import owner
 
 if TYPE_CHECKING:
@@ -130,6 +131,11 @@ def _index(here: Door) -> list[Finding]:
     found += _evidence(said.get("evidence") or {})
     found += _history(said.get("history") or {})
     found += _learning(said.get("learning") or {})
+    if sealed := said.get("encryption"):
+        form = {ON: "on", ENCRYPTING: "unfinished; run `graphmem memory encrypt` again"}.get(
+            sealed["state"], "ending; run `graphmem memory decrypt` again"
+        )
+        found.append(Finding("encryption", "ok" if sealed["state"] == ON else "bad", f"{form}, key {sealed['key_id']}", sealed))
     if sharing := said.get("sharing"):
         found.append(Finding("sharing", "note" if sharing["error"] or sharing["disagreements"] else "ok", _flat(sharing), sharing))
     failed: list[str] = said.get("failed_files", [])

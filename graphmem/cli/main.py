@@ -72,6 +72,8 @@ COMMANDS: Final = {
     "memory auto": "memory:auto",
     "memory config": "memory:config",
     "memory prune": "memory:prune",
+    "memory encrypt": "memory:encrypt",
+    "memory decrypt": "memory:decrypt",
     "memory scan": "memory:scan",
     "memory phases": "memory:phases",
     "session show": "session:show",
@@ -96,7 +98,7 @@ PANELS: Final = {
 ORDER: Final = {
     "": " ".join(PANELS.values()),
     "memory": "status onboard list search show edit timeline review verify dispute resolve alias auto config "
-    "audit prune retract scan rebuild phases",
+    "audit prune retract scan rebuild phases encrypt decrypt",
     "organisation": "try add status decide news comments comment found invite people team role enable audit export erase dissolve",
     "session": "list show summary running look start end undo groups",
 }

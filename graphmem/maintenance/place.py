@@ -35,6 +35,8 @@ _OURS: Final = (
         "inbox",
     ),
     *(
+        "encryption.json",
+        "sharing.",
         "tokens.json",
         "owner.json",
         "starting.lock",

@@ -26,6 +26,7 @@ from graphmem.errors import DiskFullError, GraphMemError, JournalError, Resource
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
 from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.vault import vault_of
 
 SEGMENT_ENTRIES: Final = 1_000
 OPEN_SEGMENTS: Final = 5  # uncompressed segments, including the one being written: 4,000 to 5,000 entries
@@ -57,6 +58,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._vault = vault_of(folder.parent)
         self._begin()
 
     def _begin(self, *, every: bool = False) -> None:
@@ -158,7 +160,7 @@ class Journal:
             self._begin()
         if self._unmended is not None:
             raise _refusal(self._folder, self._unmended)
-        data, head = encoded(bodies, self.head)
+        data, head = encoded(bodies, self.head, self._vault)
         try:
             if self._path is None or self._entries_here >= SEGMENT_ENTRIES:
                 self._begin_segment()

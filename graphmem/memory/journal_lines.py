@@ -10,14 +10,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
+
+from graphmem.runtime.vault import opened_text
+
+if TYPE_CHECKING:
+    from graphmem.runtime.vault import Vault
 
 START: Final = "0" * 32  # predecessor hash of the first entry
 
 _HASH_BYTES: Final = 16
 _TAIL: Final = re.compile(rb',"sum":"([0-9a-f]{32})"\}$')
+_SEALED: Final = "sealed"  # key of an encrypted entry
 _OWN: Final = frozenset({"n", "batch", "of", "prev", "sum"})
 
 Line = dict[str, Any]
@@ -49,14 +55,19 @@ class Scan(NamedTuple):
     torn_at: int | None  # offset in the file at which a last, incomplete batch begins
 
 
-def encoded(bodies: Iterable[Line], head: Head) -> tuple[bytes, Head]:
-    """Encode one batch; return its bytes and the new head of the journal."""
+def encoded(bodies: Iterable[Line], head: Head, vault: Vault | None = None) -> tuple[bytes, Head]:
+    """Encode one batch; return its bytes and the new head of the journal.
+
+    A vault encrypts everything except the numbers and hashes, so damage is found without the key.
+    """
     bodies = list(bodies)
     number, prev = head
     batch = number + 1
     lines: list[bytes] = []
     for body in bodies:
         number += 1
+        if vault is not None:
+            body = {_SEALED: vault.seal_text(orjson.dumps(body).decode(), str(number))}
         start = orjson.dumps({"n": number, "batch": batch, "of": len(bodies), **body, "prev": prev})[:-1]
         prev = hash_of(start)
         lines.append(start + b',"sum":"' + prev.encode() + b'"}\n')
@@ -103,8 +114,10 @@ def _entry(line: bytes) -> Entry | None:
         return None
     try:
         body = orjson.loads(line)
+        if _SEALED in body:
+            body |= orjson.loads(opened_text(body.pop(_SEALED), str(body["n"])))
         return Entry(body["n"], body["batch"], body["of"], body["sum"], body["prev"], {k: v for k, v in body.items() if k not in _OWN})
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 

@@ -136,6 +136,10 @@ class Recovery:
 
         self._rewrite(change, "secrets were taken out of earlier entries", actor)
 
+    def rewrite_as_is(self, note: str) -> None:
+        """Write all entries again, plain or encrypted, as is in force."""
+        self._rewrite(lambda line: line, note, "graphmem")
+
     def begin_again(self, deleted: int, actor: str) -> list[str]:
         """Start a new journal after all memories were deleted.
 

@@ -21,6 +21,7 @@ from zlib import crc32
 
 from graphmem.observe.acts import Act
 from graphmem.observe.model import SessionInfo, SessionRecord, as_json, session_info, session_record
+from graphmem.runtime.vault import opened_text, vault_of
 
 TRAIL: Final = ".trail"
 RECORD: Final = ".record.json"
@@ -67,7 +68,7 @@ class Trail:
 
         Roots are the folders of the project.
         """
-        self._add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
+        self.add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 
     def act(self, act: Act, marks: Sequence[int]) -> None:
         """Add a line with one act.
@@ -80,7 +81,7 @@ class Trail:
                 body[name] = dict(value) if isinstance(value, Mapping) else value
         if marks:
             body["m"] = list(marks)
-        self._add("act", body)
+        self.add("act", body)
 
     def fork(self, parent: Path) -> None:
         """Copy the parent's log, so that the fork can be restored from one file.
@@ -91,13 +92,14 @@ class Trail:
         self.write()
         with self.path.open("ab") as file, parent.open("rb") as source:
             shutil.copyfileobj(source, file)
-        self._add("fork", {})
+        self.add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
         """Add a line that says that another session edited the same file."""
-        self._add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
+        self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
-    def _add(self, kind: str, body: Mapping[str, Any]) -> None:
+    def add(self, kind: str, body: Mapping[str, Any]) -> None:
+        """Add a line of any kind."""
         text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
         self._lines.append(text)
 
@@ -109,7 +111,8 @@ class Trail:
         """
         if not self._lines:
             return
-        data = b"".join(_sealed(line) for line in self._lines)
+        vault = vault_of(self.path.parent.parent)
+        data = b"".join(_sealed(line if vault is None else vault.seal_text(line)) for line in self._lines)
         with self.path.open("ab") as file:
             file.write(data)
         self._lines.clear()
@@ -152,7 +155,7 @@ class Reader:
                 try:
                     if int(raw[:8], 16) != crc32(data):
                         return
-                    kind, body = json.loads(data)
+                    kind, body = json.loads(opened_text(data.decode("utf-8", "replace")))
                 except ValueError:
                     return
                 self.size += len(raw)
@@ -199,6 +202,8 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
     path = folder / (name + RECORD)
     (folder / (name + UNLEARNT)).touch()
     data = json.dumps(as_json(record), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    if (vault := vault_of(folder.parent)) is not None:
+        data = json.dumps(vault.seal_text(data.decode())).encode()
     passing = path.with_suffix(".new")
     with passing.open("wb") as file:
         file.write(_whole(data))
@@ -217,7 +222,8 @@ def read_record(path: Path) -> SessionRecord | None:
         data = raw.partition(b',"record":')[2][: -len(_END)]
         if raw != _whole(data):
             raise ValueError("the bytes of the file do not match its checksum")
-        return session_record(json.loads(data))
+        found = json.loads(data)
+        return session_record(json.loads(opened_text(found)) if isinstance(found, str) else found)
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.warning("the record %s cannot be read and is skipped: %s", path.name, error)
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from graphmem.errors import LedgerError
+from graphmem.runtime import vault
 from graphmem.runtime.checksums import SIDES, Proof, proof, seal, unseal
 from graphmem.runtime.sqlite_file import private_file
 
@@ -61,6 +62,7 @@ class LedgerFile:
         self.notes: list[str] = []
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
+        self._vault: vault.Vault | None = None  # encrypts the whole file, which is then in memory
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -68,7 +70,13 @@ class LedgerFile:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-                seal(self.path)
+                if self._vault is None:
+                    seal(self.path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether something was counted before."""
+        return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:
         """Return the number of rows of each table.
@@ -104,10 +112,12 @@ class LedgerFile:
                 unseal(db)
                 yield db
                 db.execute("COMMIT")
+                if self._vault is not None:
+                    vault.store(self.path, self._vault, db)
             except BaseException as error:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
-                if isinstance(error, sqlite3.Error):
+                if isinstance(error, (sqlite3.Error, OSError)):
                     raise self._refusal(error) from error
                 raise
 
@@ -119,7 +129,7 @@ class LedgerFile:
                 raise self._refusal(error) from error
             except sqlite3.DatabaseError:
                 quarantined = next(name for n in range(1_000) if not (name := self.path.with_suffix(f".damaged-{n}")).exists())
-                self.path.replace(quarantined)
+                (self.path if self._vault is None else self.path.with_name(self.path.name + vault.SEALED)).replace(quarantined)
                 for side in SIDES:
                     self.path.with_name(self.path.name + side).unlink(missing_ok=True)
                 self.notes.append(f"the counts across sessions were unreadable and start again at zero; the old file is {quarantined.name}")
@@ -127,12 +137,17 @@ class LedgerFile:
         return self._connection
 
     def _connected(self) -> sqlite3.Connection:
-        if self.path.exists() and proof(self.path) is Proof.DAMAGED:
-            raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
-        db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
+        self._vault = vault.vault_of(self.path.parent)
+        if self._vault is not None:
+            db = vault.connected(self.path, self._vault)
+        else:
+            if self.path.exists() and proof(self.path) is Proof.DAMAGED:
+                raise sqlite3.DatabaseError("the bytes of the file do not match its checksum")
+            db = sqlite3.connect(private_file(self.path), isolation_level=None, check_same_thread=False)
         try:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = NORMAL")
+            if self._vault is None:
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = NORMAL")
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version > FORMAT:
                 raise LedgerError(
@@ -148,5 +163,5 @@ class LedgerFile:
             raise
         return db
 
-    def _refusal(self, error: sqlite3.Error) -> LedgerError:
+    def _refusal(self, error: sqlite3.Error | OSError) -> LedgerError:
         return LedgerError(f"{self.path.name} cannot be read or written: {error}; nothing was counted, so try again", path=str(self.path))

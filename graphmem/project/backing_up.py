@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.answers.upkeep import BackupInfo, RestoreAnswer
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, EncryptionError
 from graphmem.maintenance import backup as backups
 from graphmem.memory.rules import FOLDER as RULES
+from graphmem.runtime.vault import FILE as ENCRYPTION
+from graphmem.runtime.vault import read_mark
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
@@ -44,6 +46,23 @@ def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> lis
         for name in manifest.files
         if _is_rule(name) and not ((data_dir / name).is_file() and (data_dir / name).read_bytes() == (staging / name).read_bytes())
     )
+
+
+def _expect_same_key(archive: Path, staging: Path, data_dir: Path) -> None:
+    """Refuse a backup whose memories are not encrypted as those of the index.
+
+    Raises:
+        EncryptionError: restoring would mix plain and encrypted texts, or two keys.
+    """
+    theirs, mine = ((read_mark(one) or {}).get("key_id", "") for one in (staging, data_dir))
+    if theirs != mine:
+        said = f"encrypted with key {theirs}" if theirs else "not encrypted"
+        remedy = (
+            f"run `graphmem memory {'decrypt' if mine else 'encrypt --key-file FILE'}` first"
+            if not (mine and theirs)
+            else "restore it into a new directory with --db, with that key in GRAPHMEM_MEMORY_KEY_FILE"
+        )
+        raise EncryptionError(f"the memories in {archive.name} are {said}, unlike those of this index; {remedy}", path=str(archive))
 
 
 @dataclass(eq=False, repr=False)
@@ -123,6 +142,7 @@ class Backups:
                 )
             self.vectors.pause()
             with backups.opened(archive, self.settings, beside=self.data_dir) as (manifest, staging):
+                _expect_same_key(archive, staging, self.data_dir)
                 something = bool(self.store.generation() or self.book.journal.head.number)
                 before = self._made(kind="before-restore").path if something else ""
                 with self.book.writing():
@@ -138,7 +158,7 @@ class Backups:
                     close()
                 brought = _new_rules(manifest, staging, self.data_dir)
                 for name in manifest.files:
-                    if not rules and _is_rule(name):
+                    if (not rules and _is_rule(name)) or name == ENCRYPTION:
                         continue
                     if name != backups.DATABASE and not name.startswith((backups.JOURNAL + "/", backups.DUMP + "/")):
                         target = self.data_dir / name

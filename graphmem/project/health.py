@@ -14,6 +14,7 @@ from graphmem.answers.upkeep import Health, Part
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.recovery import lost_code
 from graphmem.runtime.heap import resident_bytes
+from graphmem.runtime.vault import read_mark
 from graphmem.store.files import size_of
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ class Doctor:
             "history": self.history.status(),
             "learning": self.learning.status(),
             "sharing": self.sharing(),
+            "encryption": read_mark(self.data_dir) or {},
             "health": to_json(self.health.health()),
             "lost_code": lost_code(self.store),
         }

@@ -17,12 +17,13 @@ from graphmem.injection.experiment import CONTROL, GROUPS, group_of
 from graphmem.memory.redact import redact_all
 from graphmem.memory.validate import moment, text
 from graphmem.observe import summary as summaries
-from graphmem.observe.ledger import LEDGER, Ledger
+from graphmem.observe.ledger import Ledger
 from graphmem.observe.measures import cost, share, summed
 from graphmem.observe.model import SessionRecord, session_record
 from graphmem.observe.promotion import Means, promote, receipt_of
 from graphmem.observe.synthesis import synthesise
 from graphmem.observe.trial import settle, undo
+from graphmem.runtime.vault import read_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +182,7 @@ class SessionLearning:
         if self._cost is None or now - self._cost[0] > COST_S:
             project = self.book.project()
             try:
-                measures = self.ledger().measures() if (self.data_dir / LEDGER).exists() else {}
+                measures = self.ledger().measures() if self.ledger().exists else {}
             except LedgerError as error:
                 _log.warning("the cost of memory is unknown: %s", error)
                 measures = {}
@@ -206,7 +207,7 @@ class SessionLearning:
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         switch = to_json(self.learning())
         report: dict[str, Any] = {"switch": switch, "sessions": 0, "memories": 0, "language_model": model, "notes": []}
-        if (self.data_dir / LEDGER).exists():
+        if self.ledger().exists:
             ledger = self.ledger()
             try:
                 sizes = ledger.sizes()
@@ -222,7 +223,7 @@ class SessionLearning:
         """
         steps: tuple[Callable[[], object], ...] = (
             lambda: self._experienced(record, ledger),
-            lambda: summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record)),
+            lambda: self._summarised(record, ledger),
             lambda: self._moved_together(record),
             lambda: settle(self.book, ledger),
             lambda: synthesise(self.book, ledger, self.language_model),
@@ -236,6 +237,11 @@ class SessionLearning:
                 _log.warning("after session %s: %s", record.info.id, error)
         if well:
             ledger.claim("after", record.info.id, self.book.clock.now())
+
+    def _summarised(self, record: SessionRecord, ledger: Ledger) -> None:
+        """Write the summary as a file for people, unless memories are encrypted."""
+        if read_mark(self.data_dir) is None:
+            summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
         """Count a session towards the trust level, once for each session."""

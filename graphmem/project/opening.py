@@ -87,10 +87,11 @@ from graphmem.project.usages import UsageQuestions
 from graphmem.project.user_memories import UserMemories
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
+from graphmem.runtime.vault import unlock
 from graphmem.search.accepted import WeightBook
 from graphmem.search.phases import PhaseBook
 from graphmem.search.searcher import Searcher
-from graphmem.settings import DATABASE, Settings, load_settings, models_dir
+from graphmem.settings import DATABASE, JOURNAL, Settings, load_settings, models_dir
 from graphmem.vectors.filler import VectorFiller
 
 if TYPE_CHECKING:
@@ -162,6 +163,7 @@ def open_project(
     if repo is not None:
         adopt(Path(repo), data_dir, settings.engine)
     prepare_data_dir(data_dir)
+    unlock(data_dir, settings, is_new=not any((data_dir / JOURNAL).glob("journal-*")) and not (data_dir / DATABASE).exists())
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
         store.set_meta({"root": root})  # otherwise a copied index would use the files of the original

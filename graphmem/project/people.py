@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from graphmem.answers import RuleSet
-from graphmem.errors import BadInputError
+from graphmem.errors import BadInputError, EncryptionError
 from graphmem.knowledge import is_held
 from graphmem.memory import exchange, importers, markdown
 from graphmem.memory.obeyed import obeyed
@@ -23,6 +23,7 @@ from graphmem.runtime.limits import unless_refused
 from graphmem.runtime.naming import in_project
 from graphmem.runtime.private_passages import without_private
 from graphmem.runtime.safe_text import inert_json, inert_lines
+from graphmem.runtime.vault import MARK, opened_text, read_mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,6 +88,7 @@ class PeopleFiles:
         from graphmem.answers import ImportAnswer
         from graphmem.security.private_files import kept_out
 
+        content = opened_text(content.strip()) if content.startswith(MARK) else content
         name = format or importers.format_of(path, content)
         if name == importers.JSON:  # our own export: the items are already memories
             return exchange.imported(self.book, content, actor)
@@ -137,6 +139,11 @@ class PeopleFiles:
             BadInputError: the project's root is unknown, or the file is unreadable. Or the path is outside the project, is not a Markdown
                 file, is not in the setting, or is a file that agents obey.
         """
+        if read_mark(self.data_dir) is not None and not dry_run:
+            raise EncryptionError(
+                "the memories are encrypted, and a synced file would hold them as plain text; "
+                "use `graphmem export --memories markdown`, or run `graphmem memory decrypt` first"
+            )
         root = self.root()
         if path is None and root is None:
             raise BadInputError("the project's root is not known yet; name the file, or run `graphmem index` first", argument="path")

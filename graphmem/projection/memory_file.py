@@ -19,6 +19,7 @@ import numpy as np
 
 from graphmem.projection.container import DamagedFileError, OtherFormatError, read_container, write_container
 from graphmem.projection.memories import MemoryIndex
+from graphmem.runtime.vault import opened, vault_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,9 @@ def save_memories(index: MemoryIndex, path: Path, key: str) -> None:
         columns, rest = index.state()
         columns = {name: column.copy() for name, column in columns.items()}
         data = marshal.dumps(rest)
-    packed = np.frombuffer(zlib.compress(data, _LEVEL), np.uint8)
+    data = zlib.compress(data, _LEVEL)
+    vault = vault_of(path.parent)
+    packed = np.frombuffer(data if vault is None else vault.seal(data), np.uint8)
     write_container(path, _KIND, _VERSION, index.generation, {**columns, _REST: packed}, {"key": key, "format": FORMAT})
 
 
@@ -67,5 +70,5 @@ def load_memories(path: Path, generation: int, key: str, notes: list[str] | None
         return None
     columns: dict[str, Any] = dict(saved.sections)
     # The container's sums were checked: these bytes were written here, by this version of Python.
-    rest = marshal.loads(zlib.decompress(columns.pop(_REST).tobytes()))  # noqa: S302
+    rest = marshal.loads(zlib.decompress(opened(columns.pop(_REST).tobytes())))  # noqa: S302
     return MemoryIndex.restored(generation, columns, rest)

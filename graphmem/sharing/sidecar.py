@@ -22,6 +22,7 @@ import orjson
 from graphmem.errors import SharingError
 from graphmem.runtime.checksums import seal, unseal
 from graphmem.runtime.sqlite_file import Sidefile
+from graphmem.runtime.vault import SEALED, Vault, store, vault_of
 from graphmem.sharing.rows import Record
 from graphmem.sharing.state import Shared, packed, unpacked
 from graphmem.sharing.wire import Op, decoded, encoded
@@ -60,12 +61,13 @@ class Sidecar:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection | None = None
+        self._vault: Vault | None = None  # encrypts the whole file, which is then in memory
         self._lock = threading.RLock()
 
     @property
     def exists(self) -> bool:
         """Whether this machine has exchanged memories before."""
-        return self._connection is not None or self._path.exists()
+        return self._connection is not None or any(self._path.with_name(self._path.name + end).exists() for end in ("", SEALED))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -83,6 +85,8 @@ class Sidecar:
                 db.execute("ROLLBACK")
                 raise
             db.execute("COMMIT")
+            if self._vault is not None:
+                store(self._path, self._vault, db)
 
     def close(self) -> None:
         """Close the file. The next call opens it again."""
@@ -90,7 +94,8 @@ class Sidecar:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
-                seal(self._path)
+                if self._vault is None:
+                    seal(self._path)
 
     def delete(self) -> list[str]:
         """Delete the file and its companions; return the names of deleted files.
@@ -241,7 +246,8 @@ class Sidecar:
 
     def _db(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = _KIND.connect(self._path, create=True)
+            self._vault = vault_of(self._path.parent)
+            self._connection = _KIND.connect(self._path, create=True, vault=self._vault)
             self._connection.execute("PRAGMA secure_delete = ON")  # erased words leave no traces
             self._connection.execute("PRAGMA synchronous = FULL")  # the journal, which it is compared with, is flushed too
         return self._connection

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphmem.errors import BadInputError
 from graphmem.model import GraphDelta, HandlesRow
 from graphmem.runtime.limits import refusal
+from graphmem.runtime.vault import read_mark, vault_of
 from graphmem.store import derived, embeddings, files, times
 from graphmem.store.base import HANDLES_OF, AskedRows, CoAccessRow, FlowRow, ModuleRow
 from graphmem.store.building import Keep, OpenOptions
@@ -26,6 +27,7 @@ from graphmem.store.lock import DatabaseLock
 from graphmem.store.meta_names import CO_ACCESSED_OF, FLOWS_OF, MODULES_OF
 from graphmem.store.opening import resolve
 from graphmem.store.reading import StoreReads, checked_meta
+from graphmem.store.sealed_rows import sealed, sealed_meta
 from graphmem.store.tables import EmbeddingTable
 from graphmem.store.write_knowledge import check_delta
 
@@ -113,6 +115,7 @@ class KuzuStore(StoreReads, StoreChanges):
     """
 
     def __init__(self, path: Path, options: OpenOptions, lock: DatabaseLock, query_timeout_s: float) -> None:
+        self._vault, self._reads_sealed = vault_of(path.parent), read_mark(path.parent) is not None
         super().__init__(path, options, lock)
         self._query_timeout_s = query_timeout_s
         self._sandbox = CypherSandbox(
@@ -167,7 +170,8 @@ class KuzuStore(StoreReads, StoreChanges):
             DiskFullError: the disk has too little room; nothing was written.
         """
         check_delta(delta)
-        checked_vectors, checked = embeddings.checked_for(delta, vectors), checked_meta(meta)
+        delta = delta if self._vault is None else sealed(delta, self._vault)
+        checked_vectors, checked = embeddings.checked_for(delta, vectors), sealed_meta(checked_meta(meta), self._vault)
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
@@ -257,7 +261,7 @@ class KuzuStore(StoreReads, StoreChanges):
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set entries of the table Meta; the generation of the graph stays."""
-        checked = checked_meta(values)
+        checked = sealed_meta(checked_meta(values), self._vault)
         if checked:
             self._write(lambda: self._transact(lambda _: None, checked))
 

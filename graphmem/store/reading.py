@@ -18,6 +18,7 @@ from graphmem.store.live_file import LiveFile
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.of_files import edges_of, rows_of_files
 from graphmem.store.read_knowledge import read_knowledge
+from graphmem.store.sealed_rows import unsealed, unsealed_meta
 from graphmem.store.snapshot import chunk_table, graph_tables, packed_chunk_table
 from graphmem.store.tables import EmbeddingTable
 
@@ -29,6 +30,7 @@ class StoreReads(LiveFile):
     """The part of a store that reads. Thread-safe."""
 
     _query_timeout_s: float
+    _reads_sealed: bool  # texts of memories may be encrypted
     _vector_tables: list[EmbeddingTable]
 
     def generation(self) -> int:
@@ -134,7 +136,8 @@ class StoreReads(LiveFile):
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot() as (ask, meta):
-            return read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
+            found = read_knowledge(ask, int(meta.get(KNOWLEDGE, "0")), ids)
+        return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
         """Return the stored modules and the generation of their code.
@@ -158,7 +161,7 @@ class StoreReads(LiveFile):
     def meta(self) -> dict[str, str]:
         """Return the metadata by key, without the store's own entries."""
         self._check_open()
-        return {name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)}
+        return unsealed_meta({name: value for name, value in sorted(self._meta.items()) if not name.startswith(OWN)})
 
     @contextmanager
     def _reading(self, query: str, params: Mapping[str, Any], timeout_s: float | None) -> Iterator[tuple[Connection, str, dict[str, Any]]]:

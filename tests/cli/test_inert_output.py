@@ -211,6 +211,8 @@ COMMANDS: dict[str, list[list[str]]] = {
     "memory list": [PLAIN],
     "memory auto": [PLAIN, ["none\x1b[31m"]],
     "memory config": [PLAIN, ["none\x1b[31m"]],
+    "memory encrypt": [["--key-file", "none\x1b[31m"]],
+    "memory decrypt": [PLAIN],
     "memory edit": [["@memory", "The \u202e cache is cleared \x1b[31m twice."], ["none\x1b[31m", "text"]],
     "memory onboard": [PLAIN],
     "memory search": [["cache"]],

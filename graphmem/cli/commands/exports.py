@@ -15,6 +15,7 @@ from graphmem.cli.command import command
 from graphmem.cli.door import Door
 from graphmem.errors import BadInputError
 from graphmem.runtime.inside import inside
+from graphmem.runtime.vault import unlock
 
 if TYPE_CHECKING:
     from graphmem.client.connecting import Service
@@ -77,6 +78,7 @@ def export(
     personal: Annotated[
         bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read it.")
     ] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Write encrypted memories to a file as plain text.")] = False,
     to: To = None,
 ) -> None:
     """Write the graph, a view of it, or the memories to a file.
@@ -92,7 +94,11 @@ def export(
             )
         root = here.location.root
         shared = to is not None and root is not None and inside(root, to.absolute()) is not None
-        write(to, [here.service().export_memories(memories.value, personal or not shared).encode()])
+        text = here.service().export_memories(memories.value, personal or not shared)
+        vault = unlock(here.location.data_dir, here.settings) if to is not None and not plain else None
+        write(to, [(text if vault is None else vault.seal_text(text)).encode()])
+        if vault is not None:
+            here.output.note(f"{to} is encrypted like the memories; `graphmem import` reads it, --plain writes plain text")
         if shared and not personal:
             here.output.note(f"{to} is inside the project, so personal memories are omitted; --personal includes them")
     elif what is View.GRAPH:

@@ -14,6 +14,7 @@ from graphmem.cli import options
 from graphmem.cli.command import Variant, command
 from graphmem.cli.door import Door
 from graphmem.cli.failures import REFUSED
+from graphmem.cli.output import plural
 from graphmem.cli.rendering import rendering_of, show
 from graphmem.errors import BadInputError, ForbiddenError
 from graphmem.operations.memory import MemoryFilter
@@ -286,6 +287,46 @@ def prune(
 
     answer = here.service().prune(dry_run=not apply, actor=ACTOR)
     here.output.show(answer, lambda: render.pruned(here.output, answer), *(f"#{one.short_id}" for one in answer.pruned))
+
+
+@command()
+def encrypt(
+    here: Door,
+    *,
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", metavar="FILE", help="File with the key, outside of the project; made if missing. Keep a copy of it."),
+    ] = None,
+    remove_copies: Annotated[
+        bool, typer.Option("--remove-copies", help="Delete older backups and quarantined files, which hold plain text.")
+    ] = False,
+) -> None:
+    """Encrypt the memories on disk: journal, database, caches, backups.
+
+    The settings `memory_key_file` and `memory_key_command` name the key otherwise. No server may run. Code, names, numbers, times and
+    vectors stay readable. Without the key, the memories are lost.
+    """
+    from graphmem.project.encrypting import encrypt as run
+
+    found = run(here.existing(), here.settings, key_file, remove_copies=remove_copies)
+
+    def told() -> None:
+        here.output.line(f"{plural(found.memories, 'memory', 'memories')} encrypted with key {found.key}")
+        here.output.line((f"  keep a copy of {found.key_file or 'the key'}: without it the memories are lost", "yellow"))
+        if found.removed:
+            here.output.line(f"  {plural(found.removed, 'file')} with plain text deleted")
+
+    here.output.show(found._asdict(), told, found.key)
+
+
+@command()
+def decrypt(here: Door) -> None:
+    """Write the memories as plain text again. No server may run."""
+    from graphmem.project.encrypting import decrypt as run
+
+    found = run(here.existing(), here.settings)
+    said = f"{plural(found.memories, 'memory', 'memories')} decrypted" if found.key else "the memories are not encrypted"
+    here.output.show(found._asdict(), lambda: here.output.line(said), str(found.memories))
 
 
 @command()

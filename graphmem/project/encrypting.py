@@ -1,0 +1,179 @@
+"""Encrypt the memories of an index on disk, or decrypt them.
+
+Every text of a memory is written again: journal, database, caches, and files of sessions. An interrupted run leaves both kinds, which are
+readable with the key, and is completed by running it again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from graphmem.errors import EncryptionError
+from graphmem.maintenance.backup import FOLDER as BACKUPS
+from graphmem.maintenance.backup import readable
+from graphmem.memory.sync import BASE
+from graphmem.observe.checkpoint import RECORD, TRAIL, Reader, Trail, keep_record, read_record
+from graphmem.observe.ledger import LEDGER
+from graphmem.observe.summary import FOLDER as SUMMARIES
+from graphmem.project.opening import open_project
+from graphmem.project.session_learner import TRAILS
+from graphmem.runtime import vault as vaults
+from graphmem.runtime.checksums import SIDES
+from graphmem.runtime.sqlite_file import private
+from graphmem.sharing.sidecar import FILE as SHARING
+from graphmem.store.capabilities import local_file
+
+if TYPE_CHECKING:
+    from graphmem.settings import Settings
+
+PARTS: Final = (LEDGER, SHARING)  # SQLite files that are encrypted as a whole
+_GONE: Final = (SUMMARIES, "sandbox", "server.log", BASE)  # plain texts that are written again, or not needed
+
+
+class Encryption(NamedTuple):
+    """The encryption of an index after a command."""
+
+    on: bool
+    key: str  # hash that names the key
+    key_file: str  # "" if a command gives the key
+    memories: int
+    removed: int  # deleted files with plain text
+
+
+def encrypt(data_dir: Path, settings: Settings, key_file: Path | None, *, remove_copies: bool = False) -> Encryption:
+    """Encrypt every text of the memories with a key.
+
+    Args:
+        data_dir: the index directory, which no process may use.
+        settings: name the key if `key_file` is None.
+        key_file: file of the key; created with a random key if it is missing.
+        remove_copies: delete old backups and quarantined files, which hold plain text.
+
+    Raises:
+        EncryptionError: the key is missing, or another one is in use; or plain copies exist and must stay.
+        StoreBusyError: a server or another process has the index open.
+    """
+    home = data_dir.resolve()
+    file = key_file.expanduser().absolute() if key_file is not None else None
+    if file is not None and not file.exists():
+        _make_key(file, home)
+    source = str(file or settings.memory_key_file)
+    vault = vaults.loaded(vaults.key_of(source, settings.memory_key_command))
+    try:
+        mark = vaults.read_mark(home)
+    except EncryptionError:  # it is damaged, and written again
+        mark = None
+    if mark is not None and mark["key_id"] != vault.id:
+        raise EncryptionError(
+            f"the memories are encrypted with key {mark['key_id']}, not with {vault.id}; run `graphmem memory decrypt` with that key first",
+            key=mark["key_id"],
+        )
+    copies = [] if mark is not None and mark["state"] == vaults.ON else _copies(home)
+    if copies and not remove_copies:
+        names = ", ".join(one.relative_to(home).as_posix() for one in copies[:5])
+        raise EncryptionError(f"plain text of memories is also in {names}; move these files away, or add --remove-copies")
+    vaults.write_mark(home, vault, source, vaults.ENCRYPTING)
+    count = _written_again(home, settings)
+    for name in _GONE:
+        path = home / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    for path in copies:
+        path.unlink(missing_ok=True)
+    for name in PARTS:
+        _seal_file(home / name, vault)
+    vaults.write_mark(home, vault, source)
+    return Encryption(on=True, key=vault.id, key_file=source, memories=count, removed=len(copies))
+
+
+def decrypt(data_dir: Path, settings: Settings) -> Encryption:
+    """Write every text of the memories as plain text again.
+
+    Raises:
+        EncryptionError: the key is missing, or another one.
+        StoreBusyError: a server or another process has the index open.
+    """
+    home = data_dir.resolve()
+    vault = vaults.unlock(home, settings)
+    mark = vaults.read_mark(home)
+    if vault is None or mark is None:
+        return Encryption(on=False, key="", key_file="", memories=0, removed=0)
+    vaults.write_mark(home, vault, mark["key_file"], vaults.DECRYPTING)
+    count = _written_again(home, settings)
+    for name in PARTS:
+        sealed = home / (name + vaults.SEALED)
+        if sealed.exists():
+            with open(home / name, "wb", opener=private) as out:
+                out.write(vaults.opened(sealed.read_bytes(), name))
+            sealed.unlink()
+    (home / vaults.FILE).unlink()
+    return Encryption(on=False, key=vault.id, key_file=mark["key_file"], memories=count, removed=0)
+
+
+def _written_again(home: Path, settings: Settings) -> int:
+    """Write journal, database, caches and trails in the form that is in force."""
+    (home / "memories.projection").unlink(missing_ok=True)
+    with closing(open_project(db=home, settings=settings)) as parts:
+        book = parts.book
+        with book.writing():
+            count = len(book.index())
+            if book.journal.head.number:
+                book.recovery.rewrite_as_is("the encryption of the memories changed")
+                book.recovery.rebuild()
+            book.flush()
+        local_file(parts.store, "encryption").compact()
+    for path in sorted((home / TRAILS).glob("*")):
+        if path.name.endswith(TRAIL):
+            _trail_again(path)
+        elif path.name.endswith(RECORD) and (record := read_record(path)) is not None:
+            waits = path.with_name(path.name.removesuffix(RECORD) + ".unlearnt").exists()
+            keep_record(path.parent, record)
+            if not waits:
+                path.with_name(path.name.removesuffix(RECORD) + ".unlearnt").unlink(missing_ok=True)
+    return count
+
+
+def _trail_again(path: Path) -> None:
+    lines = list(Reader(path))
+    part = path.with_name(path.name + ".part")
+    part.unlink(missing_ok=True)
+    fresh = Trail(part)
+    for line in lines:
+        fresh.add(line.kind, line.body)
+    fresh.write()
+    fresh.force()
+    if lines:
+        part.replace(path)
+
+
+def _seal_file(path: Path, vault: vaults.Vault) -> None:
+    if not path.exists():
+        return
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")  # a copy in memory cannot have a log
+        db.execute("PRAGMA application_id = 0")
+        vaults.store(path, vault, db)
+    for side in ("", *SIDES):
+        path.with_name(path.name + side).unlink(missing_ok=True)
+
+
+def _copies(home: Path) -> list[Path]:
+    """Return files of the index with old plain texts, which a person may need."""
+    sealed = {path for path, manifest in readable(home) if vaults.FILE in manifest.files}
+    kept = [path for path in (home / BACKUPS).glob("*") if path.is_file() and path not in sealed]
+    return sorted([*kept, *home.rglob("*.quarantine"), *home.glob("*.damaged*"), *(home / TRAILS).glob("*.damaged")])
+
+
+def _make_key(file: Path, home: Path) -> None:
+    if file.is_relative_to(home.parent if home.name == ".graphmem" else home):
+        raise EncryptionError(f"{file} is in the project, beside the data that it encrypts; name a file outside of it", path=str(file))
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(file, "xb", opener=private) as out:
+            out.write(secrets.token_hex(32).encode() + b"\n")
+    except OSError as error:
+        raise EncryptionError(f"{file} cannot be created ({error.strerror}); name another file", path=str(file)) from error

@@ -1,0 +1,277 @@
+"""Encryption of memories on disk, by a key outside of the index.
+
+`encryption.json` in the index directory says that encryption is on, and names the key by a hash. The key is read from a file, or from the
+output of a command. Every encrypted value starts with that hash, so a wrong or missing key is an error and never an empty result.
+
+The cipher is AES-SIV: equal texts at the same place give equal bytes, so unchanged values are not written again.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import EncryptionError
+from graphmem.runtime.checksums import read_sealed_json, sealed_json
+from graphmem.runtime.sqlite_file import private
+from graphmem.settings import JOURNAL
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from graphmem.settings import Settings
+
+FILE: Final = "encryption.json"  # in the index directory
+SEALED: Final = ".sealed"  # suffix of an SQLite file that is encrypted as a whole
+MARK: Final = "graphmem-sealed:"  # start of an encrypted value; the key's hash and the bytes follow
+_MARK: Final = MARK.encode()
+_ID: Final = 16  # hex digits of a key's hash
+LEAST: Final = 32  # bytes of a key
+COMMAND_S: Final = 30
+# States of encryption.json. In all of them encrypted and plain values can be read.
+ON: Final = "on"
+ENCRYPTING: Final = "encrypting"  # old plain values may be left
+DECRYPTING: Final = "decrypting"  # new values are plain
+_INFO: Final = b"graphmem memories 1"
+_log = logging.getLogger(__name__)
+_known: Final[dict[str, Vault]] = {}  # by the key's hash
+
+
+class Vault:
+    """Encrypts and decrypts with one key. Thread-safe."""
+
+    def __init__(self, key: bytes) -> None:
+        try:
+            from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+            from cryptography.hazmat.primitives.hashes import SHA512
+            from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+        except ImportError:
+            raise EncryptionError(
+                "encryption of memories needs the package cryptography; install it with `pip install 'graphmem[encryption]'`"
+            ) from None
+        self.id = hashlib.blake2b(_INFO + key, digest_size=_ID // 2).hexdigest()
+        self.head = f"{MARK}{self.id}:".encode()
+        self._cipher = AESSIV(HKDF(SHA512(), 64, None, _INFO).derive(key))
+
+    def seal(self, data: bytes, place: str = "") -> bytes:
+        """Encrypt bytes. `place` must be the same for decryption."""
+        return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
+
+    def seal_text(self, text: str, place: str = "") -> str:
+        """Encrypt a text to a text; see `seal`. "" stays empty."""
+        if not text:
+            return ""
+        return self.head.decode() + base64.b64encode(self.seal(text.encode("utf-8", "surrogatepass"), place)[len(self.head) :]).decode()
+
+    def _open(self, data: bytes, place: str) -> bytes:
+        from cryptography.exceptions import InvalidTag
+
+        for extra in (b"", b"empty"):
+            with contextlib.suppress(InvalidTag):
+                found = self._cipher.decrypt(data, [place.encode(), extra])
+                return b"" if extra else found
+        raise ValueError("an encrypted value was changed")
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether bytes are an output of `Vault.seal` or `Vault.seal_text`."""
+    return data.startswith(_MARK)
+
+
+def opened(data: bytes, place: str = "") -> bytes:
+    """Decrypt bytes; bytes that are not encrypted are returned unchanged.
+
+    Raises:
+        EncryptionError: the key is not loaded.
+        ValueError: the bytes were changed.
+    """
+    if not is_sealed(data):
+        return data
+    start = len(_MARK) + _ID + 1
+    return _vault(data[len(_MARK) : start - 1].decode("ascii", "replace"))._open(data[start:], place)
+
+
+def opened_text(text: str, place: str = "") -> str:
+    """Decrypt a text; see `opened`."""
+    if not text.startswith(MARK):
+        return text
+    start = len(MARK) + _ID + 1
+    return _vault(text[len(MARK) : start - 1])._open(base64.b64decode(text[start:]), place).decode("utf-8", "surrogatepass")
+
+
+def _vault(key_id: str) -> Vault:
+    if key_id not in _known:
+        raise EncryptionError(
+            f"the memories are encrypted with key {key_id}, which is not loaded; name its file with GRAPHMEM_MEMORY_KEY_FILE, "
+            "and if encryption.json is lost, run `graphmem memory encrypt --key-file FILE` with the same key",
+            key=key_id,
+        )
+    return _known[key_id]
+
+
+def vault_of(data_dir: Path) -> Vault | None:
+    """Return the vault of an index directory; None if encryption is off.
+
+    Raises:
+        EncryptionError: encryption is on and the key is not loaded.
+    """
+    mark = read_mark(data_dir)
+    return None if mark is None or mark["state"] == DECRYPTING else _vault(mark["key_id"])
+
+
+def read_mark(data_dir: Path) -> dict[str, Any] | None:
+    """Return the content of `encryption.json`; None if encryption is off.
+
+    Raises:
+        EncryptionError: the file cannot be read.
+    """
+    path = data_dir / FILE
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return _mark(path, found.st_mtime_ns, found.st_ino)
+
+
+@functools.lru_cache(maxsize=64)
+def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
+    try:
+        found = read_sealed_json(path.read_bytes())
+        return {"key_id": str(found["key_id"]), "key_file": str(found["key_file"]), "state": str(found["state"])}
+    except (OSError, ValueError, KeyError) as error:
+        raise EncryptionError(
+            f"{path} cannot be read ({error}); run `graphmem memory encrypt --key-file FILE` with the same key",
+            path=str(path),
+        ) from error
+
+
+def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> None:
+    """Write `encryption.json`; later writes of this index follow its state."""
+    part = data_dir / f"{FILE}.part"
+    with open(part, "wb", opener=private) as out:
+        out.write(sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}))
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(data_dir / FILE)
+
+
+def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault | None:
+    """Load the key of an index; None if encryption is off.
+
+    Args:
+        data_dir: the index directory.
+        settings: name the file or the command of the key; the file that `encryption.json` names comes last.
+        is_new: the index has no memories yet, so a key in the settings switches encryption on.
+
+    Raises:
+        EncryptionError: the key is missing, unreadable, or another one.
+    """
+    mark = read_mark(data_dir)
+    lost = "" if mark is not None else _key_of_journal(data_dir)
+    if mark is None and not (settings.memory_key_file or settings.memory_key_command):
+        if lost:
+            write_mark(data_dir, _vault(lost), "")
+        return _vault(lost) if lost else None
+    file = settings.memory_key_file or (mark["key_file"] if mark is not None and not settings.memory_key_command else "")
+    vault = loaded(key_of(file, settings.memory_key_command))
+    if mark is None:
+        if lost and lost != vault.id:
+            _vault(lost)
+        if is_new or lost:
+            write_mark(data_dir, vault, settings.memory_key_file)
+            return vault
+        return None
+    if vault.id != mark["key_id"]:
+        raise EncryptionError(
+            f"the memories are encrypted with key {mark['key_id']}, and the given key is {vault.id}; "
+            "name the right one with GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND",
+            key=mark["key_id"],
+        )
+    if mark["state"] != ON:
+        how = "encrypt" if mark["state"] == ENCRYPTING else "decrypt"
+        _log.info("the memories of %s are partly plain text; `graphmem memory %s` completes it", data_dir, how)
+    return vault
+
+
+def _key_of_journal(data_dir: Path) -> str:
+    """Return the hash of the key of the journal; "" if it is plain."""
+    newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
+    if newest is None:
+        return ""
+    with newest.open("rb") as file:
+        found = re.search(rb'"sealed":"%s([0-9a-f]{%d}):' % (_MARK, _ID), file.read(4_096))
+    return found[1].decode() if found is not None else ""
+
+
+def loaded(key: bytes) -> Vault:
+    """Return the vault of a key, and decrypt with it from now on."""
+    vault = Vault(key)
+    return _known.setdefault(vault.id, vault)
+
+
+def key_of(file: str, command: str) -> bytes:
+    """Read a key from a file, or from the output of a command.
+
+    Raises:
+        EncryptionError: the key is missing, or shorter than 32 bytes.
+    """
+    remedy = "name the key with GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND; without the key the memories cannot be read"
+    if file:
+        source = f"the key file {file}"
+        try:
+            key = Path(file).expanduser().read_bytes().strip()
+        except (OSError, RuntimeError) as error:
+            raise EncryptionError(f"{source} cannot be read ({getattr(error, 'strerror', '') or error}); {remedy}", path=file) from error
+    elif command:
+        source = "the key command"
+        try:
+            done = subprocess.run(shlex.split(command), capture_output=True, timeout=COMMAND_S, stdin=subprocess.DEVNULL, check=True)
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise EncryptionError(f"{source} failed ({type(error).__name__}); run it by hand, then {remedy}") from None
+        key = done.stdout.strip()
+    else:
+        raise EncryptionError(f"the memories are encrypted and no key is given; {remedy}")
+    if len(key) < LEAST:
+        raise EncryptionError(f"{source} has {len(key)} bytes, and a key needs {LEAST}; make one with `graphmem memory encrypt`", path=file)
+    return key
+
+
+# ---- SQLite files that are encrypted as a whole
+
+
+def connected(path: Path, vault: Vault) -> sqlite3.Connection:
+    """Open an encrypted SQLite file in memory; `store` writes it.
+
+    Raises:
+        sqlite3.DatabaseError: the file was changed.
+    """
+    import sqlite3
+
+    db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    file = path.with_name(path.name + SEALED)
+    if file.exists():
+        try:
+            db.deserialize(opened(file.read_bytes(), path.name))
+        except ValueError as error:
+            raise sqlite3.DatabaseError(str(error)) from error
+    return db
+
+
+def store(path: Path, vault: Vault, db: sqlite3.Connection) -> None:
+    """Write the content of a database in memory, encrypted, in one step."""
+    file = path.with_name(path.name + SEALED)
+    part = file.with_name(file.name + ".part")
+    with open(part, "wb", opener=private) as out:
+        out.write(vault.seal(db.serialize(), path.name))
+        out.flush()
+        os.fsync(out.fileno())
+    part.replace(file)
