@@ -109,6 +109,12 @@ class StoreBusyError(GraphMemError):
     code = "CONFLICT"
 
 
+class StoreUnreachableError(GraphMemError):
+    """The PostgreSQL that holds the graph does not answer (`address`)."""
+
+    code = "CONFLICT"
+
+
 class GenerationChangedError(GraphMemError):
     """The index has another generation than the client expects.
 

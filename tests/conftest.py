@@ -7,7 +7,9 @@ import gc
 import json
 import os
 import shutil
+import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -22,6 +24,7 @@ from graphmem.embedding.hashed import HashedEmbedder
 from graphmem.knowledge import MemoryRow
 from graphmem.model import stable_id
 from graphmem.runtime.faults import RAISE
+from graphmem.sharing.local_postgres import LocalPostgres, missing
 from graphmem.store.base import EngineInfo, GraphReads, GraphStore, GraphWrites
 from memory_disk import use_memory_disk
 from own_home import use_own_home
@@ -84,6 +87,52 @@ class _Server:
 
     def close(self) -> None:
         self._behind.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[LocalPostgres]:
+    """One server for the run, with its files in memory where that is possible."""
+    if reason := missing():
+        if os.environ.get("NEED_POSTGRESQL"):
+            pytest.fail(reason)
+        pytest.skip(f"{reason} (NEED_POSTGRESQL=1 makes this a failure)")
+    base = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    folder = Path(tempfile.mkdtemp(prefix="gm-pg-", dir=base))
+    server = LocalPostgres(folder, durable=False)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def graphs_url(postgres: LocalPostgres) -> str:
+    """A database for graphs; each test has a project of its own."""
+    return postgres.make("graphs")
+
+
+@pytest.fixture
+def in_postgres(graphs_url: str) -> Iterator[Callable[..., GraphStore]]:
+    """Open the graph of this test, or of another project, in PostgreSQL."""
+    from graphmem.store.postgres.connections import driver
+    from graphmem.store.postgres.store import open_postgres, schema_of
+
+    own, opened, projects = uuid.uuid4().hex, [], set()
+
+    def opener(project: str = "", **options: Any) -> GraphStore:
+        projects.add(own + project)
+        store = open_postgres(graphs_url, own + project, **options)
+        opened.append(store)
+        return store
+
+    yield opener
+    for store in opened:
+        store.close()
+    with driver().connect(graphs_url, autocommit=True) as connection:
+        for project in projects:
+            connection.execute(f"DROP SCHEMA {schema_of(project)} CASCADE")
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.answers.sharing import SharingStatus
 from graphmem.errors import GraphMemError, SharingError
+from graphmem.runtime.server_address import shown
 from graphmem.runtime.sqlite_file import private
 from graphmem.sharing.exchange import Exchange
 from graphmem.sharing.identity import checked_key, person_of, project_key
 from graphmem.sharing.news import news
-from graphmem.sharing.postgres import SharedLog, shown
+from graphmem.sharing.postgres import SharedLog
 from graphmem.sharing.sidecar import FILE, Sidecar
 
 if TYPE_CHECKING:

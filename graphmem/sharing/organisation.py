@@ -24,7 +24,8 @@ from graphmem.answers.organisation import (
 )
 from graphmem.errors import SharingError
 from graphmem.runtime.resources import data_root
-from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, TABLES, connected, refusal, shown
+from graphmem.runtime.server_address import shown
+from graphmem.sharing.postgres import OPEN, PEOPLE, REFUSED, TABLES, connected, refusal
 
 if TYPE_CHECKING:
     from types import TracebackType

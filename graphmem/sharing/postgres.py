@@ -7,13 +7,13 @@ every machine compares everything again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphmem.errors import SharingError
+from graphmem.runtime.server_address import SCHEMES, shown
 from graphmem.sharing.state import WORDS
 from graphmem.sharing.wire import NewerOpError, Op, UnreadableOpError, decoded, encoded
 
@@ -29,8 +29,6 @@ PAGE: Final = 1_000  # operations read at once
 BATCH: Final = 1_000  # operations written in one transaction
 CONNECT_S: Final = 5
 STATEMENT_MS: Final = 60_000
-_SCHEMES: Final = ("postgresql://", "postgres://")
-_SHOWN: Final = ("host", "port", "dbname", "user", "sslmode")  # options that never hold a secret
 _LOCK: Final = 0x6772_6170  # advisory lock of the one who makes the tables
 TABLES: Final = (
     "CREATE SCHEMA IF NOT EXISTS graphmem",
@@ -292,7 +290,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
         import psycopg
     except ModuleNotFoundError as error:
         raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
-    if not url.startswith(_SCHEMES):
+    if not url.startswith(SCHEMES):
         raise SharingError("the address is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
     host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
     try:
@@ -336,20 +334,3 @@ def _without_words(body: bytes) -> bytes | None:
 
 def _newer() -> SharingError:
     return SharingError("the team uses a newer graphmem; upgrade graphmem on this machine", reason="version")
-
-
-def shown(url: str) -> str:
-    """Return a database address for display, without its password.
-
-    Only options that never hold a secret are kept.
-    """
-    if not url.startswith(_SCHEMES):
-        return "an invalid address" if url else ""
-    start, _, rest = url.partition("//")
-    rest, _, options = rest.partition("?")
-    head, at, place = rest.rpartition("@")
-    person = re.split("[:/]", head)[0]
-    if not at and "@" in options:  # the question mark may be of the password
-        return f"{start}//{re.split('[:/]', rest)[0]}"
-    kept = "&".join(one for one in options.split("&") if one.partition("=")[0] in _SHOWN)
-    return f"{start}//{person}{at}{place}" + (f"?{kept}" if kept else "")

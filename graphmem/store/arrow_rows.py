@@ -72,8 +72,9 @@ def checked(label: str, column: str, convert: Callable[..., Any], *values: Any) 
     try:
         return convert(*values)
     except (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.ArrowException) as error:
+        said = "it needs more than 64 bits" if isinstance(error, OverflowError) else error
         raise BadInputError(
-            f"{label}.{column} has a value that cannot be stored ({error}); correct that value", argument=column, table=str(label)
+            f"{label}.{column} has a value that cannot be stored ({said}); correct that value", argument=column, table=str(label)
         ) from error
 
 

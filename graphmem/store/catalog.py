@@ -25,6 +25,7 @@ _COLUMN = re.compile(r"(?P<name>[a-z][a-z0-9_]*) (?P<type>[A-Z][A-Z0-9]*(?:\[\d*
 _FILL = re.compile(r"@(?P<name>[a-z]+) (?:(?P<type>[A-Z][A-Za-z]+)|(?P<low>\d+)\.\.(?P<high>\d+))")
 _PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 _PLACEHOLDER = re.compile(r"@([A-Za-z_][A-Za-z0-9_]*)")
+_SQL: Final = ".sql"
 _WRITING = re.compile(
     r"\b(CREATE|MERGE|SET|DELETE|DROP|ALTER|COPY|INSTALL|LOAD|IMPORT|EXPORT|ATTACH|CHECKPOINT|BEGIN|COMMIT|ROLLBACK)\b", re.I
 )
@@ -143,19 +144,19 @@ def load_catalog() -> Catalog:
     return read_catalog(data_root() / "queries" / "cypher")
 
 
-def read_catalog(folder: Traversable) -> Catalog:
-    """Return the queries of all `.cypher` files in a directory.
+def read_catalog(folder: Traversable, suffix: str = ".cypher") -> Catalog:
+    """Return the queries of all files in a directory with a suffix.
 
-    Names that start with a dot are ignored.
+    Names that start with a dot or a digit are ignored.
 
     Raises:
         QueryFileError: see `load_catalog`.
     """
     queries: dict[str, NamedQuery] = {}
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.startswith(".") or not file.name.endswith(".cypher"):
+        if file.name[0] in ".0123456789" or not file.name.endswith(suffix):
             continue
-        for query in parse_queries(file.read_text(encoding="utf-8"), f"cypher/{file.name}"):
+        for query in parse_queries(file.read_text(encoding="utf-8"), f"{folder.name}/{file.name}"):
             if query.name in queries:
                 raise _refusal(query.where, f"{query.name} is already defined in {queries[query.name].where}; rename one of them")
             queries[query.name] = query
@@ -172,6 +173,8 @@ def parse_queries(text: str, path: str) -> list[NamedQuery]:
     Raises:
         QueryFileError: with path and line.
     """
+    if path.endswith(_SQL):
+        text = re.sub("^--", "//", text, flags=re.M)
     lines = text.splitlines()
     starts = [index for index, line in enumerate(lines) if re.match(r"//\s*name:", line)]
     for number, line in enumerate(lines[: starts[0] if starts else len(lines)], 1):
@@ -235,7 +238,8 @@ def _check(query: NamedQuery) -> None:
         if declared != used:
             idle, unknown = _listed(sorted(declared - used)), _listed(sorted(used - declared))
             raise _refusal(query.where, f"{query.name}: {kind}s declared but not used: {idle}; used but not declared: {unknown}")
-    if bool(query.returns) != bool(re.search(r"\bRETURN\b", code, re.I)):
+    answers = r"\ASELECT\b" if _SQL in query.where else r"\bRETURN\b"
+    if bool(query.returns) != bool(re.search(answers, code, re.I)):
         raise _refusal(query.where, f"{query.name}: `returns:` is declared if and only if the query returns something")
 
 

@@ -20,13 +20,18 @@ from graphmem.store.times import to_naive_utc
 from graphmem.store.transaction import Transaction
 from graphmem.store.write_edges import ends
 
-_CO_ACCESSED: Final = Pair(RelTable.CO_ACCESSED, NodeTable.FILE, NodeTable.FILE)
+CO_ACCESSED: Final = Pair(RelTable.CO_ACCESSED, NodeTable.FILE, NodeTable.FILE)
 _CONTAINS: Final = Pair(RelTable.CONTAINS, NodeTable.MODULE, NodeTable.FILE)
 _DEPENDS: Final = Pair(RelTable.DEPENDS_ON, NodeTable.MODULE, NodeTable.MODULE)
 _STARTS: Final = Pair(RelTable.STARTS_AT, NodeTable.FLOW, NodeTable.SYMBOL)
 _HANDLES: Final = Pair(RelTable.HANDLES, NodeTable.SYMBOL, NodeTable.FRAMEWORK_KEY)
 _STEPS: Final = Pair(RelTable.STEP, NodeTable.FLOW, NodeTable.SYMBOL)
-_ENDS: Final = {"src": pa.string(), "dst": pa.string()}
+ENDS: Final = {"src": pa.string(), "dst": pa.string()}
+KEY_COLUMNS: Final = dict.fromkeys(("id", "kind", "name", "framework"), pa.string())
+HANDLES_COLUMNS: Final = {**ENDS, "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
+STEP_COLUMNS: Final = {**ENDS, "position": pa.int64(), "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
+FLOW_COLUMNS: Final = {"id": pa.string(), "name": pa.string(), "kind": pa.string(), "confidence": pa.float64()}
+CO_ACCESSED_COLUMNS: Final = {**ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
 
 
 def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> list[StoredModule]:
@@ -65,8 +70,8 @@ def put_modules(
         {},
         [row for row in texts if row["id"] in stored and same[row["id"]] != (row["name"], row["path"], row["summary"], False)],
     )
-    _create(transaction, "create_contains", _ENDS, [(one.id, file) for one in modules for file in one.files])
-    _create(transaction, "create_depends_on", {**_ENDS, "weight": pa.int64()}, depends_on)
+    _create(transaction, "create_contains", ENDS, [(one.id, file) for one in modules for file in one.files])
+    _create(transaction, "create_depends_on", {**ENDS, "weight": pa.int64()}, depends_on)
 
 
 def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
@@ -74,12 +79,14 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
     for pair in (_STARTS, _STEPS):
         transaction.run("delete_all_edges", **ends(pair))
     transaction.run("delete_flows")
-    columns = {"id": pa.string(), "name": pa.string(), "kind": pa.string(), "confidence": pa.float64()}
-    _create(transaction, "create_flows", columns, [(one.id, one.name, one.kind, one.confidence) for one in flows])
-    _create(transaction, "create_starts", _ENDS, [(one.id, one.entry) for one in flows])
-    columns = {**_ENDS, "position": pa.int64(), "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
-    steps = [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
-    _create(transaction, "create_steps", columns, steps)
+    _create(transaction, "create_flows", FLOW_COLUMNS, [(one.id, one.name, one.kind, one.confidence) for one in flows])
+    _create(transaction, "create_starts", ENDS, [(one.id, one.entry) for one in flows])
+    _create(transaction, "create_steps", STEP_COLUMNS, steps_of(flows))
+
+
+def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
+    """Return the rows of STEP, positions from 1."""
+    return [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
 
 
 def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
@@ -87,10 +94,9 @@ def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> No
 
     `rows` has one edge for each direction.
     """
-    transaction.run("delete_all_edges", **ends(_CO_ACCESSED))
-    columns = {**_ENDS, "sessions": pa.int64(), "confidence": pa.float64(), "last_seen_at": pa.timestamp("us")}
+    transaction.run("delete_all_edges", **ends(CO_ACCESSED))
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
-    _create(transaction, "create_co_accessed", columns, utc)
+    _create(transaction, "create_co_accessed", CO_ACCESSED_COLUMNS, utc)
 
 
 def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRow]) -> None:
@@ -100,16 +106,20 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
     """
     transaction.run("delete_all_edges", **ends(_HANDLES))
     transaction.run("delete_framework_keys")
+    keys, handlers = keys_and_handlers(project, rows)
+    _create(transaction, "create_framework_keys", KEY_COLUMNS, keys)
+    _create(transaction, "create_handles", HANDLES_COLUMNS, handlers)
+
+
+def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return framework keys by id, and one edge for each function and key."""
     keys: dict[str, tuple[str, str, str, str]] = {}
     joined: dict[tuple[str, str], HandlesRow] = {}
     for row in sorted(rows, key=lambda one: (-one.confidence, *one)):
         key = stable_id("key", project, row.kind, row.framework, row.name)
         keys[key] = (key, row.kind, row.name, row.framework)
         joined.setdefault((row.symbol_id, key), row)
-    columns = dict.fromkeys(("id", "kind", "name", "framework"), pa.string())
-    _create(transaction, "create_framework_keys", columns, sorted(keys.values()))
-    columns = {**_ENDS, "confidence": pa.float64(), "rule": pa.string(), "line": pa.int64()}
-    _create(transaction, "create_handles", columns, [(*pair, row.confidence, row.rule, row.line) for pair, row in sorted(joined.items())])
+    return sorted(keys.values()), [(*pair, row.confidence, row.rule, row.line) for pair, row in sorted(joined.items())]
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:

@@ -115,8 +115,8 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
         if len(found):
-            return found.cast(_schema(table.dim)).sort_by("text_hash").combine_chunks()
-    return _schema(1).empty_table()
+            return found.cast(vector_schema(table.dim)).sort_by("text_hash").combine_chunks()
+    return vector_schema(1).empty_table()
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
@@ -164,5 +164,6 @@ def dimension(rows: pa.Table) -> int:
     return int(kind.list_size)
 
 
-def _schema(dim: int) -> pa.Schema:
+def vector_schema(dim: int) -> pa.Schema:
+    """Return the columns of `GraphReads.vectors`."""
     return pa.schema({"text_hash": pa.string(), "vector": pa.list_(pa.float32(), dim)})

@@ -23,7 +23,7 @@ FEW: Final = 24  # up to this number rows are written one by one
 _SHIFTED_FILES: Final = 4  # more files at once are cheaper by a join
 _SHIFTED_EDGES: Final = 8  # fewer edges are cheaper one by one
 
-_PAIR_OF: Final = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
+PAIR_OF: Final = {(pair.edge.value, pair.src, pair.dst): pair for pair in CODE_PAIRS}
 LabelOf = Callable[[str], NodeTable]
 
 
@@ -96,7 +96,7 @@ class EdgeChanges:
     def _by_pair(self, rows: Any) -> dict[Pair, list[Any]]:
         grouped: dict[Pair, list[Any]] = defaultdict(list)
         for row in rows:
-            pair = _PAIR_OF.get((row[0], self._label_of(row[1]), self._label_of(row[2])))
+            pair = PAIR_OF.get((row[0], self._label_of(row[1]), self._label_of(row[2])))
             if pair is None:
                 raise no_such_pair(row, self._label_of)
             grouped[pair].append(row)

@@ -1,6 +1,7 @@
 """One suite, every engine: `pytest tests/store --engine ladybug` runs it all on the other one.
 
-A process can only use one engine, so the default run is on kuzu and `test_other_engine.py` starts the rest.
+A process can only use one engine, so the default run is on kuzu and `test_other_engine.py` starts the rest. Tests that only read and write
+run on PostgreSQL too.
 """
 
 from __future__ import annotations
@@ -76,12 +77,15 @@ def open_at(engine: str, empty_database: Path) -> Iterator[Callable[..., KuzuSto
 def store(
     request: pytest.FixtureRequest, open_at: Callable[..., KuzuStore], path: Path, as_server: Callable[[KuzuStore], GraphStore]
 ) -> GraphStore:
+    if getattr(request, "param", "") == POSTGRESQL:
+        return request.getfixturevalue("in_postgres")()
     opened = open_at(path)
     return as_server(opened) if getattr(request, "param", "") == SERVER else opened
 
 
 SERVER = "server"
-"""The variant of `store` that tests of reading and writing run on as well."""
+POSTGRESQL = "postgresql"
+"""The variants of `store` that tests of reading and writing run on as well."""
 
 READ_AND_WRITE = ("test_store_conformance", "test_store_known_rows", "test_store_memories", "test_store_vectors")
 
@@ -91,11 +95,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test of these modules that only reads and writes on both kinds of store."""
+    """Run each test of these modules that only reads and writes on every kind of store."""
     asked = set(inspect.signature(metafunc.function).parameters)
     local = {"open_at", "path", "monkeypatch"} & asked or metafunc.definition.get_closest_marker("local")
     if "store" in asked and not local and metafunc.module.__name__.rpartition(".")[2] in READ_AND_WRITE:
-        metafunc.parametrize("store", ["embedded", SERVER], indirect=True)
+        elsewhere = [POSTGRESQL] if metafunc.config.getoption("--engine", default="kuzu") == "kuzu" else []
+        metafunc.parametrize("store", ["embedded", SERVER, *elsewhere], indirect=True)
 
 
 def check_equal(store: KuzuStore, world: World) -> None:

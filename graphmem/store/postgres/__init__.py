@@ -1,0 +1,1 @@
+"""The graph of a project in a PostgreSQL database, shared by servers."""

@@ -1,0 +1,175 @@
+"""Reads of a graph in PostgreSQL. Each is one consistent snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphmem.model import ChunkRow, EdgeRow, FileRow, OccurrencesRow, SymbolRow, UnresolvedRow
+from graphmem.store import derived
+from graphmem.store.arrow_rows import full_lines, full_texts, model_rows
+from graphmem.store.base import GraphCounts, GraphTables, KeyRow, Knowledge, LinkRow, StoredModule, StoredRows
+from graphmem.store.embeddings import vector_schema
+from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
+from graphmem.store.postgres.connections import Connections
+from graphmem.store.postgres.knowledge import read_knowledge
+from graphmem.store.postgres.tables import Queries
+
+
+class PostgresReads:
+    """The part of a store that reads. Thread-safe."""
+
+    _connections: Connections
+    _meta: Mapping[str, str]
+
+    def generation(self) -> int:
+        """Return the counter of committed graph changes that this server knows."""
+        return int(self._known().get(GENERATION, "0"))
+
+    def knowledge_generation(self) -> int:
+        """Return the counter of committed changes of layer 3.
+
+        0 in a new database.
+        """
+        return int(self._known().get(KNOWLEDGE, "0"))
+
+    def meta(self) -> dict[str, str]:
+        """Return the metadata by key, without the store's own entries."""
+        return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
+
+    def tables(self) -> GraphTables:
+        """Return the snapshot for the `graph` projection."""
+        with self._connections.snapshot() as queries:
+            meta = dict(queries.rows("meta_all"))
+            files, symbols = (_sorted(queries.ask(query, paths=None)) for query in ("files_of", "symbols_of"))
+            externals, unresolved = _sorted(queries.ask("externals")), _sorted(queries.ask("unresolved_of", paths=None))
+            edges = queries.ask("all_edges")
+        return GraphTables(
+            int(meta.get(GENERATION, "0")), files, symbols, externals, _live_edges(edges, (files, symbols, externals)), unresolved
+        )
+
+    def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
+        """Return chunk rows with text, of all chunks or of given ids, by id."""
+        with self._connections.snapshot() as queries:
+            found = queries.ask("chunks_of", paths=None) if ids is None else queries.ask("chunks_by_ids", ids=sorted(set(ids)))
+        return _sorted(full_texts(found))
+
+    def packed_chunks(self) -> pa.Table:
+        """Return all chunk rows, sorted by id, with prefix and text compressed."""
+        with self._connections.snapshot() as queries:
+            table = queries.ask("chunks_of", paths=None).sort_by("id")
+        return table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
+
+    def file_hashes(self) -> dict[str, str]:
+        """Return the content hash of every file by path, paths ascending."""
+        with self._connections.snapshot() as queries:
+            return dict(queries.rows("file_hashes"))
+
+    def framework_keys(self) -> list[KeyRow]:
+        """Return framework keys and their handlers, by kind, name and symbol."""
+        with self._connections.snapshot() as queries:
+            return [KeyRow(*row) for row in queries.rows("framework_keys")]
+
+    def counts(self) -> GraphCounts:
+        """Return the numbers of edges, call sites and unresolved sites."""
+        with self._connections.snapshot() as queries:
+            edges, calls, unresolved = (queries.ask(query).to_pylist() for query in ("edge_counts", "call_rules", "unresolved_counts"))
+            return GraphCounts(edges, calls, queries.column("call_sites")[0], unresolved)
+
+    def memory_links(self) -> list[LinkRow]:
+        """Return links of memories to code, by memory, target and role."""
+        with self._connections.snapshot() as queries:
+            return [LinkRow(*row) for row in queries.rows("memory_links")]
+
+    def memory_count(self) -> int:
+        """Return the number of memories of any status."""
+        with self._connections.snapshot() as queries:
+            return int(queries.column("memory_count")[0])
+
+    def remembered_names(self) -> dict[str, str]:
+        """Return the name of each missing node to which a memory links, by id."""
+        with self._connections.snapshot() as queries:
+            gone = {one: f"{path}:{qualname}" for one, path, qualname in queries.rows("named_symbols")}
+            return gone | dict(queries.rows("named_files"))
+
+    def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
+        """Return edges whose source is in these files, by (kind, src, dst)."""
+        with self._connections.snapshot() as queries:
+            found = queries.ask("edges_of", paths=sorted(set(paths)))
+        return sorted(model_rows(EdgeRow, full_lines(found)), key=lambda row: row[:3])
+
+    def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
+        """Return all rows of some files; chunks only for files in `chunks_of`."""
+        wanted = sorted(set(paths))
+        with self._connections.snapshot() as queries:
+            return StoredRows(
+                files=sorted(model_rows(FileRow, queries.ask("files_of", paths=wanted))),
+                symbols=sorted(model_rows(SymbolRow, queries.ask("symbols_of", paths=wanted))),
+                chunks=sorted(model_rows(ChunkRow, full_texts(queries.ask("chunks_of", paths=sorted(set(chunks_of)))))),
+                unresolved=sorted(model_rows(UnresolvedRow, queries.ask("unresolved_of", paths=wanted))),
+                occurrences=sorted(model_rows(OccurrencesRow, queries.ask("occurrences_of", paths=wanted))),
+            )
+
+    def places(self, file: str) -> bytes:
+        """Return the packed occurrences in a file, given by id; empty if unknown."""
+        with self._connections.snapshot() as queries:
+            return next(iter(queries.column("occurrences_in", id=file)), b"")
+
+    def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
+        """Return all of layer 3, or the part that belongs to these memories."""
+        with self._connections.snapshot() as queries:
+            return read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids)
+
+    def modules(self) -> tuple[int, list[StoredModule]]:
+        """Return the stored modules and the generation of their code."""
+        with self._connections.snapshot() as queries:
+            generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
+            rows, files = (queries.ask(query).to_pylist() for query in ("module_rows", "module_files"))
+        return generation, derived.stored_modules(rows, files)
+
+    def vectors(self, model: str) -> pa.Table:
+        """Return (text_hash, vector) of a model, sorted by text_hash."""
+        with self._connections.snapshot() as queries:
+            found = queries.ask("vectors_of", model=model)
+        if not len(found):
+            return vector_schema(1).empty_table()
+        dim = found["dim"][0].as_py()
+        found = found.filter(pc.equal(found["dim"], dim))
+        flat = np.frombuffer(b"".join(found["vec"].to_pylist()), np.float32)
+        vectors = pa.FixedSizeListArray.from_arrays(pa.array(flat), dim)
+        return pa.Table.from_arrays([found["text_hash"].combine_chunks(), vectors], schema=vector_schema(dim))
+
+    def vector_models(self) -> dict[str, int]:
+        """Return the number of vectors of each model, by its id."""
+        with self._connections.snapshot() as queries:
+            return dict(queries.rows("vector_models"))
+
+    def _known(self) -> Mapping[str, str]:
+        self._connections.check_open()
+        return self._meta
+
+
+def read_meta(queries: Queries) -> dict[str, str]:
+    """Return all small facts, the store's own included."""
+    return dict(queries.rows("meta_all"))
+
+
+def _sorted(table: pa.Table) -> pa.Table:
+    return table.sort_by("id").combine_chunks()
+
+
+def _live_edges(edges: pa.Table, nodes: Sequence[pa.Table]) -> pa.Table:
+    """Return edges between live nodes, by (kind, src, dst).
+
+    Sorting compares the ranks of the ids, not the strings.
+    """
+    ids = pa.concat_arrays([table["id"].combine_chunks() for table in nodes])
+    ids = ids.take(pc.sort_indices(ids))
+    ranks = [pc.fill_null(pc.index_in(edges[end], ids), -1).to_numpy() for end in ("src", "dst")]
+    kinds = pc.rank(edges["kind"], tiebreaker="dense").to_numpy()
+    live = (ranks[0] >= 0) & (ranks[1] >= 0)
+    order = np.lexsort((ranks[1], ranks[0], kinds))
+    return full_lines(edges.take(pa.array(order[live[order]]))).combine_chunks()

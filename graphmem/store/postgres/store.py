@@ -1,0 +1,264 @@
+"""The graph of a project in PostgreSQL.
+
+reads: any thread → a connection of its own → one snapshot. writes: any thread, one after the other → one transaction. One server at a time
+writes to a project: it holds an advisory lock of the database.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError
+from graphmem.model import GraphDelta, HandlesRow, stable_id
+from graphmem.store import embeddings, times
+from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
+from graphmem.store.lock import DatabaseLock
+from graphmem.store.meta_names import CO_ACCESSED_OF, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF
+from graphmem.store.postgres import derived
+from graphmem.store.postgres.code import apply_code, removing_the_rest
+from graphmem.store.postgres.connections import SCHEMA, Connections, driver
+from graphmem.store.postgres.knowledge import apply_knowledge, put_vectors
+from graphmem.store.postgres.reading import PostgresReads
+from graphmem.store.postgres.tables import Queries
+from graphmem.store.reading import checked_meta
+from graphmem.store.write_knowledge import check_delta
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import psycopg
+    import pyarrow as pa
+
+    from graphmem.knowledge import KnowledgeDelta
+    from graphmem.store.base import GraphStore
+
+ROOT: Final = "root"  # meta: the project's directory, which is another one on each machine
+_SCHEMA_DIGITS: Final = 24
+
+
+def open_postgres(url: str, project: str, folder: Path | None = None, root: str = "") -> GraphStore:
+    """Open the graph of a project in a PostgreSQL database, or create it.
+
+    Args:
+        url: `postgresql://…`, as libpq reads it.
+        project: key of the project, the same for every server.
+        folder: path in the index directory that this process locks; None to lock nothing there.
+        root: the project's directory on this machine; "" for the one that was indexed.
+
+    Raises:
+        StoreUnreachableError: the database does not answer, or the driver is missing.
+        StoreBusyError: another process has the index directory open, or another server writes to the project.
+        BadInputError: the address is invalid.
+    """
+    lock = DatabaseLock(folder, "postgresql", shared=False) if folder is not None else None
+    try:
+        return PostgresStore(url, project, lock, root)
+    except BaseException:
+        if lock is not None:
+            lock.release()
+        raise
+
+
+def schema_of(project: str) -> str:
+    """Return the PostgreSQL schema of a project."""
+    return f"graph_{stable_id('graph', project)[:_SCHEMA_DIGITS]}"
+
+
+class PostgresStore(PostgresReads):
+    """An open graph in PostgreSQL; see `store.base.GraphStore`. Thread-safe.
+
+    Attributes:
+        engine: name and version of the server.
+        notes: always empty, because the database's own tools look after damage.
+    """
+
+    local: Final = None
+    cypher: Final = None
+
+    def __init__(self, url: str, project: str, lock: DatabaseLock | None, root: str) -> None:
+        self.notes: list[str] = []
+        self._lock = lock
+        self._own = {ROOT: root} if root else {}
+        self._turn = threading.RLock()
+        self._waiting = 0
+        self._connections = Connections(url, schema_of(project))
+        self._connections.migrate()
+        self._meta: Mapping[str, str] = {}
+        self._connection: psycopg.Connection[Any] | None = self._writer()
+        self._meta = self._read_meta()
+        version = self._connection.info.server_version
+        self.engine = EngineInfo("postgresql", f"{version // 10_000}.{version % 10_000}", int(self._meta[SCHEMA]), 0, 0)
+        if lock is not None:
+            lock.write(clean=False, database=project, checkpoint=0, log=0)
+
+    def close(self) -> None:
+        """Wait for a write, close every connection and unlock. Idempotent."""
+        with self._turn:
+            self._connections.close()
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+            if self._lock is not None:
+                self._lock.release()
+
+    def meta(self) -> dict[str, str]:
+        """Return the metadata by key; the root is this machine's."""
+        return dict(sorted({**super().meta(), **self._own}.items()))
+
+    def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a delta and meta values in one transaction; return the new generation."""
+
+        def change(queries: Queries, moment: datetime) -> dict[str, str]:
+            return self._next(GENERATION) | (self._next(KNOWLEDGE) if apply_code(queries, delta, moment) else {})
+
+        return int(self._write(change, checked_meta(meta))[GENERATION])
+
+    def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
+        """Replace the whole code graph; return the new generation."""
+
+        def change(queries: Queries, moment: datetime) -> dict[str, str]:
+            followed = apply_code(queries, removing_the_rest(queries, full), moment)
+            return self._next(GENERATION) | (self._next(KNOWLEDGE) if followed else {})
+
+        return int(self._write(change, checked_meta(meta))[GENERATION])
+
+    def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
+        """Commit a change of layer 3 with its vectors; return its new generation."""
+        check_delta(delta)
+        checked = embeddings.checked_for(delta, vectors)
+
+        def change(queries: Queries, moment: datetime) -> dict[str, str]:
+            apply_knowledge(queries, delta, checked, moment)
+            return self._next(KNOWLEDGE)
+
+        return int(self._write(change, checked_meta(meta))[KNOWLEDGE])
+
+    def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
+        """Replace the stored modules and their dependencies."""
+        self._derive(lambda queries, moment: derived.put_modules(queries, modules, depends_on, moment), {MODULES_OF: str(generation)})
+
+    def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
+        """Replace the stored flows."""
+        self._derive(lambda queries, _: derived.put_flows(queries, flows), {FLOWS_OF: str(generation)})
+
+    def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
+        """Replace the edges between files that change together."""
+        self._derive(lambda queries, _: derived.put_co_accessed(queries, rows), {CO_ACCESSED_OF: mark})
+
+    def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
+        """Replace the framework keys and their handlers."""
+        self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
+
+    def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
+        """Add vectors by text_hash; existing ones are kept."""
+        checked = embeddings.checked_vectors(model, dim, rows)
+        if len(checked):
+            self._derive(lambda queries, _: put_vectors(queries, model, dim, checked), {})
+
+    def forget_vectors(self, model: str) -> int:
+        """Delete the vectors of a model; return their number."""
+        gone = 0
+
+        def change(queries: Queries, _: datetime) -> None:
+            nonlocal gone
+            gone = queries.run("forget_vectors", model=model)
+
+        self._derive(change, {})
+        return gone
+
+    def set_meta(self, values: Mapping[str, str]) -> None:
+        """Set some meta values; the generation does not change."""
+        if checked := checked_meta(values):
+            self._derive(lambda queries, moment: None, checked)
+
+    def queued_writes(self) -> int:
+        """Return the number of writes that wait for their turn."""
+        return self._waiting
+
+    # ---- inside
+
+    def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
+        def changed(queries: Queries, moment: datetime) -> dict[str, str]:
+            change(queries, moment)
+            return {}
+
+        self._write(changed, meta)
+
+    def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
+        """Commit a change with its meta values; return all of them."""
+        self._connections.check_open()
+        self._waiting += 1
+        with self._turn:
+            self._waiting -= 1
+            self._connections.check_open()
+            connection = self._live_writer()
+            try:
+                with connection.transaction():
+                    queries = Queries(connection)
+                    changed = {**meta, **change(queries, times.now().replace(tzinfo=None))}
+                    for name, value in sorted(changed.items()):
+                        queries.run("meta_put", name=name, value=value)
+            except driver().Error as error:
+                raise self._connections.refusal(error) from error
+            except UnicodeEncodeError as error:
+                raise BadInputError(f"a value cannot be stored ({error}); correct that value", argument="value") from error
+            self._meta = {**self._meta, **changed}
+            return self._meta
+
+    def _next(self, counter: str) -> dict[str, str]:
+        return {counter: str(int(self._meta.get(counter, "0")) + 1)}
+
+    def _writer(self) -> psycopg.Connection[Any]:
+        """Return a connection that holds the project's write lock.
+
+        Raises:
+            StoreBusyError: another server holds it.
+        """
+        connection = self._connections.connect()
+        try:
+            if not Queries(connection).column("take_lock")[0]:
+                who = Queries(connection).rows("lock_holder")
+                where, since = who[0] if who else ("another server", "")
+                raise StoreBusyError(
+                    f"{where or 'a process on the machine of the database'} writes to this project in {self._connections.shown} "
+                    f"since {since}; ask that server, or stop it first",
+                    path=self._connections.shown,
+                    owner={"host": where, "since": since},
+                )
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _live_writer(self) -> psycopg.Connection[Any]:
+        """Return the writer's connection; replace a broken one.
+
+        Raises:
+            GenerationChangedError: another server wrote meanwhile.
+        """
+        connection = self._connection
+        if connection is not None and not connection.closed:
+            with suppress(driver().Error):
+                connection.execute("SELECT 1")
+                return connection
+        self._connection = connection = self._writer()
+        found = self._read_meta()
+        before, self._meta = self._meta, found
+        names = (GENERATION, KNOWLEDGE)
+        expected, has = ([int(one.get(name, "0")) for name in names] for one in (before, found))
+        if expected != has:
+            raise GenerationChangedError(
+                f"{self._connections.shown} was written by another server while it was not reachable; restart this server",
+                expected=expected,
+                found=has,
+            )
+        return connection
+
+    def _read_meta(self) -> dict[str, str]:
+        with self._connections.snapshot() as queries:
+            found = dict(queries.rows("meta_all"))
+        return {GENERATION: "0", **found}
