@@ -22,6 +22,7 @@ ENV_PREFIX: Final = "GRAPHMEM_"
 PROJECT_FILE: Final = "graphmem.toml"
 JOURNAL: Final = "memories"  # directory of the memories' journal in the data directory
 DATABASE: Final = "graph.db"  # file of the graph database in the data directory
+SHARED: Final = "graph.shared"  # file in the data directory that says where a graph in PostgreSQL is
 DEFAULT_ORIGIN: Final = "default"
 
 # A file in a repository must not contain secrets. It also must not choose where texts and keys are sent, who may connect,
@@ -29,6 +30,7 @@ DEFAULT_ORIGIN: Final = "default"
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
+        "store": "would let a repository choose who receives your code",
         "sync_url": "would let a repository choose who receives your memories",
         "sync_person": "would let a repository choose in whose name you write",
         "model_key": "would be committed",
@@ -51,7 +53,7 @@ _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 _OUTSIDE: Final = "would let a repository write to a directory outside of it"
-_SECRET: Final = frozenset({"token", "sync_url", "model_key", "embedder_key", "reranker_key"})
+_SECRET: Final = frozenset({"token", "store", "sync_url", "model_key", "embedder_key", "reranker_key"})
 
 
 def _setting(default: Any, doc: str, *, low: int | None = None, high: int | None = None, choices: tuple[str, ...] = ()) -> Any:
@@ -88,6 +90,7 @@ class Settings:
 
     db: str = _setting("", "directory of the index; empty: .graphmem in the project")
     home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
+    store: str = _setting("", "PostgreSQL database that holds the graph: postgresql://host/name; empty: a file in the index directory")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
         256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576
@@ -408,7 +411,7 @@ class Location:
 
     @property
     def database(self) -> Path:
-        """The graph database; it exists after the first index run."""
+        """The embedded graph database; it exists after the first index run."""
         return self.data_dir / DATABASE
 
     @property
@@ -418,7 +421,7 @@ class Location:
         True for an unreadable one; opening it reports the error.
         """
         try:
-            return self.database.exists()
+            return self.database.exists() or (self.data_dir / SHARED).exists()
         except PermissionError:
             return True
 

@@ -57,6 +57,11 @@ Workers = Annotated[
     typer.Option("--workers", min=0, max=256, help="Processes to parse and resolve with; 0: one for each processor."),
     Setting(),
 ]
+Store = Annotated[
+    str | None,
+    typer.Option("--store", metavar="URL", help="PostgreSQL database that holds the graph; default: a file in the index directory."),
+    Setting(),
+]
 Embedder = Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none."), Setting()]
 MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow at most this many steps.")]
 MinConfidence = Annotated[

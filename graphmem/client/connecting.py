@@ -106,7 +106,7 @@ def expect_index(location: Location, *, create: bool) -> None:
     """
     directory = location.data_dir
     try:
-        if location.database.exists() or location.has_memories:
+        if location.exists or location.has_memories:
             return
     except PermissionError as error:
         raise BadInputError(

@@ -12,7 +12,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -91,7 +91,7 @@ from graphmem.runtime.vault import unlock
 from graphmem.search.accepted import WeightBook
 from graphmem.search.phases import PhaseBook
 from graphmem.search.searcher import Searcher
-from graphmem.settings import DATABASE, JOURNAL, Settings, load_settings, models_dir
+from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings, load_settings, models_dir
 from graphmem.vectors.filler import VectorFiller
 
 if TYPE_CHECKING:
@@ -160,10 +160,17 @@ def open_project(
     if data_dir.exists() and not data_dir.is_dir():
         raise BadInputError(f"{data_dir} is a file; name a directory for the index", argument="db", path=str(data_dir))
     refuse_a_strangers(data_dir)
-    if repo is not None:
+    shared = bool(settings.store) or (data_dir / SHARED).exists()
+    if repo is not None and not shared:
         adopt(Path(repo), data_dir, settings.engine)
     prepare_data_dir(data_dir)
     unlock(data_dir, settings, is_new=not any((data_dir / JOURNAL).glob("journal-*")) and not (data_dir / DATABASE).exists())
+    if shared:
+        from graphmem.project.shared_graph import open_shared
+
+        return wired(
+            open_shared(data_dir, Path(repo).absolute() if repo is not None else None, settings), data_dir, settings, keep_warm, patience_s
+        )
     store = open_or_mend(data_dir / DATABASE, settings)
     if repo is not None and (root := root_of_copy(data_dir, store.meta().get("root", ""), Path(repo))):
         store.set_meta({"root": root})  # otherwise a copied index would use the files of the original
@@ -383,7 +390,7 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
     """Index another tree in a directory of its own; yield its graph."""
-    with contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other:
+    with contextlib.closing(open_project(folder, settings=replace(settings, store=""), keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
 
@@ -395,7 +402,7 @@ def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
     """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,
-        contextlib.closing(open_project(folder, settings=settings, keep_warm=False)) as other,
+        contextlib.closing(open_project(Path(folder), settings=replace(settings, store=""), keep_warm=False)) as other,
     ):
         other.store.set_meta({"project": project})  # ids contain the project's name
         other.runs.index(tree)

@@ -152,18 +152,11 @@ class Sharing:
                 reason="key",
             )
         if not kept:
-            kept = checked_key(given) if given else project_key(self.root() or self._beside())
-            with open(self.data_dir / KEY, "w", encoding="utf-8", opener=private) as file:
-                file.write(kept + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            kept = choose_key(self.data_dir, self.root() or self._beside(), given)
         return kept
 
     def _kept_key(self) -> str:
-        try:
-            return (self.data_dir / KEY).read_text(encoding="utf-8").strip()
-        except (FileNotFoundError, UnicodeDecodeError):
-            return ""
+        return kept_key(self.data_dir)
 
     def _beside(self) -> Path | None:
         """Return the directory that contains `.graphmem`, or None.
@@ -171,3 +164,21 @@ class Sharing:
         It stands for the project's root before the first index run.
         """
         return self.data_dir.parent if self.data_dir.name == ".graphmem" else None
+
+
+def kept_key(data_dir: Path) -> str:
+    """Return the key of the project; "" if none was chosen yet."""
+    try:
+        return (data_dir / KEY).read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, UnicodeDecodeError):
+        return ""
+
+
+def choose_key(data_dir: Path, root: Path | None, given: str = "") -> str:
+    """Write the key of the project, for good; return it."""
+    key = checked_key(given) if given else project_key(root)
+    with open(data_dir / KEY, "w", encoding="utf-8", opener=private) as file:
+        file.write(key + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return key

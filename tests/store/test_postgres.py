@@ -82,7 +82,9 @@ def test_projects_in_one_database_do_not_see_each_other(in_postgres, new_world, 
 
 def test_a_second_server_may_not_write_and_is_told_who_does(in_postgres):
     first = in_postgres()
-    with pytest.raises(StoreBusyError, match=r"writes to this project in postgresql://.* since 20\d\d-.*; ask that server, or stop it first"):
+    with pytest.raises(
+        StoreBusyError, match=r"writes to this project in postgresql://.* since 20\d\d-.*; ask that server, or stop it first"
+    ):
         in_postgres()
     first.close()
     in_postgres().set_meta({"a": "b"})

@@ -207,10 +207,12 @@ def test_what_stands_in_strings_and_comments_is_no_query():
 
 
 def test_two_queries_of_a_name_are_refused(tmp_path):
+    folder = tmp_path / "cypher"
+    folder.mkdir()
     for file in ("a.cypher", "b.cypher"):
-        (tmp_path / file).write_text("// name: a()\n// Doc.\nMATCH (n) DELETE n\n")
+        (folder / file).write_text("// name: a()\n// Doc.\nMATCH (n) DELETE n\n")
     with pytest.raises(QueryFileError, match=r"already defined in cypher/a\.cypher:1"):
-        read_catalog(tmp_path)
+        read_catalog(folder)
 
 
 def test_migrations_are_numbered_without_gaps(tmp_path):

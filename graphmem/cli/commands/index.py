@@ -28,6 +28,7 @@ def index(
         bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too."), Setting()
     ] = False,
     embedder: options.Embedder = None,
+    store: options.Store = None,
     scip: Annotated[
         list[str] | None,
         typer.Option(

@@ -41,6 +41,7 @@ def serve(
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
+    store: options.Store = None,
     end_when_idle: Annotated[
         float, typer.Option("--end-when-idle", min=0, help="End after this many seconds without a request; 0: never.")
     ] = 0,

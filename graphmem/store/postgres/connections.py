@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -19,7 +20,7 @@ from graphmem.errors import (
 )
 from graphmem.runtime.resources import data_root
 from graphmem.runtime.server_address import shown
-from graphmem.store.meta_names import OWN
+from graphmem.store.meta_names import DATABASE, OWN
 from graphmem.store.postgres.tables import Queries
 
 if TYPE_CHECKING:
@@ -116,6 +117,8 @@ class Connections:
                     connection.execute(file.read_text(encoding="utf-8").encode())
                 if found < len(files):
                     Queries(connection).run("meta_put", name=SCHEMA, value=str(len(files)))
+                if not found:
+                    Queries(connection).run("meta_put", name=DATABASE, value=uuid.uuid4().hex)
         except psycopg.Error as error:
             raise self.refusal(error) from error
         finally:

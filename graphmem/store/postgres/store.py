@@ -17,7 +17,7 @@ from graphmem.model import GraphDelta, HandlesRow, stable_id
 from graphmem.store import embeddings, times
 from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
 from graphmem.store.lock import DatabaseLock
-from graphmem.store.meta_names import CO_ACCESSED_OF, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF
+from graphmem.store.meta_names import CO_ACCESSED_OF, DATABASE, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.postgres import derived
 from graphmem.store.postgres.code import apply_code, removing_the_rest
 from graphmem.store.postgres.connections import SCHEMA, Connections, driver
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphmem.knowledge import KnowledgeDelta
-    from graphmem.store.base import GraphStore
 
+HOME: Final = f"{OWN}home"  # meta: the index directory that wrote last
 ROOT: Final = "root"  # meta: the project's directory, which is another one on each machine
 _SCHEMA_DIGITS: Final = 24
 
 
-def open_postgres(url: str, project: str, folder: Path | None = None, root: str = "") -> GraphStore:
+def open_postgres(url: str, project: str, folder: Path | None = None, root: str = "", home: str = "") -> PostgresStore:
     """Open the graph of a project in a PostgreSQL database, or create it.
 
     Args:
@@ -48,6 +48,7 @@ def open_postgres(url: str, project: str, folder: Path | None = None, root: str 
         project: key of the project, the same for every server.
         folder: path in the index directory that this process locks; None to lock nothing there.
         root: the project's directory on this machine; "" for the one that was indexed.
+        home: identity of the index directory, which is recorded as the last writer.
 
     Raises:
         StoreUnreachableError: the database does not answer, or the driver is missing.
@@ -56,7 +57,7 @@ def open_postgres(url: str, project: str, folder: Path | None = None, root: str 
     """
     lock = DatabaseLock(folder, "postgresql", shared=False) if folder is not None else None
     try:
-        return PostgresStore(url, project, lock, root)
+        return PostgresStore(url, project, lock, root, home)
     except BaseException:
         if lock is not None:
             lock.release()
@@ -73,13 +74,15 @@ class PostgresStore(PostgresReads):
 
     Attributes:
         engine: name and version of the server.
-        notes: always empty, because the database's own tools look after damage.
+        notes: what happened at open, one sentence each.
+        database: identity of the graph; another one means that it was made again.
+        before: identity of the index directory that wrote last; "" if none did.
     """
 
     local: Final = None
     cypher: Final = None
 
-    def __init__(self, url: str, project: str, lock: DatabaseLock | None, root: str) -> None:
+    def __init__(self, url: str, project: str, lock: DatabaseLock | None, root: str, home: str = "") -> None:
         self.notes: list[str] = []
         self._lock = lock
         self._own = {ROOT: root} if root else {}
@@ -90,6 +93,9 @@ class PostgresStore(PostgresReads):
         self._meta: Mapping[str, str] = {}
         self._connection: psycopg.Connection[Any] | None = self._writer()
         self._meta = self._read_meta()
+        self.database, self.before = self._meta[DATABASE], self._meta.get(HOME, "")
+        if home != self.before:
+            self._derive(lambda *_: None, {HOME: home})
         version = self._connection.info.server_version
         self.engine = EngineInfo("postgresql", f"{version // 10_000}.{version % 10_000}", int(self._meta[SCHEMA]), 0, 0)
         if lock is not None:
@@ -110,7 +116,7 @@ class PostgresStore(PostgresReads):
         return dict(sorted({**super().meta(), **self._own}.items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values in one transaction; return the new generation."""
+        """Commit a delta and meta values atomically; return the new generation."""
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             return self._next(GENERATION) | (self._next(KNOWLEDGE) if apply_code(queries, delta, moment) else {})
@@ -173,7 +179,7 @@ class PostgresStore(PostgresReads):
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set some meta values; the generation does not change."""
         if checked := checked_meta(values):
-            self._derive(lambda queries, moment: None, checked)
+            self._derive(lambda *_: None, checked)
 
     def queued_writes(self) -> int:
         """Return the number of writes that wait for their turn."""

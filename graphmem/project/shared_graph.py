@@ -1,0 +1,89 @@
+"""Open a graph in PostgreSQL for an index directory.
+
+The directory keeps projections, the memories' journal and caches. They belong to one graph and to its last writer, so each is set aside
+or deleted when that is another one.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from graphmem.errors import BadInputError, StoreUnreachableError
+from graphmem.project.sharing import choose_key, kept_key
+from graphmem.projection.memory_file import FILE as MEMORIES_FILE
+from graphmem.projection.projections import GRAPH_FILE
+from graphmem.runtime.server_address import SCHEMES, shown
+from graphmem.runtime.sqlite_file import private
+from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings
+from graphmem.store.postgres.store import PostgresStore, open_postgres
+
+_DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "explorer.projection")
+
+
+class _Mark(NamedTuple):
+    """The content of the file `graph.shared`."""
+
+    address: str  # without a password
+    home: str  # identity of this index directory
+    database: str = ""  # identity of the graph at the last open
+
+
+def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> PostgresStore:
+    """Open the graph of an index in PostgreSQL.
+
+    Args:
+        data_dir: the index directory, which exists.
+        root: the project's directory; None if unknown.
+        settings: `store` has the address. Without it the address of the last time is used, which has no password.
+
+    Raises:
+        BadInputError: the index directory has a database file, or the address is invalid.
+        StoreUnreachableError, StoreBusyError: see `open_postgres`.
+    """
+    mark = _read(data_dir / SHARED)
+    if mark is None and (data_dir / DATABASE).exists():
+        raise BadInputError(
+            f"{data_dir} keeps its graph in a file; name another directory with --db to use PostgreSQL",
+            argument="store",
+            path=str(data_dir),
+        )
+    if settings.store and not settings.store.startswith(SCHEMES):
+        raise BadInputError("--store must be the address of a PostgreSQL database: postgresql://host/name", argument="store")
+    mark = mark or _Mark("", uuid.uuid4().hex)
+    beside = data_dir.parent if data_dir.name == ".graphmem" else None
+    key = kept_key(data_dir) or choose_key(data_dir, root or beside)
+    try:
+        store = open_postgres(settings.store or mark.address, key, data_dir / DATABASE, str(root) if root else "", mark.home)
+    except StoreUnreachableError as error:
+        if settings.store:
+            raise
+        raise StoreUnreachableError(f"{error.message}; the address is of the last run: give it with --store", **error.facts) from error
+    if mark.database not in ("", store.database):
+        store.notes.append(f"{mark.address} has another graph than at the last run; projections are built again")
+    if mark.database != store.database:
+        for derived in (one for pattern in _DERIVED for one in data_dir.glob(pattern)):
+            derived.unlink()
+    if store.before not in ("", mark.home) and any((data_dir / JOURNAL).glob("journal-*")):
+        aside = data_dir / f"{JOURNAL}-{uuid.uuid4().hex[:8]}"
+        (data_dir / JOURNAL).rename(aside)
+        store.notes.append(f"memories were written from another index directory; the journal of this one was kept as {aside.name}")
+    _write(data_dir / SHARED, _Mark(shown(settings.store) or mark.address, mark.home, store.database))
+    return store
+
+
+def _read(path: Path) -> _Mark | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return _Mark(str(found["address"]), str(found["home"]), str(found["database"]))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInputError(f"{path} is damaged; delete it and give the address with --store", argument="store", path=str(path)) from error
+
+
+def _write(path: Path, mark: _Mark) -> None:
+    with open(path, "w", encoding="utf-8", opener=private) as file:
+        json.dump(mark._asdict(), file)
