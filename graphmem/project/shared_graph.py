@@ -1,7 +1,7 @@
 """Open a graph in PostgreSQL for an index directory.
 
-The directory keeps projections, the memories' journal and caches. They belong to one graph and to its last writer, so each is set aside
-or deleted when that is another one.
+The directory keeps projections, the memories' journal and caches. They belong to one graph and to its last writer. With another graph,
+projections are deleted. After another writer, the journal is renamed.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
         for derived in (one for pattern in _DERIVED for one in data_dir.glob(pattern)):
             derived.unlink()
     if store.before not in ("", mark.home) and any((data_dir / JOURNAL).glob("journal-*")):
-        aside = data_dir / f"{JOURNAL}-{uuid.uuid4().hex[:8]}"
-        (data_dir / JOURNAL).rename(aside)
-        store.notes.append(f"memories were written from another index directory; the journal of this one was kept as {aside.name}")
+        renamed = data_dir / f"{JOURNAL}-{uuid.uuid4().hex[:8]}"
+        (data_dir / JOURNAL).rename(renamed)
+        store.notes.append(f"memories were written from another index directory; the journal of this one was kept as {renamed.name}")
     _write(data_dir / SHARED, _Mark(shown(settings.store) or mark.address, mark.home, store.database))
     return store
 

@@ -1,0 +1,67 @@
+"""Answers of a server with its graph in PostgreSQL, compared with the embedded edition.
+
+    python -m benchmarks editions TREE [TREE …] [--samples 20]
+
+Each tree is copied, put under Git if it is not, and indexed twice: into a file, and into a real PostgreSQL that is started for it. Both
+indexes are served in this process, and every committed GraphQL query is put to both, about symbols spread over the tree. Answers about the
+process, its files or its engine are left out. Exit code 1 when an answer differs in more than moments, new ids and durations.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import report
+
+from graphmem.sharing.local_postgres import LocalPostgres
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+WHO = ("-c", "user.name=benchmark", "-c", "user.email=benchmark@localhost")
+
+
+def main() -> int:
+    parser = report.parser(__doc__)
+    parser.add_argument("trees", nargs="+", type=Path)
+    parser.add_argument("--samples", type=int, default=20, help="symbols that are asked about")
+    given = parser.parse_args()
+    from editions import compare, editions
+
+    base = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    folder = Path(tempfile.mkdtemp(prefix="gm-bench-", dir=base))
+    folder.chmod(0o711)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the database ends, too
+    server = LocalPostgres(folder / "pg", durable=False)
+    rows, different = [], []
+    try:
+        server.start()
+        for number, tree in enumerate(given.trees):
+            copied = folder / f"t{number}" / tree.resolve().name
+            shutil.copytree(tree, copied, symlinks=True, ignore=shutil.ignore_patterns(".graphmem*", ".venv", "node_modules"))
+            commit(copied)
+            with editions(copied, folder / f"t{number}", server.make(f"t{number}")) as (embedded, shared):
+                found = compare(embedded, shared, given.samples)
+            rows.append((copied.name, *found[:-1], len(found.different)))
+            different += found.different
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    report.table(["tree", "asked", "operations", "identical bytes", "but for moments", "of them refusals", "different"], rows)
+    sys.stdout.writelines(f"{one}\n" for one in different[:20])
+    return 1 if different else 0
+
+
+def commit(tree: Path) -> None:
+    """Put a copied tree under Git, with two commits."""
+    if (tree / ".git").exists():
+        return
+    for words in (["init", "-q"], ["add", "-A"], [*WHO, "commit", "-qm", "one"], [*WHO, "commit", "-qm", "two", "--allow-empty"]):
+        subprocess.run(["git", "-C", str(tree), *words], check=True)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

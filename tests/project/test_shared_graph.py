@@ -1,0 +1,139 @@
+"""A project whose graph lies in PostgreSQL, from the command line to the answers."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import starlette
+
+from editions import compare, editions
+from graphmem.errors import BadInputError, StoreBusyError, UnsupportedError
+from graphmem.project.graphmem import GraphMem
+from graphmem.settings import SHARED, Settings
+
+CODE = "def check(amount):\n    return amount > 0\n\n\ndef withdraw(amount):\n    return check(amount)\n"
+
+
+@pytest.fixture
+def url(postgres, request):
+    """A database of this test alone."""
+    return postgres.make(f"shared_{abs(hash(request.node.nodeid))}")
+
+
+@pytest.fixture
+def bank(tmp_path):
+    """A project under Git, so that every clone of it has the same key."""
+    root = tmp_path / "bank"
+    root.mkdir()
+    (root / "account.py").write_text(CODE)
+    committed(root)
+    return root
+
+
+def committed(root: Path) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+    for words in (["init", "-q"], ["add", "-A"], [*who, "commit", "-qm", "one"], [*who, "commit", "-qm", "two", "--allow-empty"]):
+        subprocess.run(["git", "-C", str(root), *words], check=True)
+
+
+def opened(folder, root, url="", **changes):
+    return GraphMem.open(folder, repo=root, settings=Settings(embedder="none", workers=1, seeds=False, store=url, **changes))
+
+
+def names(memory, target):
+    return {one.symbol.name for one in memory.impact(target).hits}
+
+
+def test_every_committed_question_is_answered_as_by_the_embedded_edition(tmp_path, url):
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in ("background", "concurrency", "datastructures", "exceptions", "requests", "routing"):
+        shutil.copy(Path(starlette.__file__).with_name(f"{name}.py"), tree)
+    committed(tree)
+    with editions(tree, tmp_path, url) as (embedded, shared):
+        found = compare(embedded, shared, 2)
+    assert not found.different, "\n".join(found.different)
+    assert found.documents > 60
+    assert found.identical > 0.8 * found.asked
+    assert found.refused < 0.2 * found.asked
+
+
+def test_an_index_remembers_where_its_graph_is(bank, tmp_path, url):
+    folder = tmp_path / "index"
+    with opened(folder, bank, url) as memory:
+        memory.index(bank)
+        kept = memory.remember("Amounts of withdraw() are positive.", type="gotcha").memory.id
+    assert not (folder / "graph.db").exists()
+    assert json.loads((folder / SHARED).read_text())["address"] == url
+    with opened(folder, bank) as memory:  # without --store
+        assert names(memory, "check") == {"withdraw"}
+        assert memory.memory(kept).content == "Amounts of withdraw() are positive."
+        assert memory.project().engine.startswith("postgresql ")
+        (bank / "teller.py").write_text("from account import withdraw\n\n\ndef serve():\n    return withdraw(1)\n")
+        assert memory.index(bank).files == 2
+        assert names(memory, "check") == {"withdraw", "serve"}
+
+
+def test_another_machine_goes_on_where_the_first_one_stopped(bank, tmp_path, url):
+    clone = tmp_path / "elsewhere" / "clone"
+    subprocess.run(["git", "clone", "-q", str(bank), str(clone)], check=True)
+    with opened(tmp_path / "one", bank, url) as memory:
+        memory.index(bank)
+        kept = memory.remember("Amounts are positive.", type="gotcha").memory.id
+        with pytest.raises(StoreBusyError, match="writes to this project in postgresql"):
+            opened(tmp_path / "two", clone, url)
+    with opened(tmp_path / "two", clone, url) as memory:
+        assert names(memory, "check") == {"withdraw"}  # without an index run of its own
+        assert memory.project().root == str(clone)
+        assert [row.id for row in memory.memories(limit=5).memories] == [kept]
+        memory.forget(kept, hard=True)
+        other = memory.remember("Amounts are whole cents.", type="gotcha").memory.id
+    with opened(tmp_path / "one", bank, url) as memory:  # what the second one forgot does not come back from the journal of the first
+        assert [row.id for row in memory.memories(limit=5).memories] == [other]
+        assert any("written from another index directory" in note for note in memory.damage)
+    assert len(list((tmp_path / "one").glob("memories-*"))) == 1
+
+
+def test_projections_of_another_graph_are_not_used(bank, tmp_path, url, postgres):
+    with opened(tmp_path / "index", bank, url) as memory:
+        memory.index(bank)
+    (bank / "account.py").write_text(CODE.replace("withdraw", "deposit"))
+    again = postgres.make(f"again_{abs(hash(str(tmp_path)))}")
+    with opened(tmp_path / "index", bank, again) as memory:
+        memory.index(bank)
+        assert memory.project().state.generation == 1
+        assert names(memory, "check") == {"deposit"}
+
+
+def test_an_index_with_a_file_stays_with_it(bank, tmp_path, url):
+    with opened(tmp_path / "index", bank) as memory:
+        memory.index(bank)
+    with pytest.raises(BadInputError, match="keeps its graph in a file; name another directory with --db"):
+        opened(tmp_path / "index", bank, url)
+    with pytest.raises(BadInputError, match="postgresql://host/name"):
+        opened(tmp_path / "other", bank, "mysql://localhost/x")
+
+
+def test_what_needs_a_file_is_refused(bank, tmp_path, url):
+    with opened(tmp_path / "index", bank, url, cypher=True) as memory:
+        memory.index(bank)
+        for call in (memory.backup, memory.compact, lambda: memory.cypher("RETURN 1 AS one")):
+            with pytest.raises(UnsupportedError):
+                call()
+        assert not [one for one in memory.verify_index().checks if one.level == "error"]
+
+
+def test_the_command_line_takes_the_address_once(bank, url):
+    def run(*words):
+        done = subprocess.run([sys.executable, "-m", "graphmem", *words], cwd=bank, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("index", "--store", url, "--embedder", "none", "--quiet")
+    assert "withdraw" in run("impact", "check")
+    assert "postgresql" in run("doctor")
