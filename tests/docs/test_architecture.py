@@ -31,7 +31,8 @@ def named(cell: str) -> list[str]:
 ROWS = table()
 WORDS = {*named(ROWS[0][0]), *TYPES_ALONE}
 MAY_IMPORT = {room: set(named(allowed)) for rooms, _, allowed, _ in ROWS for room in named(rooms)}
-ONLY_IN = {package: [named(row[0])[0] for row in ROWS if package in named(row[3])] for *_, outside in ROWS for package in named(outside)}
+OUTSIDE = [(room, package) for rooms, _, _, outside in ROWS for room in named(rooms) for package in named(outside)]
+ONLY_IN = {package: [room for room, one in OUTSIDE if one == package] for _, package in OUTSIDE}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

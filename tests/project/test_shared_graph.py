@@ -15,6 +15,7 @@ from editions import compare, editions
 from graphmem.errors import BadInputError, StoreBusyError, UnsupportedError
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import SHARED, Settings
+from graphmem.store.postgres.connections import driver
 
 CODE = "def check(amount):\n    return amount > 0\n\n\ndef withdraw(amount):\n    return check(amount)\n"
 
@@ -126,6 +127,24 @@ def test_what_needs_a_file_is_refused(bank, tmp_path, url):
             with pytest.raises(UnsupportedError):
                 call()
         assert not [one for one in memory.verify_index().checks if one.level == "error"]
+
+
+def test_encrypted_memories_are_encrypted_in_the_database_too(bank, tmp_path, url):
+    pytest.importorskip("cryptography")
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(0o600)
+    with opened(tmp_path / "index", bank, url, memory_key_file=str(key)) as memory:
+        memory.index(bank)
+        kept = memory.remember("Zebrafish never balance the ledger.", type="gotcha").memory.id
+    with driver().connect(url) as connection:
+        schema = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'graph\\_%%'").fetchall()[0][0]
+        ((stored,),) = connection.execute(f"SELECT m::text FROM {schema}.memory m").fetchall()
+    assert kept in stored
+    assert "graphmem-sealed:" in stored
+    assert "ebrafish" not in stored
+    with opened(tmp_path / "index", bank, memory_key_file=str(key)) as memory:
+        assert memory.memory(kept).content == "Zebrafish never balance the ledger."
 
 
 def test_the_command_line_takes_the_address_once(bank, url):

@@ -16,7 +16,7 @@ from graphmem.store.embeddings import vector_schema
 from graphmem.store.meta_names import GENERATION, KNOWLEDGE, MODULES_OF, OWN
 from graphmem.store.postgres.connections import Connections
 from graphmem.store.postgres.knowledge import read_knowledge
-from graphmem.store.postgres.tables import Queries
+from graphmem.store.sealed_rows import unsealed
 
 
 class PostgresReads:
@@ -121,7 +121,7 @@ class PostgresReads:
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
         """Return all of layer 3, or the part that belongs to these memories."""
         with self._connections.snapshot() as queries:
-            return read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids)
+            return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
         """Return the stored modules and the generation of their code."""
@@ -150,11 +150,6 @@ class PostgresReads:
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()
         return self._meta
-
-
-def read_meta(queries: Queries) -> dict[str, str]:
-    """Return all small facts, the store's own included."""
-    return dict(queries.rows("meta_all"))
 
 
 def _sorted(table: pa.Table) -> pa.Table:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError
 from graphmem.model import GraphDelta, HandlesRow, stable_id
+from graphmem.runtime.vault import vault_of
 from graphmem.store import embeddings, times
 from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
 from graphmem.store.lock import DatabaseLock
@@ -25,6 +26,7 @@ from graphmem.store.postgres.knowledge import apply_knowledge, put_vectors
 from graphmem.store.postgres.reading import PostgresReads
 from graphmem.store.postgres.tables import Queries
 from graphmem.store.reading import checked_meta
+from graphmem.store.sealed_rows import sealed, sealed_meta, unsealed_meta
 from graphmem.store.write_knowledge import check_delta
 
 if TYPE_CHECKING:
@@ -86,6 +88,7 @@ class PostgresStore(PostgresReads):
         self.notes: list[str] = []
         self._lock = lock
         self._own = {ROOT: root} if root else {}
+        self._vault = vault_of(lock.path.parent) if lock is not None else None
         self._turn = threading.RLock()
         self._waiting = 0
         self._connections = Connections(url, schema_of(project))
@@ -113,7 +116,7 @@ class PostgresStore(PostgresReads):
 
     def meta(self) -> dict[str, str]:
         """Return the metadata by key; the root is this machine's."""
-        return dict(sorted({**super().meta(), **self._own}.items()))
+        return dict(sorted(unsealed_meta({**super().meta(), **self._own}).items()))
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
         """Commit a delta and meta values atomically; return the new generation."""
@@ -135,13 +138,14 @@ class PostgresStore(PostgresReads):
     def apply_knowledge(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, meta: Mapping[str, str] | None = None) -> int:
         """Commit a change of layer 3 with its vectors; return its new generation."""
         check_delta(delta)
+        delta = delta if self._vault is None else sealed(delta, self._vault)
         checked = embeddings.checked_for(delta, vectors)
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
             apply_knowledge(queries, delta, checked, moment)
             return self._next(KNOWLEDGE)
 
-        return int(self._write(change, checked_meta(meta))[KNOWLEDGE])
+        return int(self._write(change, sealed_meta(checked_meta(meta), self._vault))[KNOWLEDGE])
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
         """Replace the stored modules and their dependencies."""
@@ -178,7 +182,7 @@ class PostgresStore(PostgresReads):
 
     def set_meta(self, values: Mapping[str, str]) -> None:
         """Set some meta values; the generation does not change."""
-        if checked := checked_meta(values):
+        if checked := sealed_meta(checked_meta(values), self._vault):
             self._derive(lambda *_: None, checked)
 
     def queued_writes(self) -> int:
