@@ -96,6 +96,15 @@
   (modifier) @modifier.async)
   (#eq? @modifier.async "async"))
 
+; Type Interface.Name(parameters): a member of the interface only
+(method_declaration
+  (explicit_interface_specifier) @modifier.explicit)
+
+; partial class Name
+(class_declaration
+  (modifier) @modifier.partial
+  (#eq? @modifier.partial "partial"))
+
 ; static Type Name(this Type receiver)
 ((method_declaration
   parameters: (parameter_list

@@ -103,6 +103,10 @@
       (lambda_expression
         parameters: (implicit_parameter) @target) @extent))) @binding.local
 
+; Type Name { set { … value … } }
+((accessor_declaration
+  body: (_) @extent) @binding.implied)
+
 ; return value;
 (return_statement
   (_) @value) @binding.return

@@ -34,7 +34,7 @@ CAPTURES: Final = frozenset(
         *("modifier.async", "modifier.generator", "modifier.exported", "modifier.static", "modifier.abstract"),
         *("modifier.property", "modifier.setter", "modifier.private", "modifier.main", "modifier.default", "modifier.readonly"),
         *("modifier.overload", "modifier.test", "modifier.namespace", "modifier.anonymous", "modifier.associated", "modifier.empty"),
-        *("modifier.extension", "modifier.route"),
+        *("modifier.extension", "modifier.route", "modifier.explicit", "modifier.partial"),
         *("owner", "verb"),
         *("parameter.normal", "parameter.rest", "parameter.keyword_rest"),
         *("parameter.after_positional", "parameter.before_keyword"),

@@ -13,6 +13,7 @@ from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
 from graphmem.resolution.ecmascript.modules import joined
 from graphmem.resolution.extensions import extensions
 from graphmem.resolution.file_entry import Place
+from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.names import whole
 from graphmem.resolution.packages import PackageRules, mapped
 from graphmem.resolution.symbol import CLASS_KINDS, Symbol
@@ -76,6 +77,9 @@ _KEYS: Final = frozenset(
     }
 )
 CONSTRUCTOR: Final = "<init>"
+UNNAMED: Final = Package("")
+"""The library of a type of which only the name is known."""
+
 MAX_SIBLINGS: Final = 3
 """Most classes from which a mixin may get a member."""
 
@@ -113,7 +117,7 @@ class ScopedRules(PackageRules):
         self._maker = str(table.get("maker", ""))
         self._keep = frozenset(table.get("keep", ()))
         self._element = frozenset(table.get("element", ()))
-        self._reopened = bool(table.get("reopened"))
+        self._reopened: bool | str = table.get("reopened", False)
         self._any_count = bool(table.get("any_count"))
         self._open_enums = bool(table.get("open_enums"))
         self.builtin_package = Package(table.get("library", spec.name))
@@ -340,10 +344,14 @@ class ScopedRules(PackageRules):
             for path in inference.project.binders(package, top):
                 other = inference.project.files[path]
                 inference.project.touch_top(other, top)
-                for position in _pieces(other).get(owner.qualname, ()):
-                    if other.symbols[position] is not owner:
+                for position in _pieces(other).get(owner.qualname, ()) if self._is_piece(owner, entry) else ():
+                    if other.symbols[position] is not owner and self._is_piece(other.symbols[position], other):
                         found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
         return found
+
+    def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
+        """Whether a class may have other parts; in C#, its header says so."""
+        return self._reopened is True or self._reopened in entry.definitions[symbol.index].modifiers
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
         """Return the type of a base, which may be defined inside the class itself."""
@@ -507,6 +515,20 @@ class ScopedRules(PackageRules):
 
     # values
 
+    def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
+        """Return the classes and external types that a name in a type refers to.
+
+        In languages that import whole packages, a name that no file of the project defines is a type of an unknown library.
+        """
+        found = super().objects(inference, entry, scope, term)
+        written = entry.terms[term]
+        if found or not self.types_are_declared or self._by_path or written[0] != NAME:
+            return found
+        name = written[1]
+        if not is_class_name(name) or name in _local_names(entry) or inference.project.knows_name(name):
+            return EMPTY
+        return EMPTY if inference.lookup(entry, scope, name, 1 << 30) else one((EXT, UNNAMED, name, None))
+
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
         """Return the type of an annotation.
 
@@ -569,6 +591,14 @@ class ScopedRules(PackageRules):
         if name in self._maps:
             return box("list", mapped(inference, call.argument(0) or EMPTY))
         return frozenset((container,)) if name in self._keep else EMPTY
+
+
+def _local_names(entry: FileEntry) -> frozenset[str]:
+    """Return the names of a file that hold on some lines only, such as type parameters."""
+    kept: frozenset[str] | None = entry.kept.get("local names")
+    if kept is None:
+        kept = entry.kept["local names"] = frozenset(name for _, name in entry.locals)
+    return kept
 
 
 def _pieces(entry: FileEntry) -> Mapping[str, Sequence[int]]:

@@ -37,6 +37,14 @@ class CSharpHelper(Helper):
             return builder.add((TYPED, builder.add((INDEX, builder.add((NAME, "[]")), builder.unknown))))
         return super().helper_term(builder, node, what)
 
+    def implied(self, builder: TermBuilder, node: Node) -> tuple[tuple[str, TermIndex], ...]:
+        """Return the type of `value` in the setter of a property."""
+        owner = node.parent.parent if node.parent is not None else None
+        declared = owner.child_by_field_name("type") if owner is not None else None
+        if declared is None or node.children[0].type == "get":
+            return ()
+        return (("value", builder.add((TYPED, builder.annotation(declared)))),)
+
     def mended(self, source: bytes) -> bytes:
         """Keep only the first branch of an `#if` inside a statement or header."""
         if b"#if" not in source:

@@ -273,7 +273,7 @@ class CallSites:
     def add_calls(self, reference: Reference, targets: Iterable[Target]) -> None:
         """Add edges to targets; calling a class runs its constructors."""
         src, line, evidence = self.caller(reference).id, reference.line, self.evidence
-        targets = list(targets)
+        targets = self.targets.one_of_parts(targets)
         values = sum(target.symbol is not None and target.rule == "function_value" for target in targets)
         if values > MAX_VALUES:
             self.give_up(reference, "too_many_candidates")

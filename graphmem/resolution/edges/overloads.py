@@ -58,16 +58,21 @@ class Overloads:
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
             return list(group)
+        group = [target for target in group if not self._is_of_interface(target.symbol)] or group
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
             most = max((score for score, _ in scored), default=IMPOSSIBLE)
             scored += (pair for pair in self._further_up(reference, group[0], group) if pair[0] > most)
         elif not scored:
             scored = self._further_up(reference, group[0], ())
-        best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)] or list(group)
+        best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)]
         if len(best) > 1:  # a function that passes its arguments on does not call itself
             best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
         return _shared(best)
+
+    def _is_of_interface(self, symbol: Symbol | None) -> bool:
+        """Whether a method is called through an interface only, as `void IList.Clear()` in C#."""
+        return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
         """Whether a function cannot have overloads in base classes.
@@ -149,7 +154,9 @@ class Overloads:
             if points < 0:
                 return IMPOSSIBLE
             total += points
-        return 2 * total + (not collects) * (COLLECTED if rules.collects_last else 1)
+        _, _, positional, named = call_at(self.terms, reference.term)
+        fills = len(parameters) > len(positional) + len(named)  # defaults fill the others
+        return 4 * total + (not collects) * (COLLECTED if rules.collects_last else 2) + (not fills)
 
     def _is_value(self, entry: FileEntry, symbol: Symbol, annotation: int) -> bool:
         """Whether a parameter's type, such as `int`, does not accept null."""

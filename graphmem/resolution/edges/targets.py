@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from graphmem.model import EdgeKind
@@ -184,9 +184,11 @@ class Targets:
 
     def _may_be_implemented(self, atom: ExtInstance) -> bool:
         """Whether classes of the project may extend the type of a library."""
-        standard = rules_of(self.entry).standard_packages
+        rules = rules_of(self.entry)
         _, package, dotted, _ = atom
-        return bool(standard and dotted) and package != rules_of(self.entry).builtin_package and package.partition(".")[0] not in standard
+        if not rules.standard_packages or not package or not dotted:
+            return False
+        return package != rules.builtin_package and package.partition(".")[0] not in rules.standard_packages
 
     def extension(self, symbol: Symbol, rule: str) -> Target:
         """Return the target for a call of an extension function on an object."""
@@ -264,6 +266,28 @@ class Targets:
             owner = self.inference.owner(symbol, name)
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
+
+    def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
+        """Return targets with one part of each class that has several.
+
+        It is the part with the constructor, or the first one.
+        """
+        found = list(targets)
+        parts: dict[str, list[Symbol]] = {}
+        for target in found:
+            if (
+                target.symbol is not None
+                and target.symbol.kind in CLASS_KINDS
+                and "partial" in self.project.definition(target.symbol).modifiers
+            ):
+                parts.setdefault(target.symbol.qualname, []).append(target.symbol)
+        left_out: set[Symbol] = set()
+        for several in parts.values():
+            made_by = rules_of(self.entry).constructors
+            makers = (one for one in several if any(name in self.project.entry(one).names(one.index) for name in made_by))
+            left_out.update(several)
+            left_out.discard(next(makers, several[0]))
+        return [target for target in found if target.symbol not in left_out] if left_out else found
 
     # from names
 
