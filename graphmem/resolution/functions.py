@@ -9,7 +9,7 @@ from graphmem.resolution.call import Call
 from graphmem.resolution.file_entry import CallSite, FileEntry
 from graphmem.resolution.language import rules_of
 from graphmem.resolution.outside import result_name
-from graphmem.resolution.symbol import FUNCTION_KINDS, Symbol
+from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import call_at
 from graphmem.resolution.types import (
     BOX,
@@ -76,7 +76,8 @@ class Functions:
         parameter = definition.parameters[index]
         if index == 0 and symbol.kind == "method" and rules_of(entry).first_parameter_is_receiver and "static" not in definition.modifiers:
             return rules_of(entry).receiver(self.inference, symbol)
-        declared = self.inference.declared(entry, definition.parent, parameter.annotation)
+        scope = symbol.index if symbol.kind in CLASS_KINDS else definition.parent  # a class's header sees its inner classes
+        declared = self.inference.declared(entry, scope, parameter.annotation)
         is_rest = parameter.kind in ("rest", "keyword_rest")
         if parameter.annotation >= 0 and not is_open(declared):
             value = join(declared, pending(self.inference.expanded(self._passed(symbol, index)))) if is_deferred(declared) else declared
@@ -84,7 +85,7 @@ class Functions:
             value = closed(declared)
             value = join(value, rules_of(entry).implicit_argument(self.inference, symbol, index))
             if parameter.default >= 0:
-                value = join(value, self.inference.term(entry, definition.parent, parameter.default, definition.start_line))
+                value = join(value, self.inference.term(entry, scope, parameter.default, definition.start_line))
             value = join(value, self._passed(symbol, index))
             value = self.inference.expanded(value)
             if is_rest:

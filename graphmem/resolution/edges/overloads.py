@@ -196,7 +196,7 @@ class Overloads:
 
     def _points(self, entry: FileEntry, symbol: Symbol, annotation: int, given: Type) -> int:
         """Score how well an argument's type fits a parameter; 0 if one is unknown."""
-        scope = entry.definitions[symbol.index].parent
+        scope = symbol.index if symbol.kind in CLASS_KINDS else entry.definitions[symbol.index].parent
         declared = self.inference.declared(entry, scope, annotation)
         if not given or not declared:
             return ANY if given and annotation >= 0 and is_type_parameter(entry, symbol.index, annotation) else 0
