@@ -296,7 +296,11 @@ class Evaluation:
         found = self.attribute(value, name)
         if found is TOP or is_own(found):
             return found
-        return self._extended(entry, value, name) or found
+        extended = self._extended(entry, value, name)
+        if extended:
+            return extended
+        known = rules_of(entry).member_of_library
+        return join_all(known(atom) or one(atom) for atom in found) if found else found
 
     def _extended(self, entry: FileEntry, value: Type, name: str) -> Type:
         """Return the extension functions of a name that fit a value.
@@ -304,7 +308,8 @@ class Evaluation:
         They are bound to the value, as methods are.
         """
         rules = rules_of(entry)
-        return frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))
+        found: Type = frozenset((FUNC, symbol, atom) for atom in value for symbol in rules.extensions(self, entry, atom, name))
+        return found or frozenset((FUNC, symbol, None) for symbol in rules.unknown_extensions(self, entry, value, name))
 
     def _call(self, entry: FileEntry, scope: int, index: int, term: facts.Call, line: int) -> Type:
         return self._ask(entry.memo, ("t", scope, index, line), self._call_now, entry, scope, index, term, line)

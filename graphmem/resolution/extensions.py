@@ -69,6 +69,27 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
     return [symbol for is_unseen, rank, symbol in found if rank == best and not is_unseen]
 
 
+def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
+    """Return the extension functions that a call on a value of unknown type may run.
+
+    Empty if the type is known, or if a method that is no extension has the name.
+    """
+    if not inference.project.knows_name(name):
+        return []
+    if any((atom[0] != EXT and atom[0] != EXTI) or _type_names(rules, inference, atom) for atom in receiver):
+        return []
+    seen, found = _packages_seen(rules, entry), []
+    for symbol in inference.project.named(name):
+        other = inference.project.entry(symbol)
+        if symbol.kind != "method" or other.rules is not entry.rules:
+            continue
+        if "extension" not in other.definitions[symbol.index].modifiers:
+            return []
+        if not seen.isdisjoint(rules.names_of(other.facts)):
+            found.append(symbol)
+    return found
+
+
 def is_own(value: Type) -> bool:
     """Whether the type of a member is a known function, object or container.
 

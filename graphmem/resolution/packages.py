@@ -75,6 +75,9 @@ class PackageRules(Rules):
 
     types_are_declared = True
 
+    packages_of_file: int = 1
+    """Most packages that one file declares."""
+
     sees_outer_packages: bool = False
     """Whether a file of the package `a.b` sees the names of the package `a`."""
 
@@ -115,7 +118,7 @@ class PackageRules(Rules):
 
         A star import may bring everything from a package or a class.
         """
-        for package in self.names_of(entry.facts)[:1]:
+        for package in self.names_of(entry.facts)[: self.packages_of_file]:
             parts = package.split(".")
             for count in range(len(parts), 0 if self.sees_outer_packages else len(parts) - 1, -1):
                 found = self.package_places(inference, ".".join(parts[:count]), name, entry)

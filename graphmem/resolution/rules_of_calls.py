@@ -207,6 +207,14 @@ class CallRules:
         """Return the extension functions of a name that fit a receiver's type."""
         return ()
 
+    def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
+        """Return the extension functions that a call on a value of unknown type may run."""
+        return ()
+
+    def member_of_library(self, member: Atom) -> Type:
+        """Return the type of a member of a library type; empty if unknown."""
+        return EMPTY
+
     def extended_by_parameter(self, definition: Definition) -> bool:
         """Whether the first parameter of a function is the receiver of its calls.
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GrammarError
-from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF
+from graphmem.parsing.facts import ATTR, INDEX, NAME, SELF, STRING
 from graphmem.resolution.ecmascript.modules import joined
-from graphmem.resolution.extensions import extensions
+from graphmem.resolution.extensions import extensions, of_unknown
 from graphmem.resolution.file_entry import Place
 from graphmem.resolution.instantiations import is_class_name
 from graphmem.resolution.names import whole
@@ -72,6 +72,7 @@ _KEYS: Final = frozenset(
             "type_of",
             "fields",
             "class_constant",
+            "results",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -82,6 +83,9 @@ UNNAMED: Final = Package("")
 
 MAX_SIBLINGS: Final = 3
 """Most classes from which a mixin may get a member."""
+
+MAX_PACKAGES: Final = 3
+"""Most packages of one file whose names it sees without an import."""
 
 MAX_SUFFIX: Final = 8
 """Most parts of a path by which an import may name it."""
@@ -110,6 +114,7 @@ class ScopedRules(PackageRules):
         self._group = f"<{table.get('group', spec.name)}>"
         self._shares = str(table.get("shares", ""))
         self._by_path = table.get("imports", "name") == "path"
+        self.packages_of_file = MAX_PACKAGES if self._shares == "package" and not self._by_path else 1
         self.separator = str(table.get("separator", "."))
         self._dots = bool(table.get("dots"))
         self._endings: tuple[str, ...] = tuple(table.get("endings", ("",)))
@@ -132,6 +137,7 @@ class ScopedRules(PackageRules):
         self._conversions: Mapping[str, Sequence[str]] = table.get("conversions", {})
         self.final_types = frozenset(self._conversions)
         self._makes = {name: kind for kind, names in table.get("makes", {}).items() for name in names}
+        self._results = {name: kind for kind, names in table.get("results", {}).items() for name in names}
         self._maps = frozenset(table.get("maps", ()))
         self._class_constant = str(table.get("class_constant", ""))
         self.libraries_give_anything = bool(self._class_constant)
@@ -486,6 +492,10 @@ class ScopedRules(PackageRules):
         """Return the extension functions of a name that fit a receiver's type."""
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
+    def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
+        """Return the extension functions that a call on a value of unknown type may run."""
+        return of_unknown(self, inference, entry, receiver, name) if self._extends else ()
+
     def extended_type(self, entry: FileEntry, position: int) -> str:
         """Return the name of the type that an extension extends."""
         definition = entry.definitions[position]
@@ -554,17 +564,33 @@ class ScopedRules(PackageRules):
     def given_outside(self, inference: Inference, atom: Outside, call: Call) -> Collection[Symbol]:
         """Return the classes that are passed to an external call by a constant.
 
-        In PHP, the constant is `Name::class`.
+        In PHP, the constant is `Name::class`, or a text with the qualified name.
         """
         terms, found = call.entry.terms, set[Symbol]()
         for argument in call.args if self._class_constant else ():
             term = terms[argument]
+            value = EMPTY
             if term[0] == ATTR and term[2] == self._class_constant:
-                found.update(value[1] for value in inference.expanded(call.term(term[1])) if value[0] == CLASS)
+                value = call.term(term[1])
+            elif term[0] == STRING and self.separator in term[1].strip(self.separator):
+                value = self._named(inference, call.entry, term[1].replace("\\\\", "\\"))
+            found.update(atom[1] for atom in inference.expanded(value) if atom[0] == CLASS)
         return found
 
+    def member_of_library(self, member: Atom) -> Type:
+        """Return the type of a member of a library type that the table gives."""
+        if not self._results or member[0] != EXT or "." not in member[2]:
+            return EMPTY
+        *_, owner, name = member[2].split(".")
+        owner = self.string_type if owner in ("str", "template") else owner
+        kind = self._results.get(f"{owner}.{name}") or self._results.get(name)
+        return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
+
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the container that a function of the library makes."""
+        """Return the container that a function of the library makes, or a type of the table."""
+        known = self.member_of_library(atom)
+        if known:
+            return known
         if atom[1] != self.builtin_package:
             return None
         if atom[2] in self._itself:

@@ -201,6 +201,8 @@ class CallSites:
             own = rules_of(self.entry).methods_of_self(self.inference, self.entry, reference.scope, name)
             if own is not None:
                 return [Target(symbol, None, "self") for symbol in own]
+        if base and all(target.symbol is None for target in found):
+            found = self.targets.of_extensions(base, name) or found
         if not base and not self.is_from_outside(reference, receiver):
             found = self.targets.of_name(reference, name, bound=True)
             if not rules_of(self.entry).types_are_declared:  # a method that passes the call on to an object of another class

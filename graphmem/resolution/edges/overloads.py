@@ -57,7 +57,7 @@ class Overloads:
         Overloads in base classes count if the language inherits overloads, or if none of the class fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
-            return list(group)
+            return [target for target in group if self._makes(target.symbol) or self._fits(reference, target.symbol, target.is_extension)]
         group = [target for target in group if not self._is_of_interface(target.symbol)] or group
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
@@ -73,6 +73,13 @@ class Overloads:
     def _is_of_interface(self, symbol: Symbol | None) -> bool:
         """Whether a method is called through an interface only, as `void IList.Clear()` in C#."""
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
+
+    def _makes(self, symbol: Symbol | None) -> bool:
+        """Whether a function is a constructor, whose arguments a declaration may give."""
+        if symbol is None:
+            return False
+        entry = self.project.entry(symbol)
+        return rules_of(entry).definition_slot(entry, symbol.index)[1] in rules_of(entry).constructors
 
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
         """Whether a function cannot have overloads in base classes.

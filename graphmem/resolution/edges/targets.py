@@ -267,6 +267,15 @@ class Targets:
             if isinstance(owner, Symbol):
                 yield from self.inference.functions(owner, name)
 
+    def of_extensions(self, receiver: Type, name: str) -> list[Target]:
+        """Return the extension functions that a call on a value of unknown type may run."""
+        found = rules_of(self.entry).unknown_extensions(self.inference, self.entry, receiver, name)
+        if len(found) > AMBIGUOUS_LIMIT:
+            return []
+        if len(found) == 1:
+            return [self.extension(found[0], "unique_name")]
+        return [self.extension(symbol, "ambiguous_name")._replace(confidence=round(0.5 / len(found), 3)) for symbol in found]
+
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
         """Return targets with one part of each class that has several.
 
