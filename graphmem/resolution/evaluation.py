@@ -359,9 +359,9 @@ class Evaluation:
     def _subscript(self, entry: FileEntry, scope: int, base: TermIndex, key: TermIndex, line: int) -> Type:
         value = self.expanded(self.term(entry, scope, base, line))
         found = bottom_for(value)
+        sliced = entry.terms[key] == (LITERAL, "slice")
         for atom in value:
             if atom[0] == BOX:
-                sliced = entry.terms[key] == (LITERAL, "slice")
                 found = join(found, frozenset((atom,)) if sliced else atom[2][-1] if atom[2] else EMPTY)
             elif atom[0] == TUP:
                 found = join(found, join_all(atom[1]))
@@ -370,7 +370,8 @@ class Evaluation:
                 fields = dict(atom[1])
                 found = join(found, fields.get(member[1], EMPTY) if member[0] == STRING else join_all(fields.values()))
             elif atom[0] == INST:
-                found = join(found, rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base)))
+                given = rules_of(entry).subscripted(self, atom, Call(self, entry, scope, line, base))
+                found = join(found, given or (frozenset((atom,)) if sliced else EMPTY))
             elif atom[0] in (CLASS, EXT) or (atom[0] == FUNC and rules_of(entry).functions_take_types):  # Generic[int]: the class itself
                 found = join(found, frozenset((atom,)))
             elif atom[0] == EXTI:
