@@ -27,12 +27,24 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PATH: Final = re.compile(r"\w+::")
+_OTHER_BUILD: Final = re.compile(
+    rb"#\[cfg\((?![^\n\]]*\bnot\()[^\n\]]*\b(?:test|loom|miri|fuzzing|kani|shuttle)\b[^\n\]]*\)\]\s*(?:(?:#\[[^\n]*\]|//[^\n]*)\s*)*"
+)
+"""An attribute of what only a build of tests or of a checking tool contains, with the attributes and comments after it."""
+
 MAX_NESTED: Final = 50
 """Most nested braces of one `use` that are read."""
 
 
 class RustHelper(Helper):
     """Helper for import trees, macros, patterns, and blocks as values."""
+
+    def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
+        """Mark what only a build of tests or of a checking tool contains.
+
+        Another definition of the same name is meant then.
+        """
+        return [(match.end(), match.end() + 1, "overload") for match in _OTHER_BUILD.finditer(source)]
 
     def module(self, text: str) -> str:
         """Return the source of a `use` declaration on one line."""
