@@ -101,8 +101,16 @@
   (explicit_interface_specifier) @modifier.explicit)
 
 ; partial class Name
-(class_declaration
-  (modifier) @modifier.partial
+([
+  (class_declaration
+    (modifier) @modifier.partial)
+  (interface_declaration
+    (modifier) @modifier.partial)
+  (struct_declaration
+    (modifier) @modifier.partial)
+  (record_declaration
+    (modifier) @modifier.partial)
+]
   (#eq? @modifier.partial "partial"))
 
 ; static Type Name(this Type receiver)

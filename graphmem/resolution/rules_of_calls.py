@@ -70,6 +70,12 @@ class CallRules:
     overloads_are_inherited: bool = False
     """Whether functions of base classes are overloads of those of a class."""
 
+    defaults_stand_apart: bool = False
+    """Whether a declaration elsewhere may give a function's parameters defaults.
+
+    The number of arguments alone then excludes no function.
+    """
+
     collects_last: bool = False
     """Whether a function that collects arguments in a list is called only if no other accepts them."""
 

@@ -364,8 +364,13 @@ class ScopedRules(PackageRules):
         first = entry.terms[term]
         while first[0] in (ATTR, INDEX):
             first = entry.terms[first[1]]
+        found = super().base(inference, entry, symbol, term)
+        if first[0] == NAME and first[1] == symbol.name and any(atom[0] == CLASS and atom[1] is symbol for atom in found):
+            packages = self.names_of(entry.facts)[: self.packages_of_file]  # `class Name<T> : Name`
+            places = [place for package in packages for place in self.package_places(inference, package, first[1], entry)]
+            return inference.expanded(join_all(inference.slot(place) for place in places))
         inside = self._mixins and first[0] == NAME and first[1] in entry.names(symbol.index)
-        return self.objects(inference, entry, symbol.index, term) if inside else super().base(inference, entry, symbol, term)
+        return self.objects(inference, entry, symbol.index, term) if inside else found
 
     def more_bases(self, inference: Inference, symbol: Symbol) -> Sequence[Base]:
         """Return the inner module whose methods a mixin adds to its classes.

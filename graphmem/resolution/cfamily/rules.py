@@ -34,6 +34,7 @@ class CFamilyRules(ScopedRules):
     """Rules for C and C++: includes, and methods defined outside their class."""
 
     functions_take_types = True
+    defaults_stand_apart = True
 
     # names
 

@@ -57,7 +57,7 @@ class Overloads:
         Overloads in base classes count if the language inherits overloads, or if none of the class fits.
         """
         if len(group) == 1 and self._has_no_alternative(group[0].symbol):
-            return [target for target in group if self._makes(target.symbol) or self._fits(reference, target.symbol, target.is_extension)]
+            return [target for target in group if self._may_mean(reference, target)]
         group = [target for target in group if not self._is_of_interface(target.symbol)] or group
         scored = self._scored(reference, group)
         if rules_of(self.entry).overloads_are_inherited:
@@ -66,6 +66,8 @@ class Overloads:
         elif not scored:
             scored = self._further_up(reference, group[0], ())
         best = _most(scored) or [target for target in group if self._fits(reference, target.symbol, target.is_extension)]
+        if not best and rules_of(self.entry).defaults_stand_apart:
+            best = list(group)
         if len(best) > 1:  # a function that passes its arguments on does not call itself
             best = [target for target in best if target.symbol is not self.entry.symbols[reference.scope]]
         return _shared(best)
@@ -74,11 +76,12 @@ class Overloads:
         """Whether a method is called through an interface only, as `void IList.Clear()` in C#."""
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
-    def _makes(self, symbol: Symbol | None) -> bool:
-        """Whether a function is a constructor, whose arguments a declaration may give."""
-        if symbol is None:
-            return False
-        entry = self.project.entry(symbol)
+    def _may_mean(self, reference: Reference, target: Target) -> bool:
+        """Whether a call can mean the only function of its name in a class."""
+        symbol = target.symbol
+        if symbol is None or rules_of(self.entry).defaults_stand_apart or self._fits(reference, symbol, target.is_extension):
+            return True
+        entry = self.project.entry(symbol)  # a declaration may give the arguments of a constructor
         return rules_of(entry).definition_slot(entry, symbol.index)[1] in rules_of(entry).constructors
 
     def _has_no_alternative(self, symbol: Symbol | None) -> bool:
