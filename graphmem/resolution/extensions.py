@@ -70,9 +70,9 @@ def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 
 
 def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> list[Symbol]:
-    """Return the extension functions that a call on a value of unknown type may run.
+    """Return the extension functions that may fit a value of unknown type.
 
-    Empty if the type is known, or if a method that is no extension has the name.
+    Empty if the type is known, or if an ordinary method has the name.
     """
     if not inference.project.knows_name(name):
         return []

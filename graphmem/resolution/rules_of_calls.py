@@ -214,7 +214,7 @@ class CallRules:
         return ()
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
-        """Return the extension functions that a call on a value of unknown type may run."""
+        """Return the extension functions that may fit a value of unknown type."""
         return ()
 
     def member_of_library(self, member: Atom) -> Type:

@@ -498,7 +498,7 @@ class ScopedRules(PackageRules):
         return extensions(self, inference, entry, receiver, name) if self._extends else ()
 
     def unknown_extensions(self, inference: Inference, entry: FileEntry, receiver: Type, name: str) -> Sequence[Symbol]:
-        """Return the extension functions that a call on a value of unknown type may run."""
+        """Return the extension functions that may fit a value of unknown type."""
         return of_unknown(self, inference, entry, receiver, name) if self._extends else ()
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
@@ -592,7 +592,7 @@ class ScopedRules(PackageRules):
         return one((EXTI, self.builtin_package, kind, None)) if kind else EMPTY
 
     def call_external(self, inference: Inference, atom: Outside, call: Call) -> Type | None:
-        """Return the container that a function of the library makes, or a type of the table."""
+        """Return what a library function makes, by the tables of the language."""
         known = self.member_of_library(atom)
         if known:
             return known
@@ -625,7 +625,10 @@ class ScopedRules(PackageRules):
 
 
 def _local_names(entry: FileEntry) -> frozenset[str]:
-    """Return the names of a file that hold on some lines only, such as type parameters."""
+    """Return the names that hold on some lines of a file only.
+
+    Type parameters are such names.
+    """
     kept: frozenset[str] | None = entry.kept.get("local names")
     if kept is None:
         kept = entry.kept["local names"] = frozenset(name for _, name in entry.locals)

@@ -73,7 +73,10 @@ class Overloads:
         return _shared(best)
 
     def _is_of_interface(self, symbol: Symbol | None) -> bool:
-        """Whether a method is called through an interface only, as `void IList.Clear()` in C#."""
+        """Whether a method is called only through its interface.
+
+        In C#, an example is `void IList.Clear()`.
+        """
         return symbol is not None and "explicit" in self.project.definition(symbol).modifiers
 
     def _may_mean(self, reference: Reference, target: Target) -> bool:

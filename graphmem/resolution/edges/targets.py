@@ -268,7 +268,7 @@ class Targets:
                 yield from self.inference.functions(owner, name)
 
     def of_extensions(self, receiver: Type, name: str) -> list[Target]:
-        """Return the extension functions that a call on a value of unknown type may run."""
+        """Return the extension functions that may fit a value of unknown type."""
         found = rules_of(self.entry).unknown_extensions(self.inference, self.entry, receiver, name)
         if len(found) > AMBIGUOUS_LIMIT:
             return []
