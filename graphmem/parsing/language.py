@@ -139,6 +139,7 @@ class LanguageSpec:
     grammar: str  # name of the grammar in the installed pack
     extensions: tuple[str, ...]
     filenames: tuple[str, ...] = ()
+    folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # suffix -> ends of folders' names
     interpreters: tuple[str, ...] = ()  # as in "#!/usr/bin/env python3"
     helper: str = ""  # module in graphmem/parsing/languages; "" if the tables suffice
     rules: str = ""  # name of the resolution rules; "" if the language has no resolution across files
@@ -220,19 +221,25 @@ def language_spec(name: str) -> LanguageSpec:
 
 
 @cache
-def _by_suffix() -> tuple[dict[str, str], dict[str, str]]:
+def _by_suffix() -> tuple[dict[str, str], dict[str, str], dict[str, tuple[tuple[str, ...], str]]]:
     suffixes: dict[str, str] = {}
+    folders: dict[str, tuple[tuple[str, ...], str]] = {}
     names: dict[str, str] = {}
     for spec in languages().values():
         suffixes.update(dict.fromkeys(spec.extensions, spec.name))
         names.update(dict.fromkeys(spec.filenames, spec.name))
-    return suffixes, names
+        folders.update((suffix, (tuple(inside), spec.name)) for suffix, inside in spec.folders.items())
+    return suffixes, names, folders
 
 
 def language_of_path(path: str) -> str:
-    """Return the language of a path by the file name alone; "" if unknown."""
-    suffixes, names = _by_suffix()
+    """Return the language of a path by its names alone; "" if unknown."""
+    suffixes, names, folders = _by_suffix()
     name = path.rpartition("/")[2]
     dot = name.rfind(".")
     suffix = name[dot:] if 0 < dot < len(name) - 1 else ""
-    return names.get(name) or suffixes.get(suffix.lower(), "")
+    found = names.get(name) or suffixes.get(suffix.lower(), "")
+    if not found and suffix in folders:
+        inside, language = folders[suffix]
+        return language if any(folder.endswith(inside) for folder in path.split("/")[:-1]) else ""
+    return found

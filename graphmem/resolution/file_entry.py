@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from graphmem.parsing.facts import ATTR, CALL, NAME, STRING, Binding, Call, Definition, FileFacts, Reference
+from graphmem.parsing.facts import ATTR, CALL, INDEX, NAME, STRING, Binding, Call, Definition, FileFacts, Reference
 from graphmem.parsing.language import language_spec
-from graphmem.resolution.frameworks import frameworks_of
+from graphmem.resolution.frameworks import TEMPLATE, frameworks_of
 from graphmem.resolution.instantiations import class_names
 from graphmem.resolution.routes import ROUTE, key_of_route
 from graphmem.resolution.solver import Memo
@@ -215,11 +215,18 @@ class FileEntry:
                         self.calls.setdefault(event, []).append(position)
                 if name in routing:
                     self._index_route(position, call)
+                if (name == "update" or name in self.frameworks.template_methods) and self.frameworks.registers(terms, terms[called]):
+                    for registered in self.frameworks.registered(terms, call[2], call[3]):
+                        self.calls.setdefault(f"{TEMPLATE}{registered}", []).append(position)
+            elif reference.kind == "write" and (target := terms[reference.term])[0] == INDEX:
+                _, held, key = target
+                if last_name(terms[held]) in self.frameworks.template_holders and string_of(terms[key]):
+                    self.calls.setdefault(f"{TEMPLATE}{string_of(terms[key])}", []).append(position)
             elif reference.kind == "write" and self.rules.attributes_are_set_anywhere and not self.in_tests:
                 self._index_write(position, reference)
         for position, definition in enumerate(self.definitions):
             for decorator in definition.decorators:
-                for name in self._decorator_names(decorator):
+                for name in self._decorator_names(decorator, definition.name):
                     self.calls.setdefault(name, []).append(-1 - position)
 
     def _index_route(self, position: int, call: Call) -> None:
@@ -237,7 +244,7 @@ class FileEntry:
         if target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0:
             self.calls.setdefault(f"={target[2]}", []).append(position)
 
-    def _decorator_names(self, decorator: int) -> Iterator[str]:
+    def _decorator_names(self, decorator: int, decorated: str) -> Iterator[str]:
         """Yield the index keys of a decorator.
 
         The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event
@@ -247,6 +254,9 @@ class FileEntry:
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
         if name:
             yield f"@{name}" if term[0] == CALL else name
+        if name in self.frameworks.template_decorators:
+            texts = [string_of(self.terms[given]) for given in (*term[2], *(value for _, value in term[3]))] if term[0] == CALL else []
+            yield f"{TEMPLATE}{next(filter(None, texts), decorated)}"
         yield from self.frameworks.events_of_decorator(self.terms, term)
         if term[0] == CALL and self.terms[term[1]][0] == ATTR and self.frameworks.requests:
             _, _, arguments, _ = term
@@ -272,7 +282,7 @@ class FileEntry:
                 continue
             definition = self.definitions[-1 - position]
             for decorator in definition.decorators:
-                if name in self._decorator_names(decorator):
+                if name in self._decorator_names(decorator, definition.name):
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:

@@ -19,6 +19,7 @@ from graphmem.errors import GrammarError
 from graphmem.parsing.facts import (
     ATTR,
     CALL,
+    DICT,
     LIST,
     TUPLE,
     Call,
@@ -32,6 +33,9 @@ from graphmem.runtime.resources import data_root
 
 EVENT: Final = "!"
 """Prefix of event names in the index of call sites."""
+
+TEMPLATE: Final = "|"
+"""Prefix of names that templates see in the index of call sites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,19 @@ class View:
     framework: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Registration of a function under a name that templates see.
+
+    Examples: `@app.template_filter("x")`, `app.add_template_filter(f, "x")`, `env.filters["x"] = f`, `env.globals.update(x=f)`.
+    """
+
+    decorators: tuple[str, ...]  # last names of decorators; their first argument is the name, without it that of the function
+    methods: tuple[str, ...]  # methods that take a function, then its name
+    holders: tuple[str, ...]  # attributes whose keys are the names
+    framework: str = ""
+
+
 class Frameworks:
     """The framework tables of one language. Immutable after loading.
 
@@ -113,6 +130,7 @@ class Frameworks:
 
     def __init__(self, raw: Mapping[str, Any], origin: str) -> None:
         kinds = {"hands_over": HandsOver, "event": Event, "queue": Queue, "injection": Injection, "request": Request, "view": View}
+        kinds["template"] = Template
         unknown = sorted(set(raw) - set(kinds))
         if unknown:
             raise GrammarError(f"{origin} has unknown tables {', '.join(unknown)}; use {', '.join(kinds)}", path=origin, line=0)
@@ -122,6 +140,7 @@ class Frameworks:
         self.queues: Sequence[Queue] = rows["queue"]
         self.injections: Sequence[Injection] = rows["injection"]
         self.requests: Sequence[Request] = rows["request"]
+        self.templates: Sequence[Template] = rows["template"]
         self.views = frozenset(method for row in rows["view"] for method in row.methods)
         for row in self.hands_over:
             if row.rule not in RULES:
@@ -166,6 +185,47 @@ class Frameworks:
             for row in self.hands_over
             if row.rule == "route" and (name in row.methods or any(fnmatchcase(name, call.rpartition(".")[2]) for call in row.calls))
         ]
+
+    @cached_property
+    def template_decorators(self) -> Collection[str]:
+        """Return the decorators that register functions for templates."""
+        return {name for row in self.templates for name in row.decorators}
+
+    @cached_property
+    def template_methods(self) -> Collection[str]:
+        """Return the methods that register functions for templates."""
+        return {name for row in self.templates for name in row.methods}
+
+    @cached_property
+    def template_holders(self) -> Collection[str]:
+        """Return the attributes whose keys are names that templates see."""
+        return {name for row in self.templates for name in row.holders}
+
+    def registers(self, terms: Sequence[Term], called: Term) -> bool:
+        """Whether a callee registers functions for templates."""
+        if called[0] != ATTR:
+            return False
+        holder = last_name(terms[called[1]]) if called[2] == "update" else ""
+        return called[2] in self.template_methods or holder in self.template_holders
+
+    def registered(
+        self, terms: Sequence[Term], positional: Sequence[TermIndex], named: Sequence[tuple[str, TermIndex]]
+    ) -> Mapping[str, Sequence[TermIndex]]:
+        """Return the values that a call registers for templates, by name."""
+        found: dict[str, list[TermIndex]] = {}
+        for index in positional[:1]:
+            term = terms[index]
+            if term[0] == DICT:
+                for key, value in zip(term[1], term[2], strict=False):
+                    found.setdefault(string_of(terms[key]) if key >= 0 else "", []).append(value)
+                continue
+            text = [string_of(terms[one]) for one in [*positional[1:2], *(value for name, value in named if name == "name")]]
+            found.setdefault(text[0] if text else last_name(term), []).append(index)
+        for name, value in named:
+            if name not in ("name", "**"):
+                found.setdefault(name, []).append(value)
+        found.pop("", None)
+        return found
 
     @cached_property
     def makers(self) -> Collection[str]:

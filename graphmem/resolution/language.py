@@ -55,6 +55,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "cfamily": "graphmem.resolution.cfamily.rules",
     "scoped": "graphmem.resolution.scoped",
     "rust": "graphmem.resolution.rust.rules",
+    "jinja": "graphmem.resolution.jinja",
     "java": "graphmem.resolution.java.rules",
 }
 """Module of each rules class, by name; each has a class `RULES`."""

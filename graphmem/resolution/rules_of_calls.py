@@ -109,6 +109,9 @@ class CallRules:
     An example is `Pointer[T].Load()`.
     """
 
+    links_routes: bool = False
+    """Whether a call that names a route refers to its handler."""
+
     type_tests: Collection[str] = ()
     """Functions that test for an instance of their second argument."""
 

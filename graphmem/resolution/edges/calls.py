@@ -126,6 +126,8 @@ class CallSites:
         self.add_calls(reference, targets)
         self.handing.hand_over(reference, call, targets)
         self.handing.connect(reference, call)
+        if rules.links_routes:
+            self.handing.link(reference, call)
         for target in targets if arguments else ():
             if target.outside is not None:
                 self.run_through(reference, call, rules.called_through(*target.outside))
@@ -156,7 +158,8 @@ class CallSites:
             if found:
                 return found
         is_mine = is_own(value) or any(atom[0] == CLASS for atom in value)
-        rule = ("self" if is_mine else "builtin") if places is None else self.targets.rule_of(places)
+        own = "function_value" if rules_of(entry).links_routes else "self"
+        rule = (own if is_mine else "builtin") if places is None else self.targets.rule_of(places)
         if value != written:
             rule = "inferred_type"
         found = list(self.targets.of_value(value, rule, self.caller(reference), name))
@@ -207,6 +210,9 @@ class CallSites:
             found = self.targets.of_name(reference, name, bound=True)
             if not rules_of(self.entry).types_are_declared:  # a method that passes the call on to an object of another class
                 found = [target for target in found if target.symbol is not self.caller(reference)]
+            if rules_of(self.entry).links_routes:
+                held = last_name(self.terms[receiver]).lower()
+                found = [target for target in found if target.symbol is None or held in target.symbol.qualname.lower()]
         elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
         if not found and not elsewhere:

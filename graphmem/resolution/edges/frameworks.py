@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, CALL, INDEX, LIST, NAME, STRING, TUPLE, Call, Reference, TermIndex
 from graphmem.resolution.edges import framework_keys
-from graphmem.resolution.edges.requests import Requests, given, handed
+from graphmem.resolution.edges.requests import Requests, given, handed, nearest
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.file_entry import CallSite, FileEntry, Place
 from graphmem.resolution.frameworks import EVENT, Event, HandsOver, event_terms
@@ -71,6 +71,14 @@ class Handing:
                     if name:
                         self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
 
+    def link(self, reference: Reference, call: Call) -> None:
+        """Refer to the handler of the route in `url_for("blog.index")`."""
+        _, called, arguments, _ = call
+        text = string_of(self.entry.terms[arguments[0]]) if arguments else ""
+        if text and any(last_name(self.entry.terms[called]) in row.by_name for row in self.tables.requests):
+            for symbol in self.requests.linked(text):
+                self._refer(reference.scope, symbol, "route", reference.line)
+
     def connect(self, reference: Reference, call: Call) -> None:
         """Record the events to which a call connects a function."""
         terms = self.entry.terms
@@ -116,6 +124,7 @@ class Handing:
     def _named(self, text: str) -> Iterator[Symbol]:
         """Yield the module, function or class whose dotted name a string holds."""
         module, _, name = text.rpartition(".")
+        yield from nearest(self.entry.path, [self.project.files[path].symbols[0] for path in self.project.modules(f"/{text}")])
         for path in self.project.modules(text):
             yield self.project.files[path].symbols[0]
         for path in self.project.modules(module) if module else ():

@@ -6,10 +6,12 @@ describes the test clients. Routes come from decorators and from the table `hand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import ATTR, CALL, OPERATOR, Reference
 from graphmem.resolution import routes
@@ -25,6 +27,8 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, FUNC, MODULE, OBJ, 
 
 if TYPE_CHECKING:
     from graphmem.resolution.inference import Inference
+
+_WORDS: Final = re.compile(r"[/_.-]")
 
 
 class Requests:
@@ -93,6 +97,17 @@ class Requests:
                     found += [symbol for kind, _, _ in keys if kind == "route"][:1]
         return list(dict.fromkeys(found))
 
+    def linked(self, text: str) -> Sequence[Symbol]:
+        """Return the handlers of the route that a text names: `blueprint.name`.
+
+        With several, those in a file or folder named like the blueprint are returned, of these the nearest. Empty if there are too many.
+        """
+        found = self._named_routes(text, "")
+        group = text.replace(":", ".").rpartition(".")[0].rpartition(".")[2]
+        found = [symbol for symbol in found if group and any(group in part for part in symbol.path.split("/"))] or found
+        found = nearest(self.entry.path, found)
+        return found if len(found) <= AMBIGUOUS_LIMIT else ()
+
     def _routes(self, path: str, method: str, scope: int) -> list[Symbol]:
         """Return the handlers of the routes that match a path best."""
         found: list[tuple[routes.Match, CallSite]] = []
@@ -152,6 +167,14 @@ class Requests:
                     is_member = symbol.kind == "method"
                     if symbol.kind in FUNCTION_KINDS and (not is_member or routes.answers(method, symbol.name)):
                         yield symbol
+
+
+def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
+    """Return the symbols whose paths begin with the most words of a path."""
+    words = _WORDS.split(path)
+    pairs = [zip(words, _WORDS.split(symbol.path), strict=False) for symbol in found]
+    shared = [sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)) for both in pairs]
+    return [symbol for symbol, count in zip(found, shared, strict=True) if count == max(shared)]
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:

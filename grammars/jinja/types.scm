@@ -1,0 +1,4 @@
+; {% set name = value %}
+(assignment_statement
+  (variable) @target
+  (_) @value) @binding.assign

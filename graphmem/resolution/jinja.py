@@ -1,0 +1,51 @@
+"""Rules of Jinja templates: macros, and functions that Python registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphmem.parsing.facts import CALL
+from graphmem.resolution.frameworks import TEMPLATE
+from graphmem.resolution.scoped import ScopedRules
+from graphmem.resolution.terms import call_at
+from graphmem.resolution.types import FUNC, Type, join_all, one
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from graphmem.resolution.file_entry import CallSite, FileEntry
+    from graphmem.resolution.inference import Inference
+
+
+class JinjaRules(ScopedRules):
+    """Names of a template are its macros, imported ones, filters and globals."""
+
+    links_routes = True
+
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return the function that Python code registers for templates.
+
+        Without such a function, a name of the template language is returned.
+        """
+        sites, _ = inference.project.call_sites(f"{TEMPLATE}{name}")
+        found = [value for site in sites for value in _registered(inference, site, name)]
+        return join_all(found) or super().unbound(inference, entry, scope, name)
+
+
+def _registered(inference: Inference, site: CallSite, name: str) -> Iterator[Type]:
+    """Yield the functions that one site registers under a name."""
+    entry = inference.project.files[site.path]
+    inference.project.touch("passed", site.path, entry.definitions[site.scope].qualname, f"{TEMPLATE}{name}")
+    if site.decorated >= 0:
+        yield one((FUNC, entry.symbols[site.decorated], None))
+    elif entry.terms[site.term][0] == CALL:
+        _, _, positional, named = call_at(entry.terms, site.term)
+        for value in entry.frameworks.registered(entry.terms, positional, named).get(name, ()):
+            yield inference.expanded(inference.term(entry, site.scope, value, site.line))
+    else:
+        for binding in entry.facts.bindings:
+            if (binding.target, binding.scope, binding.line) == (site.term, site.scope, site.line):
+                yield inference.expanded(inference.term(entry, site.scope, binding.value, site.line))
+
+
+RULES = JinjaRules
