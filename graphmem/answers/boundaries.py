@@ -11,14 +11,14 @@ from graphmem.answers.plain import answer
 
 @answer
 class RuleResult:
-    """An architecture rule and the number of dependencies that break it."""
+    """An architecture rule, with the number of dependencies that break it."""
 
     name: str
     because: Annotated[str, Doc("why the project has the rule; empty if the rule gives no reason")]
-    files: Annotated[int, Doc("files that the rule limits")]
-    checked: Annotated[int, Doc("dependencies of these files on other files")]
-    broken: Annotated[int, Doc("dependencies that break the rule")]
-    accepted: Annotated[int, Doc("of these, the ones in the baseline")]
+    files: Annotated[int, Doc("number of files that the rule applies to")]
+    checked: Annotated[int, Doc("number of dependencies of these files on other files")]
+    broken: Annotated[int, Doc("number of these dependencies that break the rule")]
+    accepted: Annotated[int, Doc("number of the dependencies that break the rule and are accepted by the baseline")]
 
 
 @answer
@@ -27,21 +27,23 @@ class BrokenRule:
 
     rule: str
     because: str
-    src: Annotated[str, Doc("path of the file that depends")]
-    dst: Annotated[str, Doc("path of the file it depends on")]
-    edges: Annotated[int, Doc("number of edges between them that break the rule")]
-    sites: Annotated[list[PathStep], Doc("the first edges, at most 3: imports first, then the most confident"), Size(3)]
-    accepted: Annotated[bool, Doc("true when the baseline lists it")]
+    src: Annotated[str, Doc("path of the file that uses the other file")]
+    dst: Annotated[str, Doc("path of the file that is used")]
+    edges: Annotated[int, Doc("number of edges between the two files that break the rule")]
+    sites: Annotated[list[PathStep], Doc("the first edges that break the rule, at most 3: imports first, then the most confident"), Size(3)]
+    accepted: Annotated[bool, Doc("true when the baseline accepts the dependency")]
 
 
 @answer
 class ArchitectureCheck:
     """The dependencies that break the project's architecture rules."""
 
-    rules: Annotated[list[RuleResult], Doc("in the order of the file"), Size(20)]
-    broken: Annotated[list[BrokenRule], Doc("those outside the baseline first, then by rule and path"), Size(50)]
+    rules: Annotated[list[RuleResult], Doc("the rules, in the order of the rules file"), Size(20)]
+    broken: Annotated[
+        list[BrokenRule], Doc("the dependencies that break a rule: those outside the baseline first, then by rule and path"), Size(50)
+    ]
     total: Annotated[int, Doc("number of dependencies that break a rule")]
-    new: Annotated[int, Doc("of these, the ones outside the baseline")]
+    new: Annotated[int, Doc("number of dependencies that break a rule and are not in the baseline")]
     resolved: Annotated[list[str], Doc("lines of the baseline that break no rule any more"), Size(20)]
-    notes: Annotated[list[str], Doc("patterns that match no file"), Size(5)]
+    notes: Annotated[list[str], Doc("patterns of the rules that match no file"), Size(5)]
     state: IndexState

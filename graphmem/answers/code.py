@@ -13,18 +13,20 @@ from graphmem.answers.vocabulary import EdgeKind, EdgeSource, Epistemic, IndexSt
 
 @answer(name="Symbol", node=True)
 class SymbolInfo:
-    """A symbol in its short form."""
+    """A symbol of the code, without its edges."""
 
-    id: Annotated[str, Doc("Opaque; stable when the symbol moves within its file"), GlobalId(SYMBOL)]
+    id: Annotated[str, Doc("Opaque id; stable when the symbol moves within its file"), GlobalId(SYMBOL)]
     kind: SymbolKind
     name: str
-    qualname: Annotated[str, Doc("dotted name inside the file; <module> for code outside any definition")]
-    path: Annotated[str, Doc("path from the root, with '/'; empty for externals")]
-    start_line: Annotated[int, Doc("1-based, decorators included")]
-    end_line: Annotated[int, Doc("1-based, inclusive")]
-    signature: Annotated[str, Doc("the signature in the source; empty without one")] = ""
+    qualname: Annotated[str, Doc("dotted name of the symbol inside its file; <module> for code outside any definition")]
+    path: Annotated[str, Doc("path of the file from the project's root, with '/'; empty for a symbol outside the project")]
+    start_line: Annotated[int, Doc("first line of the symbol, decorators included; 1-based")]
+    end_line: Annotated[int, Doc("last line of the symbol; 1-based, inclusive")]
+    signature: Annotated[str, Doc("the symbol's signature as in the source; empty for a symbol without one")] = ""
     is_test: bool = False
-    entry_point: Annotated[str, Doc("main, route, command, event, task, test, fixture, export or empty")] = ""
+    entry_point: Annotated[
+        str, Doc("kind of the entry point: main, route, command, event, task, test, fixture or export; empty for other symbols")
+    ] = ""
 
     @property
     def is_runnable(self) -> bool:
@@ -54,7 +56,7 @@ class Site:
     confidence: float
     source: EdgeSource
     rule: str
-    lines: Annotated[list[int], Doc("lines of the sites, in the file of the edge's source")]
+    lines: Annotated[list[int], Doc("line numbers of the edge in the file of its source symbol")]
 
 
 @answer
@@ -75,9 +77,11 @@ class SymbolDetail:
     overrides: list[Site]
     overridden_by: list[Site]
     tests: list[Site]
-    source: Annotated[str, Doc("the source text, if requested")] = ""
+    source: Annotated[str, Doc("the source text of the symbol; empty if it was not requested")] = ""
     known: Annotated[NearbyMemories, Doc("memories about the symbol and the code around it")] = field(default_factory=NearbyMemories)
-    cut: Annotated[list[str], Doc("names of the relations with more edges than the 1,000 listed")] = field(default_factory=list)
+    cut: Annotated[list[str], Doc("names of the relations that have more than 1,000 edges, of which only 1,000 are listed")] = field(
+        default_factory=list
+    )
 
     def count(self, relation: str) -> str:
         """The number of edges of a relation, "1,000 or more" if it is cut."""
@@ -89,14 +93,14 @@ class SymbolDetail:
 class FileInfo:
     """An indexed file."""
 
-    id: Annotated[str, Doc("Opaque; derived from the path"), GlobalId(FILE)]
+    id: Annotated[str, Doc("Opaque id, derived from the path"), GlobalId(FILE)]
     path: str
     language: str
-    module: Annotated[str, Doc("the name under which other files import this one; empty for none")]
+    module: Annotated[str, Doc("the name under which other files import this file; empty for none")]
     lines: int
     size_bytes: int
     is_test: bool
-    error_count: Annotated[int, Doc("number of places that could not be parsed")]
+    error_count: Annotated[int, Doc("number of places in the file that could not be parsed")]
     diagnostic: Annotated[str, Doc("why parts of this file are not in the graph; empty when the whole file is")]
 
 
@@ -113,17 +117,17 @@ class IndexState:
     """Whether the index, and so an answer, matches the current files."""
 
     state: IndexStatus
-    generation: Annotated[int, Doc("counter of completed changes of the graph; 0 before the first index run")]
-    indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; none before the first one")]
+    generation: Annotated[int, Doc("number of completed changes of the graph; 0 before the first index run")]
+    indexed_at: Annotated[MomentOrNone, Doc("time of the newest index run; null before the first index run")]
     files: int
     symbols: int
     edges: int
     chunks: int
-    vectors: Annotated[int, Doc("chunks that have a vector of the current model")]
-    stage: Annotated[str, Doc("stage of the current index run; empty when none is running")] = ""
+    vectors: Annotated[int, Doc("number of chunks that have a vector of the current embedding model")]
+    stage: Annotated[str, Doc("stage of the current index run; empty when no run is in progress")] = ""
     done: int = 0
     total: Annotated[int, Doc("number of items in the current stage of the index run; 0 when unknown")] = 0
-    stale_files: Annotated[int, Doc("files known to have changed since they were indexed")] = 0
+    stale_files: Annotated[int, Doc("number of files that are known to have changed since they were indexed")] = 0
     note: str = ""
     stale: Annotated[list[str], Doc("paths of the first 20 files that changed since the index was built, sorted by path"), Size(20)] = (
         field(default_factory=list)
@@ -138,7 +142,7 @@ class Project:
     root: str
     data_dir: str
     version: Annotated[str, Doc("version of graphmem")]
-    engine: Annotated[str, Doc("the graph database and its version")]
+    engine: Annotated[str, Doc("name and version of the graph database")]
     state: IndexState
 
 
@@ -147,10 +151,10 @@ class DiagnosticInfo:
     """A problem with one file, for people."""
 
     path: str
-    severity: Annotated[str, Doc("error, warning or note")]
+    severity: Annotated[str, Doc("severity of the problem: error, warning or note")]
     code: str
     message: str
-    line: Annotated[int, Doc("1-based; 0 for the whole file")]
+    line: Annotated[int, Doc("line of the problem, 1-based; 0 for a problem of the whole file")]
 
     def __getitem__(self, name: str) -> Any:
         """A field by name, as in the mapping of earlier versions."""
@@ -161,24 +165,24 @@ class DiagnosticInfo:
 class IndexSummary:
     """The result of an index run."""
 
-    mode: Annotated[str, Doc("full, incremental or unchanged")]
+    mode: Annotated[str, Doc("mode of the index run: full, incremental or unchanged")]
     generation: int
-    files: Annotated[int, Doc("files in the index after the run")]
+    files: Annotated[int, Doc("number of files in the index after the run")]
     changed: int
     removed: int
-    skipped: Annotated[dict[str, int], Doc("Skipped files by reason"), Size(10)]
-    languages: Annotated[dict[str, int], Doc("Files by language"), Size(10)]
+    skipped: Annotated[dict[str, int], Doc("Number of skipped files by reason"), Size(10)]
+    languages: Annotated[dict[str, int], Doc("Number of files by language"), Size(10)]
     symbols: int
     chunks: int
-    edges_by_kind: Annotated[dict[str, int], Doc("Edges by kind"), Size(10)]
-    edges_by_rule: Annotated[dict[str, int], Doc("Edges by the rule that resolved them"), Size(20)]
+    edges_by_kind: Annotated[dict[str, int], Doc("Number of edges by kind"), Size(10)]
+    edges_by_rule: Annotated[dict[str, int], Doc("Number of edges by the rule that found their target"), Size(20)]
     call_sites: int
-    unresolved: Annotated[int, Doc("call sites with an unknown target")]
-    unresolved_by_reason: Annotated[dict[str, int], Doc("Unresolved call sites by reason"), Size(10)]
-    diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics; `diagnosticCount` is their number"), Size(200)]
+    unresolved: Annotated[int, Doc("number of call sites whose target is unknown")]
+    unresolved_by_reason: Annotated[dict[str, int], Doc("Number of unresolved call sites by reason"), Size(10)]
+    diagnostics: Annotated[list[DiagnosticInfo], Doc("The first diagnostics of the run; `diagnosticCount` is the total number"), Size(200)]
     diagnostic_count: int
-    seconds: Annotated[dict[str, float], Doc("Wall time by stage, in order"), Size(10)]
-    cpu_seconds: Annotated[float, Doc("processor time of the process and its workers")]
+    seconds: Annotated[dict[str, float], Doc("Wall time of each stage in seconds, in the order of the stages"), Size(10)]
+    cpu_seconds: Annotated[float, Doc("processor time of graphmem and its worker processes, in seconds")]
     peak_memory_mb: float
 
 
@@ -192,7 +196,7 @@ class PathStep:
     confidence: float
     source: EdgeSource
     rule: str
-    line: Annotated[int, Doc("line of the first site, in the file of `src`; 1-based")]
+    line: Annotated[int, Doc("line of the first code site of the edge, in the file of `src`; 1-based")]
 
 
 @answer
@@ -201,21 +205,25 @@ class PathAnswer:
 
     source: SymbolInfo
     target: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("edges of the path in order; empty if no path has at most `maxDepth` steps"), Size(5)]
+    steps: Annotated[list[PathStep], Doc("edges of the path, in order; empty if no path has at most `maxDepth` steps"), Size(5)]
     confidence: float
     max_depth: int
     epistemic: Epistemic
     state: IndexState
-    nearest: Annotated[str, Doc("what comes nearest when a path was not found: one beyond the bounds, or how far each end gets")] = ""
+    nearest: Annotated[
+        str, Doc("explanation when no path was found: a path beyond the limits, or how far the search came from each end")
+    ] = ""
     known: Annotated[NearbyMemories, Doc("memories about the source, the target and the path between them")] = field(
         default_factory=NearbyMemories
     )
-    rules: Annotated[dict[str, str], Doc("what each rule of the steps says, by name"), Size(3)] = field(default_factory=dict)
+    rules: Annotated[dict[str, str], Doc("explanation of each rule that found an edge of the path, by the rule's name"), Size(3)] = field(
+        default_factory=dict
+    )
 
 
 @answer
 class Missed:
-    """A target that does not resolve to one symbol or file."""
+    """A target that was not found, or that names several symbols or files."""
 
     ref: str
     code: str  # NOT_FOUND | AMBIGUOUS | BAD_INPUT
@@ -224,13 +232,17 @@ class Missed:
 
 @answer
 class Subgraph:
-    """A part of the graph, with edges as rows to keep large answers small."""
+    """A part of the graph; its edges are rows, to keep large answers small."""
 
     nodes: list[SymbolInfo]
-    edges: Annotated[list[list[Any]], Doc("rows [src, dst, kind, confidence, rule]; src and dst are indices into `nodes`"), Hidden()]
+    edges: Annotated[
+        list[list[Any]], Doc("one row [src, dst, kind, confidence, rule] for each edge; src and dst are indices into `nodes`"), Hidden()
+    ]
     truncated: bool
     state: IndexState
-    missed: Annotated[list[Missed], Doc("seeds that could not be resolved, when others could"), Size(10)] = field(default_factory=list)
+    missed: Annotated[list[Missed], Doc("start symbols that could not be found, when others could be found"), Size(10)] = field(
+        default_factory=list
+    )
 
 
 @answer

@@ -10,31 +10,31 @@ from graphmem.answers.plain import answer
 
 @answer
 class ContractPlace:
-    """A place that offers, declares or asks for something."""
+    """A place in the code that offers, declares or uses a contract."""
 
-    project: Annotated[str, Doc("name of another project of the organisation; empty for this one")]
+    project: Annotated[str, Doc("name of the other project that has the place; empty for this project")]
     path: str
     line: int
-    name: Annotated[str, Doc("qualified name of the definition; empty in a schema file")]
-    confidence: Annotated[float, Doc("of the link to the contract; 1 for a place that offers it")]
+    name: Annotated[str, Doc("qualified name of the definition at the place; empty in a schema file")]
+    confidence: Annotated[float, Doc("confidence of the link to the contract, 0 to 1; 1 for a place that offers the contract")]
 
 
 @answer
 class Contract:
-    """Something that one program offers to others."""
+    """A route, procedure, topic or field that one program offers to others."""
 
-    kind: Annotated[str, Doc("http, grpc, topic, graphql or field")]
-    name: Annotated[str, Doc("verb and path, `package.Service/Method`, topic, or `Message.field`")]
-    change: Annotated[str, Doc("removed or changed since the base revision; empty without one")]
-    offered: Annotated[list[ContractPlace], Doc("where it is implemented or declared"), Size(3)]
-    asked: Annotated[list[ContractPlace], Doc("where it is used, other projects last"), Size(10)]
+    kind: Annotated[str, Doc("kind of the contract: http, grpc, topic, graphql or field")]
+    name: Annotated[str, Doc("name of the contract: verb and path, `package.Service/Method`, topic, or `Message.field`")]
+    change: Annotated[str, Doc("change of the contract since the base revision: removed or changed; empty without a base revision")]
+    offered: Annotated[list[ContractPlace], Doc("places that implement or declare the contract"), Size(3)]
+    asked: Annotated[list[ContractPlace], Doc("places that use the contract; those in other projects last"), Size(10)]
 
 
 @answer
 class ContractsAnswer:
-    """Contracts, the most used first."""
+    """Contracts between programs, the most used first."""
 
     contracts: Annotated[list[Contract], Size(20)]
-    count: Annotated[int, Doc("number of contracts, of which the list may have fewer")]
-    projects: Annotated[list[str], Doc("other projects that were asked, by root")]
+    count: Annotated[int, Doc("number of contracts found, of which `contracts` may list fewer")]
+    projects: Annotated[list[str], Doc("roots of the other projects that were searched")]
     notes: Annotated[list[str], Doc("why the answer may be incomplete"), Size(2)]

@@ -11,21 +11,27 @@ from graphmem.answers.vocabulary import MomentOrNone
 
 @answer
 class SearchWay:
-    """One way to search, and how good it is on the newer commits."""
+    """A way to search, and its quality on the newer commits."""
 
     name: str
-    first: Annotated[float, Doc("mean of 1 / place of the first changed file, 0 to 1")]
-    recall: Annotated[float, Doc("mean share of the changed files among the first five files, 0 to 1")]
+    first: Annotated[float, Doc("mean of 1 / rank of the first changed file in the results, 0 to 1")]
+    recall: Annotated[float, Doc("mean share of a commit's changed files that are among the first five results, 0 to 1")]
 
 
 @answer
 class SearchWeight:
     """A factor on the weights of search."""
 
-    name: Annotated[str, Doc("words, vectors, names, literal, places, votes, alike, joined or churn (files that change often)")]
+    name: Annotated[
+        str,
+        Doc(
+            "list of search results that the weight applies to: words, vectors, names, literal, places, votes, "
+            "alike, joined or churn (files that change often)"
+        ),
+    ]
     built_in: float
-    factor: Annotated[float, Doc("the factor in use")]
-    proposed: Annotated[float | None, Doc("null if no change is proposed")]
+    factor: Annotated[float, Doc("the factor that search applies now")]
+    proposed: Annotated[float | None, Doc("the proposed factor; null if no change is proposed")]
 
 
 @answer
@@ -35,10 +41,12 @@ class SearchEvaluation:
     The factors hold for descriptions, names and error texts. Questions keep the built-in weights.
     """
 
-    commits: Annotated[int, Doc("number of commits whose messages were searched for")]
-    checked: Annotated[int, Doc("number of those, the newer half, on which the ways were measured")]
-    model: Annotated[str, Doc("the model of the vectors; empty for none")]
-    accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in use")]
+    commits: Annotated[int, Doc("number of commits whose messages were used as queries")]
+    checked: Annotated[int, Doc("number of newer commits, half of all, on which the quality was measured")]
+    model: Annotated[str, Doc("the embedding model of the vectors; empty without vectors")]
+    accepted_at: Annotated[
+        MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
+    ]
     ways: Annotated[list[SearchWay], Size(4)]
     weights: Annotated[list[SearchWeight], Size(9)]
-    notes: Annotated[list[str], Doc("why nothing is proposed")]
+    notes: Annotated[list[str], Doc("why no weights are proposed")]

@@ -17,30 +17,38 @@ class CoAccessHit:
     """A file that changes together with the requested files."""
 
     path: str
-    score: Annotated[float, Doc("the list is sorted by it; comparable only within one answer")]
+    score: Annotated[float, Doc("score by which the files are ranked; comparable only within one answer")]
     support: Annotated[int, Doc("number of commits and sessions that touched this file together with a requested file")]
-    sessions: Annotated[int, Doc("number of sessions in `support`")]
-    commits: Annotated[int, Doc("number of commits in `support`")]
-    confidence: Annotated[float, Doc("P(this file | requested files): share of the changes of the requested files that also touched it")]
+    sessions: Annotated[int, Doc("number of sessions among the changes counted in `support`")]
+    commits: Annotated[int, Doc("number of commits among the changes counted in `support`")]
+    confidence: Annotated[
+        float, Doc("P(this file | requested files): share of the changes of the requested files that also touched this file")
+    ]
     lift: Annotated[float, Doc("`confidence` divided by the share of all changes that touch this file")]
     direction: Annotated[
         str,
         Doc(
-            "follows or leads: this file changes after or before the requested files in four fifths of the sessions with times; "
-            "else mixed; empty without such sessions"
+            "order of the changes in sessions with times: follows or leads when this file changes after or before "
+            "the requested files in four "
+            "fifths of them, otherwise mixed; empty without such sessions"
         ),
     ]
     delay_s: Annotated[
         float,
-        Doc("average seconds from the requested files to this file in these sessions; negative when this file is first"),
+        Doc(
+            "average seconds from the change of the requested files to the change of this file, in sessions with "
+            "times; negative when this file changes first"
+        ),
     ]
-    last_seen: Annotated[MomentOrNone, Doc("time of the last common change; none when the files never changed together")]
+    last_seen: Annotated[
+        MomentOrNone, Doc("time of the last commit or session that touched this file and a requested file; null if there is none")
+    ]
     explained: Annotated[
-        list[str], Doc("kinds of code edges between this file and the requested ones; empty when only history relates them")
+        list[str], Doc("kinds of code edges between this file and the requested files; empty when only the history connects them")
     ]
-    depth: Annotated[int, Doc("1: changed with the requested files; 2: changed only with files of depth 1")]
-    via: Annotated[str, Doc("at depth 2 the file of depth 1 that connects it most strongly")]
-    parts: Annotated[dict[str, float], Doc("The terms of the score"), Size(4)]
+    depth: Annotated[int, Doc("1 when the file changed with a requested file; 2 when the file changed only with files of depth 1")]
+    via: Annotated[str, Doc("for depth 2, the file of depth 1 that connects this file most strongly")]
+    parts: Annotated[dict[str, float], Doc("Terms of the score by name"), Size(4)]
 
 
 def without_support(hit: CoAccessHit) -> str:
@@ -52,16 +60,19 @@ def without_support(hit: CoAccessHit) -> str:
 
 @answer
 class CoAccessAnswer:
-    """Files that change together with some files, best first, then by path.
+    """Files that often change together with the requested files, best first.
 
-    Iterates over the hits.
+    Iterating over the answer gives its hits.
     """
 
     files: list[str]
-    unknown: Annotated[list[str], Doc("requested files missing in the index and the history; their hits are guessed from names")]
+    unknown: Annotated[
+        list[str],
+        Doc("requested files that are neither in the index nor in the history; the hits for these files are guessed from file names"),
+    ]
     hits: list[CoAccessHit]
-    commits: Annotated[int, Doc("commits in the history")]
-    sessions: Annotated[int, Doc("sessions in the history")]
+    commits: Annotated[int, Doc("number of commits in the history")]
+    sessions: Annotated[int, Doc("number of sessions in the history")]
     notes: Annotated[list[str], Doc("what is missing from the answer, and why")]
     known: Annotated[NearbyMemories, Doc("memories about the requested files and the hits")] = field(default_factory=NearbyMemories)
 
@@ -74,7 +85,7 @@ class CoAccessAnswer:
 
 @answer
 class Recorded:
-    """The number of files that were recorded as touched."""
+    """The number of files that were recorded as changed."""
 
     files: int
 
@@ -89,17 +100,17 @@ class FileHistory:
     churn: Annotated[float, Doc("weighted number of commits; the weight of a commit halves every year")]
     first_at: MomentOrNone
     last_at: MomentOrNone
-    authors: Annotated[dict[str, int], Doc("Commits by hash of an e-mail address"), Size(10)]
+    authors: Annotated[dict[str, int], Doc("Number of commits by author, as a hash of the e-mail address"), Size(10)]
 
 
 @answer
 class Reviewer:
     """A person who knows a file."""
 
-    name: Annotated[str, Doc("author name in git")]
-    commits: Annotated[int, Doc("commits that touched the file")]
-    share: Annotated[float, Doc("share of all commits to the file, 0 to 1; the weight of a commit halves every year")]
-    last_at: Annotated[MomentOrNone, Doc("time of the newest of these commits")]
+    name: Annotated[str, Doc("name of the author in git")]
+    commits: Annotated[int, Doc("number of commits of the person that touched the file")]
+    share: Annotated[float, Doc("the person's share of the commits to the file, 0 to 1; the weight of a commit halves every year")]
+    last_at: Annotated[MomentOrNone, Doc("time of the person's newest commit to the file")]
 
 
 @answer
@@ -116,15 +127,17 @@ class KnownPart:
     """People who know a module or a file."""
 
     name: Annotated[str, Doc("name of the module, or path of the file")]
-    commits: Annotated[int, Doc("commits that touched it; large ones do not count")]
-    bus_factor: Annotated[int, Doc("least number of people who together have half of the knowledge; 0 when nobody is known")]
-    people: Annotated[list[Reviewer], Doc("those with the largest share first"), Size(5)]
+    commits: Annotated[int, Doc("number of commits that touched the module or file; very large commits are not counted")]
+    bus_factor: Annotated[
+        int, Doc("bus factor: least number of people who together made half of the weighted commits; 0 when nobody is known")
+    ]
+    people: Annotated[list[Reviewer], Doc("people who know the module or file, largest share first"), Size(5)]
 
 
 @answer
 class Knowledge:
-    """Modules, or the files of one, with the people who know them."""
+    """Modules, or the files of one module, with the people who know them."""
 
-    parts: Annotated[list[KnownPart], Doc("lowest bus factor first, then most commits"), Size(50)]
+    parts: Annotated[list[KnownPart], Doc("the modules or files, lowest bus factor first, then most commits"), Size(50)]
     total: int
     notes: Annotated[list[str], Doc("why the list is empty or incomplete")]

@@ -22,17 +22,20 @@ def odds(chance: float) -> str:
 
 @answer
 class ImpactHit:
-    """A symbol that could behave differently after the change."""
+    """A symbol that could behave differently after a change of the targets."""
 
     symbol: SymbolInfo
-    depth: Annotated[int, Doc("length of the shortest path to a target in steps, 1 or more")]
+    depth: Annotated[int, Doc("number of steps of the shortest path from a target to this symbol, 1 or more")]
     verdict: Verdict
     confidence: Annotated[
         float,
-        Doc("product of the confidences along `path`; for a test the chance that it runs the target, 1 when it did so in a recorded run"),
+        Doc(
+            "product of the confidences of the edges in `path`; for a test the chance that the test runs the "
+            "target, 1 when a recorded run did"
+        ),
     ]
-    path: Annotated[list[PathStep], Doc("the most confident path, from the target outwards"), Size(3)]
-    target: Annotated[str, Doc("the target of the question from which this hit was reached"), GlobalId(SYMBOL)]
+    path: Annotated[list[PathStep], Doc("edges of the most confident path, from the target to this symbol"), Size(3)]
+    target: Annotated[str, Doc("id of the target from which this symbol was reached"), GlobalId(SYMBOL)]
 
 
 @answer
@@ -50,16 +53,20 @@ class Cause:
     """Why an answer may be incomplete."""
 
     kind: Annotated[
-        str, Doc("not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, depth, budget, language or history")
+        str,
+        Doc(
+            "kind of the cause: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
+            "depth, budget, language or history"
+        ),
     ]
     message: str
     count: int
-    examples: Annotated[list[str], Doc("`path:line`")] = field(default_factory=list)
+    examples: Annotated[list[str], Doc("examples of places in the code, as `path:line`")] = field(default_factory=list)
 
 
 @answer
 class Possible:
-    """An unresolved call site that names a target; it is not a hit."""
+    """An unresolved call that may call one of the targets; it is not a hit."""
 
     caller: SymbolInfo
     name: str
@@ -69,25 +76,25 @@ class Possible:
 
 @answer
 class RiskFactor:
-    """A part of the score of a risk."""
+    """A factor of a risk score, with its points."""
 
-    name: Annotated[str, Doc("dependents, entry points, directories, untested or public")]
+    name: Annotated[str, Doc("name of the factor: dependents, entry points, directories, untested or public")]
     points: float
-    most: Annotated[float, Doc("the maximum of `points` for this factor")]
-    counted: Annotated[str, Doc("the counted things, as a text")]
+    most: Annotated[float, Doc("the maximum number of points of this factor")]
+    counted: Annotated[str, Doc("the things that the factor counts, as text")]
 
 
 @answer
 class Risk:
-    """The risk of a change and its factors; docs/impact.md has the rule."""
+    """The risk of a change, as a score; docs/impact.md has the formula."""
 
     level: RiskLevel
-    score: Annotated[float, Doc("0 to 100")]
-    reasons: Annotated[list[str], Doc("most important first")]
+    score: Annotated[float, Doc("risk score, 0 to 100")]
+    reasons: Annotated[list[str], Doc("reasons for the risk, most important first")]
     at_least: Annotated[
-        bool, Doc("the level may be higher, because at least as many call sites of a target's name are unresolved as resolved")
+        bool, Doc("true when the risk level may be higher, because at least half of the call sites with a target's name are unresolved")
     ] = False
-    factors: Annotated[list[RiskFactor], Doc("the parts of the score; none when the level is unknown"), Size(4)] = field(
+    factors: Annotated[list[RiskFactor], Doc("the factors of the score; empty when the level is unknown"), Size(4)] = field(
         default_factory=list
     )
 
@@ -102,24 +109,28 @@ class ImpactReport:
     min_confidence: float
     kinds: list[EdgeKind]
     hits: Annotated[list[ImpactHit], Doc("affected symbols and files except tests, sorted by depth, then confidence, then path")]
-    tests: Annotated[list[ImpactHit], Doc("tests at any depth: those with a recorded run first, then by their chance to run a target")]
-    total: Annotated[int, Doc("number of dependents within depth and confidence, and of tests at any depth")]
-    by_depth: Annotated[list[int], Doc("number of dependents at each depth, from depth 1")]
+    tests: Annotated[
+        list[ImpactHit], Doc("affected tests at any depth: tests with a recorded run first, then by the chance that the test runs a target")
+    ]
+    total: Annotated[int, Doc("number of dependents within the limits of depth and confidence, plus the number of tests at any depth")]
+    by_depth: Annotated[list[int], Doc("number of dependents at each depth; the first entry is for depth 1")]
     by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
     by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
-    possible: Annotated[list[Possible], Doc("unresolved call sites that may call a target"), Size(20)]
-    truncated: Annotated[bool, Doc("`hits` and `tests` hold fewer than `total`, because of `limit`")]
+    possible: Annotated[list[Possible], Doc("unresolved call sites whose target may be one of the targets"), Size(20)]
+    truncated: Annotated[bool, Doc("true when `limit` cut `hits` or `tests`")]
     state: IndexState
-    missed: Annotated[list[Missed], Doc("targets that could not be resolved, when others could"), Size(10)] = field(default_factory=list)
-    also_moves: Annotated[list[CoAccessHit], Doc("files without an edge to the targets' files that often change with them"), Size(5)] = (
+    missed: Annotated[list[Missed], Doc("targets that could not be found, when others could be found"), Size(10)] = field(
+        default_factory=list
+    )
+    also_moves: Annotated[list[CoAccessHit], Doc("files that often change with the targets' files and have no edge to them"), Size(5)] = (
         field(default_factory=list)
     )
     miss_chance: Annotated[
         float | None,
-        Doc("the chance that a test outside `tests` runs a target, if any test does; null for dependencies and without tests"),
+        Doc("chance, 0 to 1, that a test outside `tests` runs a target, given that any test does; null for dependencies and without tests"),
     ] = None
     known: Annotated[
         NearbyMemories, Doc("memories about the targets, the code around them, the hits and the files that change with them")
@@ -137,11 +148,11 @@ class ChangedSymbol:
 
 @answer
 class DiffImpact:
-    """The impact of a diff: its symbols, and the impact of the existing ones."""
+    """The symbols that a diff changes, and the code that it could break."""
 
-    base: Annotated[str, Doc("the base revision, or `diff` for a given text")]
+    base: Annotated[str, Doc("the base revision; `diff` when the change was given as a diff")]
     head: str
     files: list[str]
     changed: Annotated[list[ChangedSymbol], Doc("symbols that the diff touches"), Size(50)]
-    unmapped: Annotated[list[str], Doc("changed files without a known symbol")]
+    unmapped: Annotated[list[str], Doc("changed files in which no indexed symbol changed")]
     impact: ImpactReport

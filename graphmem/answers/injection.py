@@ -11,13 +11,13 @@ from graphmem.answers.plain import answer
 
 @answer
 class InjectedItem:
-    """One injected item."""
+    """An item of the text that was given to an agent."""
 
-    id: Annotated[str, Doc("id of the memory; a name for rules, notes and files")]
-    short_id: Annotated[str, Doc("short id of a memory")]
-    kind: Annotated[str, Doc("memory, code, rule, summary, note or file")]
-    type: Annotated[str, Doc("type of a memory")]
-    section: Annotated[str, Doc("always, editor, retrieval or summaries")]
+    id: Annotated[str, Doc("id of the memory; for rules, notes and files the name")]
+    short_id: Annotated[str, Doc("short id of the memory; empty for other kinds of items")]
+    kind: Annotated[str, Doc("kind of the item: memory, code, rule, summary, note or file")]
+    type: Annotated[str, Doc("type of the memory, such as gotcha; empty for other kinds of items")]
+    section: Annotated[str, Doc("section of the text that has the item: always, editor, retrieval or summaries")]
     title: str
     score: float
     confidence: float
@@ -25,33 +25,33 @@ class InjectedItem:
 
 @answer
 class Injection:
-    """Context to inject now.
+    """Context to give to an agent now.
 
     An empty text means that there is nothing to show, or that the deadline passed.
     """
 
-    point: Annotated[str, Doc("start | prompt | tool | step | take | plan | relay | search")]
+    point: Annotated[str, Doc("moment of the session that the text is for: start, prompt, tool, step, take, plan, relay or search")]
     session: str
-    format: Annotated[str, Doc("xml | markdown | text | json")]
+    format: Annotated[str, Doc("format of the text: xml, markdown, text or json")]
     text: str
-    tokens: Annotated[int, Doc("tokens of the text")]
+    tokens: Annotated[int, Doc("size of the text in tokens")]
     budget: Annotated[int, Doc("maximum number of tokens of the text")]
-    items: Annotated[list[InjectedItem], Doc("the shown items, in the order of the text"), Size(20)]
+    items: Annotated[list[InjectedItem], Doc("the items in the text, in the order of the text"), Size(20)]
     left_out: Annotated[dict[str, int], Doc("number of omitted items by reason")]
-    late: Annotated[bool, Doc("the context was not ready before the deadline")]
+    late: Annotated[bool, Doc("true when the context was not ready before the deadline")]
     group: Annotated[str, Doc("experiment group of the session: control, passive or full")]
-    level: Annotated[str, Doc("trust level of the project")]
-    why: Annotated[str, Doc("the trigger of an injection between steps")]
-    notes: Annotated[list[str], Doc("further remarks, such as missing data"), Size(5)]
+    level: Annotated[str, Doc("trust level of the project: cautious, standard, confident or autonomous")]
+    why: Annotated[str, Doc("why context is injected between two steps; empty at other moments")]
+    notes: Annotated[list[str], Doc("remarks on the context, such as missing data"), Size(5)]
     seconds: float
 
 
 @answer
 class ContextAccepted:
-    """A reported context; related knowledge is prepared in the background."""
+    """Confirmation of a reported context, for which memories are prepared."""
 
     session: str
-    turn: Annotated[int, Doc("number of the turn, from 1")]
+    turn: Annotated[int, Doc("number of the turn in the conversation, from 1")]
 
 
 @answer
@@ -59,7 +59,7 @@ class ContextReady:
     """Notice that the knowledge about a context is ready to be taken."""
 
     session: str
-    candidates: Annotated[int, Doc("candidates that were not shown yet")]
+    candidates: Annotated[int, Doc("number of prepared items that the session was not shown yet")]
 
 
 @answer
@@ -80,7 +80,9 @@ class PrefetchedFile:
     path: str
     share: Annotated[float, Doc("share of the module's past sessions that read the file")]
     tokens: int
-    why: Annotated[str, Doc("always read, often read, or the number of changes in which it changed together with the module")]
+    why: Annotated[
+        str, Doc("why to read the file: always read, often read, or the number of changes that touched both the file and the module")
+    ]
 
 
 @answer
@@ -88,20 +90,20 @@ class Prefetch:
     """Files to read before work on a module, most needed first."""
 
     module: str
-    files: Annotated[list[PrefetchedFile], Doc("at most 12"), Size(12)]
-    tokens: Annotated[int, Doc("tokens of all files")]
-    left_out: Annotated[int, Doc("number of files omitted because of the limits")]
+    files: Annotated[list[PrefetchedFile], Doc("files to read, most needed first; at most 12"), Size(12)]
+    tokens: Annotated[int, Doc("size of all listed files in tokens")]
+    left_out: Annotated[int, Doc("number of files that were omitted because of the limits")]
     notes: Annotated[list[str], Doc("further remarks, such as missing data"), Size(5)] = field(default_factory=list)
 
 
 @answer
 class StepLimit:
-    """The number of steps that work on a module may take."""
+    """The largest number of steps recommended for work on a module."""
 
     module: str
     base: int
     ratio: Annotated[float, Doc("actual steps divided by planned steps, in past work on the module; 1 when unknown")]
-    limit: Annotated[int, Doc("base × ratio, at most twice the base")]
+    limit: Annotated[int, Doc("largest recommended number of steps: `base` × `ratio`, at most twice `base`")]
     samples: int
 
 
@@ -109,21 +111,21 @@ class StepLimit:
 class TrustState:
     """The confidence that a memory needs to be injected, and why."""
 
-    level: Annotated[str, Doc("cautious, standard, confident or autonomous")]
-    chosen: Annotated[str, Doc("auto, or the level a person chose")]
-    threshold: Annotated[float, Doc("minimum confidence in use")]
+    level: Annotated[str, Doc("trust level in use: cautious, standard, confident or autonomous")]
+    chosen: Annotated[str, Doc("trust level that a person chose; auto when nobody chose one")]
+    threshold: Annotated[float, Doc("minimum confidence of a memory that is injected, 0 to 1")]
     sessions: Annotated[int, Doc("number of sessions of the project")]
-    corrections: Annotated[float, Doc("share of the items shown in the last sessions that were marked as wrong")]
-    offer: Annotated[str, Doc("a suggested lower level, or empty")]
+    corrections: Annotated[float, Doc("share of the items shown in recent sessions that people marked as wrong, 0 to 1")]
+    offer: Annotated[str, Doc("a lower trust level that graphmem suggests; empty for none")]
 
 
 @answer
 class HookAnswer:
     """The output of an agent's hook."""
 
-    output: Annotated[str, Doc('the text to print; "" for none')]
-    point: Annotated[str, Doc('the injection point; "" when this event injects nothing')]
-    events: Annotated[int, Doc("number of recorded events")]
+    output: Annotated[str, Doc('the text that the hook prints; "" for none')]
+    point: Annotated[str, Doc('moment of the session at which context was injected; "" when this event injects none')]
+    events: Annotated[int, Doc("number of events that the hook recorded")]
     late: bool
 
 
@@ -138,4 +140,4 @@ class PackedText:
     format: str
     tokens: int
     budget: int
-    left_out: Annotated[dict[str, int], Doc("number of omitted hits by reason")]
+    left_out: Annotated[dict[str, int], Doc("number of search hits that did not fit into the text, by reason")]

@@ -12,20 +12,24 @@ from graphmem.answers.plain import answer
 class MapEntry:
     """What people changed about one module on the map."""
 
-    module: Annotated[str, Doc("name of the module in the index; empty if none matches any more")]
-    name: Annotated[str, Doc("name given by a person; empty for the module's own")]
-    colour: Annotated[str, Doc("#rrggbb; empty for the colour of the heat")]
-    group: Annotated[str, Doc("name of a group of modules; empty for none")]
+    module: Annotated[str, Doc("name of the module in the index; empty if no module matches the entry any more")]
+    name: Annotated[str, Doc("name that a person gave the module; empty if the module keeps its own name")]
+    colour: Annotated[str, Doc("colour of the module as #rrggbb; empty for the colour of the heat")]
+    group: Annotated[str, Doc("name of the group of modules that the module belongs to; empty for none")]
     note: str
     hidden: bool
-    pinned: Annotated[list[float], Doc("share of the map's width and height at which the module is fixed; empty for none"), Size(2)]
+    pinned: Annotated[
+        list[float],
+        Doc("place of the module as shares of the map's width and height, 0 to 1; empty if no person placed the module"),
+        Size(2),
+    ]
     files: Annotated[list[str], Doc("files that identify the module when its name changes"), Size(5)]
 
 
 @answer
 class MapEntries:
-    """Names, notes and places that people gave modules on the map, by module."""
+    """Names, notes and places that people gave to modules on the map."""
 
     entries: Annotated[list[MapEntry], Size(50)]
-    path: Annotated[str, Doc("file that keeps them, from the project's root")]
-    notes: Annotated[list[str], Doc("entries that match no module"), Size(5)]
+    path: Annotated[str, Doc("path of the file with the entries, from the project's root")]
+    notes: Annotated[list[str], Doc("entries of the file that match no module"), Size(5)]

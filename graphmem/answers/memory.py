@@ -22,14 +22,14 @@ class MemoryAnchor:
 
     id: Annotated[
         str,
-        Doc("id of the node"),
+        Doc("id of the linked code in the graph"),
         GlobalId("label", sibling=True, types=(("Symbol", SYMBOL), ("External", SYMBOL), ("File", FILE), ("Module", MODULE))),
     ]
-    label: Annotated[str, Doc("File, Symbol, External or Module")]
-    name: Annotated[str, Doc("`path:qualname`, path or module; an id for code that is not in the index")]
+    label: Annotated[str, Doc("kind of the linked code: File, Symbol, External or Module")]
+    name: Annotated[str, Doc("the linked code as `path:qualname`, path or module name; an id for code that is not in the index")]
     role: Annotated[str, Doc("kind of the link: about, target or impacts")]
     confidence: float
-    anchor: Annotated[str, Doc("valid, moved, suspect (the code changed) or orphaned (the code was deleted)")]
+    anchor: Annotated[str, Doc("state of the link: valid, moved, suspect (the code changed) or orphaned (the code was deleted)")]
     commit_sha: str
 
 
@@ -41,7 +41,7 @@ class MemoryRelation:
     short_id: str
     title: str
     status: str
-    kind: Annotated[str, Doc("required_with, conflicts_with, validates, supersedes or derived_from")]
+    kind: Annotated[str, Doc("kind of the link: required_with, conflicts_with, validates, supersedes or derived_from")]
     outgoing: Annotated[bool, Doc("true when the link leads from this memory to the other one")]
     confidence: float
     auto: Annotated[bool, Doc("true when graphmem found the link, false when a caller gave it")]
@@ -51,21 +51,23 @@ class MemoryRelation:
 class MemoryInfo:
     """A memory with its provenance. Times are ISO 8601 in UTC, "" for never."""
 
-    id: Annotated[str, Doc("Opaque and stable"), GlobalId(MEMORY)]
-    short_id: Annotated[str, Doc("the short form for people")]
-    type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
+    id: Annotated[str, Doc("Opaque, stable id of the memory"), GlobalId(MEMORY)]
+    short_id: Annotated[str, Doc("short form of the id, for people")]
+    type: Annotated[str, Doc("type of the memory, such as gotcha, decision or pattern; docs/memories.md lists all types")]
     title: str
     citation: str
     content: str
     confidence: float
-    confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
+    confidence_in_use: Annotated[
+        float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
+    ]
     importance: float
-    strength: Annotated[int, Doc("number of independent confirmations")]
+    strength: Annotated[int, Doc("number of independent confirmations of the memory")]
     source: str
-    trust: Annotated[float, Doc("ranking weight of the source")]
+    trust: Annotated[float, Doc("ranking weight of the source that the memory came from")]
     scope: str
     visibility: str
-    status: Annotated[str, Doc("candidate, confirmed, pinned, superseded or deprecated")]
+    status: Annotated[str, Doc("status of the memory: candidate, confirmed, pinned, superseded or deprecated")]
     needs_review: bool
     user_verified: bool
     disputed: bool
@@ -81,12 +83,12 @@ class MemoryInfo:
     injected_count: int
     used_count: int
     confirmed_count: int
-    origin: Annotated[str, Doc("user, repository, agent, tool or web")]
+    origin: Annotated[str, Doc("where the text came from: user, repository, agent, tool or web")]
     half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; null when it never fades")]
     commit_sha: str
     work_unit: dict[str, Any] | None
     details: dict[str, Any] | None
-    files: Annotated[list[str], Doc("paths that the memory names")]
+    files: Annotated[list[str], Doc("paths of the files that the memory names")]
     about: Annotated[list[MemoryAnchor], Doc("links to the code that the memory is about"), Size(4)]
     relations: Annotated[list[MemoryRelation], Doc("links to other memories"), Size(3)]
     sessions: Annotated[list[str], Doc("ids of sessions in which the memory was learnt or confirmed")]
@@ -104,22 +106,27 @@ class NearbyMemory:
     title: str
     content: str
     trap: Annotated[bool, Doc("true for a gotcha, an error pattern or a dead end")]
-    about: Annotated[str, Doc("the code nearest to the targets that the memory is about: `path:qualname` or a path")]
+    about: Annotated[str, Doc("the code nearest to the targets that the memory is about, as `path:qualname` or a path")]
     place: Annotated[
         str,
         Doc(
-            "relation of this code to the answer: target, around (encloses a target or belongs to it), way (on a dependency path), "
+            "relation of the code in `about` to the answer: target, around (encloses a target or belongs to it), "
+            "way (on a dependency path), "
             "hit (listed as a hit), test (a listed test) or together (often changes with a target)"
         ),
     ]
-    steps: Annotated[int, Doc("steps from a target; 0 for a target and the code around it")]
+    steps: Annotated[int, Doc("number of steps from a target to the code of the memory; 0 for a target and the code around it")]
     confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
     trust: Annotated[float, Doc("ranking weight of the source")]
-    score: Annotated[float, Doc("nearness × trust × confidence in use")]
+    score: Annotated[float, Doc("score of the memory: nearness × trust × confidence in use")]
     created_at: Moment
     contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the memory")]
     doubt: Annotated[
-        str, Doc("why the memory should be checked: its code changed, it is disputed, or text from untrusted sources was used; else empty")
+        str,
+        Doc(
+            "why the memory should be checked: its code changed, the memory is disputed, or text from untrusted "
+            "sources was used; empty for no doubt"
+        ),
     ]
 
 
@@ -128,9 +135,9 @@ class NearbyMemories:
     """Memories about the code of an answer: traps first, then by score."""
 
     memories: Annotated[list[NearbyMemory], Doc("the most important memories about the code"), Size(5)] = field(default_factory=list)
-    more: Annotated[int, Doc("number of further memories about this code")] = 0
+    more: Annotated[int, Doc("number of further memories about the code")] = 0
     held: Annotated[
-        int, Doc("number of memories about this code that wait for review, because text from untrusted sources was used for them")
+        int, Doc("number of memories about the code that wait for review, because text from untrusted sources was used for them")
     ] = 0
 
 
@@ -183,12 +190,12 @@ class Remembered:
 
     id: Annotated[str, Doc("Global id of the memory that contains the text now"), GlobalId(MEMORY)]
     short_id: str
-    outcome: Annotated[str, Doc("added, duplicate, consolidated, replaced, superseded or conflicting")]
-    given_id: Annotated[str, Doc("the caller's own id; empty when none was given")]
-    others: Annotated[list[str], Doc("raw ids of the memories that decided the outcome")]
-    redacted: Annotated[list[str], Doc("kinds of secrets that were removed")]
+    outcome: Annotated[str, Doc("what happened to the text: added, duplicate, consolidated, replaced, superseded or conflicting")]
+    given_id: Annotated[str, Doc("id that the caller gave the memory; empty for none")]
+    others: Annotated[list[str], Doc("raw ids of the existing memories that decided the outcome")]
+    redacted: Annotated[list[str], Doc("kinds of secrets that were removed from the text")]
     unresolved: Annotated[list[str], Doc("ambiguous names in the text, which were not linked")]
-    note: Annotated[str, Doc("explanation in one sentence, when the outcome is not `added`")] = ""
+    note: Annotated[str, Doc("explanation of the outcome in one sentence; empty when the outcome is `added`")] = ""
 
 
 @answer
@@ -215,7 +222,7 @@ class RememberManyAnswer:
 
     results: Annotated[list[Remembered], Doc("outcomes of the stored items"), Size(100)]
     refused: Annotated[list[Refusal], Doc("the rejected items"), Size(10)]
-    counts: Annotated[dict[str, int], Doc("Items by outcome"), Size(6)]
+    counts: Annotated[dict[str, int], Doc("Number of items by outcome"), Size(6)]
     seconds: float
 
 
@@ -229,7 +236,7 @@ class MemoryPage:
 
 @answer
 class Timeline:
-    """A memory with those made before and after it, oldest first."""
+    """A memory with the memories made just before and after it, oldest first."""
 
     before: list[MemoryInfo]
     memory: MemoryInfo
@@ -241,7 +248,7 @@ class ReviewItem:
     """A memory that needs review, and why."""
 
     memory: MemoryInfo
-    reasons: Annotated[list[str], Doc("needs_review, disputed, conflict, suspect, orphaned, contaminated or stale")]
+    reasons: Annotated[list[str], Doc("reasons for the review: needs_review, disputed, conflict, suspect, orphaned, contaminated or stale")]
 
 
 @answer(page="items")
@@ -254,13 +261,13 @@ class ReviewQueue:
 
 @answer
 class Forgotten:
-    """The outcome of a removal."""
+    """The outcome of removing memories."""
 
     ids: Annotated[list[str], Doc("Global ids of the removed memories"), GlobalId(MEMORY)]
     hard: Annotated[bool, Doc("true when the memories were deleted from graph and journal, and not only hidden from search")]
     dry_run: bool
-    kept: Annotated[list[str], Doc("Global ids of memories that stay because they also have another origin"), GlobalId(MEMORY)] = field(
-        default_factory=list
+    kept: Annotated[list[str], Doc("Global ids of memories that stay, because they also come from another origin"), GlobalId(MEMORY)] = (
+        field(default_factory=list)
     )
 
 
@@ -274,9 +281,9 @@ class TermAlias:
 
 @answer
 class Noted:
-    """The uses of memories that were counted."""
+    """Memories whose use was counted."""
 
-    ids: Annotated[list[str], Doc("ids as given by the caller")]
+    ids: Annotated[list[str], Doc("ids of the memories, as the caller gave them")]
 
 
 @answer
@@ -284,8 +291,8 @@ class Rule:
     """A text that is injected verbatim into every session."""
 
     name: str
-    scope: Annotated[str, Doc("a glob of paths; empty for everywhere")]
-    origin: Annotated[str, Doc("user or project")]
+    scope: Annotated[str, Doc("pattern (glob) of the paths that the rule applies to; empty for all paths")]
+    origin: Annotated[str, Doc("owner of the rule: user or project")]
     text: str
 
 
@@ -293,11 +300,11 @@ class Rule:
 class RuleSet(Unpacks):
     """The rules that apply, the most specific last.
 
-    Unpacks into the rules and the notes.
+    The answer unpacks into the rules and the notes.
     """
 
-    rules: Annotated[list[Rule], Doc("the user's rules first"), Size(20)]
-    notes: Annotated[list[str], Doc("rules that could not be read")]
+    rules: Annotated[list[Rule], Doc("the rules that apply; the user's rules first"), Size(20)]
+    notes: Annotated[list[str], Doc("files of rules that could not be read")]
 
 
 @answer
@@ -305,6 +312,6 @@ class MemoryChange:
     """One accepted write of memories."""
 
     changed: Annotated[
-        list[str], Doc("Global ids of memories that are new, changed or have new links; `nodes` returns them"), GlobalId(MEMORY)
+        list[str], Doc("Global ids of memories that are new, changed or newly linked; `nodes` returns the memories"), GlobalId(MEMORY)
     ]
     removed: Annotated[list[str], Doc("Global ids of memories that were deleted permanently"), GlobalId(MEMORY)]

@@ -14,19 +14,19 @@ from graphmem.answers.vocabulary import Moment
 class Pruned:
     """A memory that pruning retires, and the rule for it."""
 
-    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
-    rule: Annotated[str, Doc("half_lives, ttl, limit, size or policy")]
-    action: Annotated[str, Doc("deprecate or remove")]
+    rule: Annotated[str, Doc("rule that retires the memory: half_lives, ttl, limit, size or policy")]
+    action: Annotated[str, Doc("what happens to the memory: deprecate or remove")]
 
 
 @answer
 class PruneAnswer:
     """The outcome of pruning, or of a dry run."""
 
-    pruned: Annotated[list[Pruned], Doc("retired memories, by rule and id"), Size(100)]
-    kept: Annotated[int, Doc("number of live memories afterwards")]
+    pruned: Annotated[list[Pruned], Doc("the retired memories, by rule and id"), Size(100)]
+    kept: Annotated[int, Doc("number of live memories after pruning")]
     dry_run: bool
 
 
@@ -35,8 +35,8 @@ class RebuildAnswer:
     """The outcome of rebuilding every memory from the journal."""
 
     memories: int
-    restored: Annotated[int, Doc("memories that were missing or different in the graph")]
-    removed: Annotated[int, Doc("memories that are not in the journal")]
+    restored: Annotated[int, Doc("number of memories that were missing or different in the graph")]
+    removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
     notes: Annotated[list[str], Doc("parts of the journal that could not be read")]
 
 
@@ -48,10 +48,13 @@ class AuditEntry:
     at: Moment
     actor: str
     action: Annotated[
-        str, Doc("add | update | remove | promote | supersede | evict | pin | unpin | verify | dispute | compact | import | …")
+        str,
+        Doc(
+            "what was done: add, update, remove, promote, supersede, evict, pin, unpin, verify, dispute, compact, import or another action"
+        ),
     ]
-    memory_id: Annotated[str, Doc("raw id; empty when the entry does not concern a single memory")]
-    before: Annotated[str, Doc("fingerprint")]
+    memory_id: Annotated[str, Doc("raw id of the memory; empty when the entry does not concern a single memory")]
+    before: Annotated[str, Doc("fingerprint of the memory before the action")]
     after: str
     note: str
 
@@ -61,9 +64,9 @@ class AuditPage:
     """A page of the audit log, newest first."""
 
     entries: list[AuditEntry]
-    total: Annotated[int, Doc("number of entries in the log")]
-    head: Annotated[str, Doc("hash of the newest entry, which covers all entries before it")]
-    sound: Annotated[bool, Doc("false when an entry was changed or removed; `notes` has the place")]
+    total: Annotated[int, Doc("number of entries in the audit log")]
+    head: Annotated[str, Doc("hash of the newest entry, which also covers all earlier entries")]
+    sound: Annotated[bool, Doc("false when an entry of the audit log was changed or removed; `notes` tells which")]
     notes: list[str]
 
 
@@ -85,7 +88,9 @@ class FileSecrets:
     """
 
     file: str
-    kinds: Annotated[list[str], Doc("kinds of secrets; `too_large`, `unreadable` or `damaged` when a file was not scanned or not cleaned")]
+    kinds: Annotated[
+        list[str], Doc("kinds of the found secrets; `too_large`, `unreadable` or `damaged` when the file was not scanned or not cleaned")
+    ]
     cleaned: bool
 
 
@@ -94,9 +99,9 @@ class ScanAnswer:
     """Secrets found in stored data, and whether they were removed."""
 
     scanned: int
-    found: Annotated[list[SecretsFound], Doc("memories with a secret, by id"), Size(20)]
+    found: Annotated[list[SecretsFound], Doc("memories that contain a secret, by id"), Size(20)]
     dry_run: bool
-    files: Annotated[list[FileSecrets], Doc("files of the index and its backups with a secret, by name"), Size(20)] = field(
+    files: Annotated[list[FileSecrets], Doc("files of the index and its backups that contain a secret, by name"), Size(20)] = field(
         default_factory=list
     )
 
@@ -107,41 +112,41 @@ class DeleteAnswer:
 
     memories: int
     sessions: int
-    files: Annotated[list[str], Doc("names of deleted files")]
+    files: Annotated[list[str], Doc("names of the deleted files")]
 
 
 @answer
 class ImportAnswer:
     """The outcome of importing an export or a file of another tool."""
 
-    source: Annotated[str, Doc("the detected format")]
-    counts: Annotated[dict[str, int], Doc("Memories by outcome"), Size(6)]
+    source: Annotated[str, Doc("the detected format of the import")]
+    counts: Annotated[dict[str, int], Doc("Number of memories by outcome"), Size(6)]
     ids: Annotated[list[str], Doc("Global ids of the memories that are new or changed"), GlobalId(MEMORY)]
     notes: list[str]
 
 
 @answer
 class SyncConflict:
-    """A memory that was changed in the file and in the graph.
+    """A memory that was changed both in the file and in the graph.
 
     Both versions are kept.
     """
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
-    in_file: Annotated[str, Doc("the text in the file; empty when its line was deleted")]
+    in_file: Annotated[str, Doc("text of the memory in the file; empty when the line was deleted from the file")]
     in_graph: str
-    kept_as: Annotated[str, Doc("Global id of the memory with the text of the file"), GlobalId(MEMORY)]
+    kept_as: Annotated[str, Doc("Global id of the memory that has the text of the file"), GlobalId(MEMORY)]
 
 
 @answer
 class SyncAnswer:
-    """The outcome of synchronizing MEMORY.md and the graph."""
+    """The outcome of synchronizing MEMORY.md with the memories."""
 
     path: str
     added: Annotated[list[str], Doc("Global ids of memories added from the file"), GlobalId(MEMORY)]
     changed: Annotated[list[str], Doc("Global ids of memories whose text the file changed"), GlobalId(MEMORY)]
-    forgotten: Annotated[list[str], Doc("Global ids of memories whose line was deleted"), GlobalId(MEMORY)]
-    written: Annotated[int, Doc("lines in the file now")]
-    conflicts: Annotated[list[SyncConflict], Doc("memories changed on both sides"), Size(5)]
+    forgotten: Annotated[list[str], Doc("Global ids of memories whose line was deleted from the file"), GlobalId(MEMORY)]
+    written: Annotated[int, Doc("number of lines in the file after the synchronization")]
+    conflicts: Annotated[list[SyncConflict], Doc("memories that were changed both in the file and in the graph"), Size(5)]
     notes: list[str]
     dry_run: bool = False

@@ -15,21 +15,21 @@ class ProjectAccess:
     """A role in one project."""
 
     project: Annotated[str, Doc("key of the project")]
-    level: Annotated[str, Doc("read, write, curate or admin")]
+    level: Annotated[str, Doc("role of the person or team in the project: read, write, curate or admin")]
 
 
 @answer
 class Person:
-    """Somebody who shares memories."""
+    """A person who shares memories."""
 
-    login: Annotated[str, Doc("the login role in PostgreSQL")]
-    name: Annotated[str, Doc("as others see it")]
+    login: Annotated[str, Doc("name of the person's login role in PostgreSQL")]
+    name: Annotated[str, Doc("name of the person as others see it")]
     is_admin: bool
     is_disabled: bool
     teams: Annotated[list[str], Size(5)]
-    roles: Annotated[list[ProjectAccess], Doc("own roles, besides those of the teams"), Size(20)]
-    last: Annotated[MomentOrNone, Doc("time of the last exchange, if the caller may know it")]
-    operations: Annotated[int, Doc("written operations on memories that the caller may see")]
+    roles: Annotated[list[ProjectAccess], Doc("the person's own roles in projects, without the roles of teams"), Size(20)]
+    last: Annotated[MomentOrNone, Doc("time of the person's last exchange; null if there was none or the caller may not know the time")]
+    operations: Annotated[int, Doc("number of operations on memories that the person wrote and the caller may see")]
 
 
 @answer
@@ -37,8 +37,8 @@ class Team:
     """People who share memories among themselves."""
 
     name: str
-    members: Annotated[list[str], Doc("logins"), Size(20)]
-    stewards: Annotated[list[str], Doc("members who may add and remove others"), Size(2)]
+    members: Annotated[list[str], Doc("logins of the members"), Size(20)]
+    stewards: Annotated[list[str], Doc("logins of the members who may add and remove others"), Size(2)]
     roles: Annotated[list[ProjectAccess], Size(20)]
 
 
@@ -46,26 +46,26 @@ class Team:
 class Organisation:
     """The people and teams of the shared database."""
 
-    address: Annotated[str, Doc("the database, without its password")]
+    address: Annotated[str, Doc("address of the shared database, without its password")]
     login: Annotated[str, Doc("login of the caller")]
     name: Annotated[str, Doc("name of the caller")]
-    is_admin: Annotated[bool, Doc("whether the caller administers the organisation")]
+    is_admin: Annotated[bool, Doc("true when the caller administers the organisation")]
     people: Annotated[list[Person], Size(100)]
     teams: Annotated[list[Team], Size(20)]
 
 
 @answer
 class Invited:
-    """An invitation. The address contains a password, which is shown once."""
+    """An invitation. Its address has a password, which is shown only once."""
 
     login: str
-    address: Annotated[str, Doc("value for GRAPHMEM_SYNC_URL of the invited person")]
-    has_password: Annotated[bool, Doc("False: the login role existed and keeps its password")]
+    address: Annotated[str, Doc("address for the setting GRAPHMEM_SYNC_URL of the invited person")]
+    has_password: Annotated[bool, Doc("true when the address has a new password; false when the login role existed and keeps its password")]
 
 
 @answer
 class AuditedAct:
-    """Something that a person did in the organisation."""
+    """An action of a person in the organisation."""
 
     at: Moment
     person: str
@@ -76,51 +76,51 @@ class AuditedAct:
 
 @answer
 class OrganisationAudit:
-    """What people did in the organisation."""
+    """Recorded actions of people in the organisation."""
 
-    entries: Annotated[list[AuditedAct], Doc("the newest first"), Size(100)]
+    entries: Annotated[list[AuditedAct], Doc("the recorded actions, newest first"), Size(100)]
 
 
 @answer
 class Comment:
     """A comment on a memory."""
 
-    id: Annotated[str, Doc("raw id, for an answer to it")]
-    parent: Annotated[str, Doc("raw id of the comment that it answers; empty: none")]
-    memory: Annotated[str, Doc("raw id of the memory")]
+    id: Annotated[str, Doc("raw id of the comment; pass it to answer the comment")]
+    parent: Annotated[str, Doc("raw id of the comment that this comment answers; empty for a comment on the memory itself")]
+    memory: Annotated[str, Doc("raw id of the commented memory")]
     person: str
     at: Moment
     text: str
-    depth: Annotated[int, Doc("id of the comment that this one answers; 0 for a comment on the memory itself")]
+    depth: Annotated[int, Doc("level of the comment in its thread; 0 for a comment on the memory itself")]
 
 
 @answer
 class Comments:
-    """The comments on a memory, each answer below what it answers."""
+    """The comments on a memory, each answer after the comment it answers."""
 
     comments: Annotated[list[Comment], Size(20)]
 
 
 @answer
 class Exported:
-    """Everything of one person, or of the organisation."""
+    """All rows of one person, or of the organisation."""
 
-    login: Annotated[str, Doc("empty: the organisation")]
+    login: Annotated[str, Doc("login of the exported person; empty for the whole organisation")]
     rows: int
-    content: Annotated[str, Doc("one JSON object a line")]
+    content: Annotated[str, Doc("the exported rows, one JSON object per line")]
 
 
 @answer
 class Erased:
     """Receipt for the erasure of one person, or of the organisation."""
 
-    memories: Annotated[int, Doc("erased memories; those that the person owned")]
-    operations: Annotated[int, Doc("erased operations; of a person: those from which the name was removed")]
-    comments: Annotated[int, Doc("erased comments")]
-    role_dropped: Annotated[bool, Doc("whether all login roles that graphmem made were removed from PostgreSQL")]
+    memories: Annotated[int, Doc("number of erased memories; for a person the memories that the person owned")]
+    operations: Annotated[int, Doc("number of erased operations; for a person the operations from which the name was removed")]
+    comments: Annotated[int, Doc("number of erased comments")]
+    role_dropped: Annotated[bool, Doc("true when all login roles that graphmem made were removed from PostgreSQL")]
     at: Moment
     by: str
-    digest: Annotated[str, Doc("SHA-256 of the erased operations, before the erasure")]
+    digest: Annotated[str, Doc("SHA-256 of the operations that were erased")]
 
 
 @answer
@@ -131,9 +131,9 @@ class Learnt:
     short_id: str
     title: str
     type: str
-    person: Annotated[str, Doc("author of the text; empty: unknown")]
+    person: Annotated[str, Doc("author of the memory's text; empty if unknown")]
     at: Moment
-    is_new: Annotated[bool, Doc("False: it existed before, and was changed")]
+    is_new: Annotated[bool, Doc("true for a new memory; false for a memory that existed before and was changed")]
 
 
 @answer
@@ -141,17 +141,17 @@ class Knows:
     """What one person taught the team."""
 
     person: str
-    memories: Annotated[int, Doc("live memories with a text of this person")]
-    files: Annotated[list[str], Doc("files that most of them are about"), Size(3)]
+    memories: Annotated[int, Doc("number of live memories that have a text of this person")]
+    files: Annotated[list[str], Doc("files that most of the person's memories are about"), Size(3)]
 
 
 @answer
 class TeamNews:
-    """What the team learnt of late, and what it does not agree on."""
+    """What the team learnt recently, and open disagreements."""
 
     since: Moment
     learnt: Annotated[list[Learnt], Doc("the newest first"), Size(50)]
-    total: Annotated[int, Doc("memories learnt, including those beyond the limit")]
+    total: Annotated[int, Doc("number of memories learnt in the period, including those beyond the limit")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     knows: Annotated[list[Knows], Size(20)]
-    important: Annotated[list[Learnt], Doc("what a newcomer must know, by trust and use"), Size(10)]
+    important: Annotated[list[Learnt], Doc("memories that a newcomer must know, by trust and use"), Size(10)]

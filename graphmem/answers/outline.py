@@ -15,10 +15,10 @@ class OutlineEntry:
 
     symbol: SymbolInfo
     callers: Annotated[int, Doc("number of symbols that call this one, without tests")]
-    tests: Annotated[int, Doc("number of tests with an edge to the symbol")]
+    tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
     memories: Annotated[int, Doc("number of live memories about the symbol")]
-    traps: Annotated[int, Doc("number of traps (gotchas, error patterns, dead ends) among these memories")]
-    suspect: Annotated[list[str], Doc("short ids and titles of memories that were written before the symbol changed"), Size(1)]
+    traps: Annotated[int, Doc("number of these memories that are traps: gotchas, error patterns and dead ends")]
+    suspect: Annotated[list[str], Doc("short ids and titles of memories about the symbol that are older than its last change"), Size(1)]
 
 
 @answer
@@ -26,5 +26,5 @@ class FileOutline:
     """The symbols of a file, in the order of their lines."""
 
     path: str
-    entries: Annotated[list[OutlineEntry], Doc("the symbols of the file, without the module itself"), Size(50)]
+    entries: Annotated[list[OutlineEntry], Doc("the symbols of the file, without the module symbol"), Size(50)]
     state: IndexState

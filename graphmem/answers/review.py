@@ -16,16 +16,20 @@ from graphmem.answers.vocabulary import Epistemic
 
 @answer
 class TestToRun:
-    """A test that a change affects, as its test runner names it."""
+    """A test that a change affects, with its id in the test runner."""
 
     __test__ = False  # pytest collects classes of this name
 
-    runner: Annotated[str, Doc("pytest, unittest, jest, vitest, go, cargo, gradle, maven, rspec, minitest or phpunit; empty when unknown")]
-    id: Annotated[str, Doc("the exact id for the runner; the path for an unknown runner")]
+    runner: Annotated[
+        str, Doc("test runner: pytest, unittest, jest, vitest, go, cargo, gradle, maven, rspec, minitest or phpunit; empty when unknown")
+    ]
+    id: Annotated[str, Doc("id by which the runner selects the test; the path of the file for an unknown runner")]
     path: str
     name: Annotated[str, Doc("qualified name of the test; empty for a whole file")]
     line: int
-    confidence: Annotated[float, Doc("the chance that the test runs changed code; 1 when a recorded run did, or the test itself changed")]
+    confidence: Annotated[
+        float, Doc("the chance that the test runs changed code, 0 to 1; 1 when a recorded run did, or the test itself changed")
+    ]
     why: Annotated[
         str,
         Doc(
@@ -42,9 +46,9 @@ class TestCommand:
     __test__ = False
 
     runner: str
-    command: Annotated[str, Doc("for a POSIX shell, from the root of the repository")]
+    command: Annotated[str, Doc("command line for a POSIX shell in the root of the repository")]
     tests: int
-    whole_files: Annotated[bool, Doc("true when the command runs whole files, because ids of tests would make it too long")]
+    whole_files: Annotated[bool, Doc("true when the command runs whole files, because the ids of all tests would make it too long")]
 
 
 @answer
@@ -52,32 +56,34 @@ class KnownHere:
     """A memory about code that a change touches."""
 
     memory: MemoryInfo
-    about: Annotated[SymbolInfo | None, Doc("the changed symbol; null for a memory about its file")]
+    about: Annotated[SymbolInfo | None, Doc("the changed symbol that the memory is about; null for a memory about the file")]
     path: str
     line: int
 
 
 @answer
 class Review:
-    """What a reviewer must know about a change."""
+    """Everything that a reviewer must know about a change."""
 
     base: str
     head: str
-    files: Annotated[list[str], Doc("changed files, by path; a deleted file has its old path"), Size(20)]
+    files: Annotated[list[str], Doc("changed files, by path; a deleted file is listed by its old path"), Size(20)]
     changed: Annotated[list[ChangedSymbol], Doc("changed definitions, by path and line"), Size(20)]
     unmapped: Annotated[list[str], Doc("changed files without a changed definition"), Size(5)]
-    breaks: Annotated[list[ImpactHit], Doc("code besides tests that could break: by depth, then confidence"), Size(20)]
+    breaks: Annotated[list[ImpactHit], Doc("symbols and files, without tests, that could break: by depth, then confidence"), Size(20)]
     break_count: Annotated[int, Doc("number of symbols and files that could break, of which `breaks` may list fewer")]
     tests: Annotated[list[TestToRun], Doc("tests to run, most certain first"), Size(50)]
-    test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may have fewer")]
-    commands: Annotated[list[TestCommand], Doc("one command for each runner"), Size(2)]
+    test_count: Annotated[int, Doc("number of affected tests, of which `tests` and `commands` may list fewer")]
+    commands: Annotated[list[TestCommand], Doc("command lines that run the tests, one for each runner"), Size(2)]
     untested: Annotated[list[ChangedSymbol], Doc("changed functions that no known test reaches"), Size(5)]
-    known: Annotated[list[KnownHere], Doc("traps and decisions first, then other memories"), Size(3)]
+    known: Annotated[list[KnownHere], Doc("memories about the change: traps and decisions first"), Size(3)]
     known_count: Annotated[int, Doc("number of memories about the change, of which `known` may list fewer")]
-    contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or changes, with their users"), Size(3)]
-    forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, and did not"), Size(5)]
-    forgotten_count: Annotated[int, Doc("number of such files, of which `forgotten` may list fewer")]
+    contracts: Annotated[list[Contract], Doc("routes, procedures and fields that the change removes or alters, with their users"), Size(3)]
+    forgotten: Annotated[list[CoAccessHit], Doc("files that usually change with the changed files, but are not in the change"), Size(5)]
+    forgotten_count: Annotated[
+        int, Doc("number of files that usually change with the changed files but are not in the change; `forgotten` may list fewer")
+    ]
     risk: Risk
-    epistemic: Annotated[Epistemic, Doc("how certain the selection of tests is, in one sentence")]
+    epistemic: Annotated[Epistemic, Doc("certainty of the selection of tests: exact, a lower bound, or unknown")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]
     state: IndexState

@@ -26,12 +26,12 @@ _NODES = (
 
 @answer
 class PathScore:
-    """The score of a hit on one candidate path."""
+    """The score of a hit in one way of searching."""
 
-    path: Annotated[str, Doc("words, names, dense, graph or exact")]
-    rank: Annotated[int, Doc("rank of the hit on this search path, from 1")]
-    raw: Annotated[float, Doc("score of the search path: BM25, cosine, …")]
-    normalised: Annotated[float, Doc("the score scaled to 0 to 1, over all candidates that this search path found")]
+    path: Annotated[str, Doc("way of searching that found the hit: words, names, dense, graph or exact")]
+    rank: Annotated[int, Doc("rank of the hit in this way of searching, from 1")]
+    raw: Annotated[float, Doc("score of the hit in this way of searching: BM25, cosine, …")]
+    normalised: Annotated[float, Doc("the raw score scaled to 0 to 1, over all candidates of this way of searching")]
     weight: float
 
 
@@ -39,17 +39,17 @@ class PathScore:
 class Factor:
     """A further factor in the score of a memory."""
 
-    name: Annotated[str, Doc("relevance | recency | frequency | phase | trust | confidence | …")]
+    name: Annotated[str, Doc("name of the factor: relevance, recency, frequency, phase, trust, confidence or another one")]
     value: float
-    weight: Annotated[float, Doc("weight of an added factor; 0 for a multiplied one")]
+    weight: Annotated[float, Doc("weight of a factor that is added; 0 for a factor that is multiplied")]
 
 
 @answer
 class MatchedLine:
     """A line of a hit that has words of the query."""
 
-    line: Annotated[int, Doc("number in the file, from 1")]
-    text: Annotated[str, Doc("the line without indentation")]
+    line: Annotated[int, Doc("number of the line in the file, from 1")]
+    text: Annotated[str, Doc("text of the line without indentation")]
 
 
 @answer
@@ -59,42 +59,44 @@ class SearchHit:
     id: Annotated[
         str,
         Doc(
-            "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second one with that name; "
+            "reference for further queries: `path::qualname` for a symbol, `path::qualname#2` for the second symbol with that name; "
             "the path for other text; the id for a memory; the name of a module; the entry point of a flow"
         ),
     ]
     kind: SearchKind
     path: str
-    qualname: Annotated[str, Doc("qualified name of the symbol; empty for prose")]
+    qualname: Annotated[str, Doc("qualified name of the found symbol; empty for text outside symbols")]
     symbol_kind: str
     start_line: int
     end_line: int
     title: str
     snippet: str
     score: float
-    parts: Annotated[list[PathScore], Doc("parts of the score; empty without `explain`"), Size(3)]
+    parts: Annotated[list[PathScore], Doc("score of the hit in each way of searching; empty without `explain`"), Size(3)]
     boost: float = 0.0
-    boosted_by: Annotated[str, Doc("graph id of the neighbour that raised the score most; empty for none")] = ""
+    boosted_by: Annotated[str, Doc("graph id of the neighbour in the graph that raised the score most; empty for none")] = ""
     node: Annotated[
         str,
-        Doc("graph id of the symbol, chunk, memory or module, or of a flow's entry point"),
+        Doc("graph id of the found symbol, chunk, memory or module; for a flow the id of its entry point"),
         GlobalId("kind", sibling=True, types=_NODES),
     ] = ""
-    factors: Annotated[list[Factor], Doc("for a memory: factors of its score besides the paths"), Size(6)] = field(default_factory=list)
-    memory: Annotated[MemoryInfo | None, Doc("the memory, when the hit is one")] = None
+    factors: Annotated[list[Factor], Doc("for a memory, the other factors of its score"), Size(6)] = field(default_factory=list)
+    memory: Annotated[MemoryInfo | None, Doc("the found memory; null for other kinds of hits")] = None
     memories: Annotated[list[MemoryInfo], Doc("memories about the found code, most important first"), Size(2)] = field(default_factory=list)
     facet: Annotated[SearchFacet, Doc("the part of the project that the hit belongs to")] = "code"
-    summary: Annotated[str, Doc("first sentence of its documentation; empty for none")] = ""
-    lines: Annotated[list[MatchedLine], Doc("lines with words of the query, by number; at most 3"), Size(2)] = field(default_factory=list)
+    summary: Annotated[str, Doc("first sentence of the hit's documentation; empty for none")] = ""
+    lines: Annotated[list[MatchedLine], Doc("lines of the hit that contain words of the query, at most 3, by line number"), Size(2)] = (
+        field(default_factory=list)
+    )
 
 
 @answer
 class HitGroup:
     """Hits in one file, or one other hit."""
 
-    path: Annotated[str, Doc("the file; empty for memories, modules and flows")]
+    path: Annotated[str, Doc("path of the file; empty for memories, modules and flows")]
     facet: SearchFacet
-    hits: Annotated[list[int], Doc("numbers of the hits, best first; the first hit of the answer is 1")]
+    hits: Annotated[list[int], Doc("numbers of the hits in the file, best first; 1 is the first hit of the answer")]
 
 
 @answer
@@ -107,30 +109,36 @@ class FacetCount:
 
 @answer
 class NearMiss:
-    """A name that is spelt like a word that was not found."""
+    """A name in the project that is similar to a word of the query."""
 
-    word: Annotated[str, Doc("word of the query")]
-    ref: Annotated[str, Doc("reference to a symbol, or a path")]
+    word: Annotated[str, Doc("the word of the query that was not found")]
+    ref: Annotated[str, Doc("the similar name: a reference to a symbol, or a path")]
 
 
 @answer
 class SearchAnswer:
-    """Hits, best first, then by id, with the paths that answered.
+    """Hits of a search, best first, then by id.
 
-    Iterates over the hits.
+    Iterating over the answer gives its hits.
     """
 
     query: str
-    query_type: Annotated[str, Doc("identifier, question, error, semantic (a description) or structural")]
+    query_type: Annotated[str, Doc("kind of the query: identifier, question, error, semantic (a description) or structural")]
     hits: list[SearchHit]
-    answered: Annotated[list[str], Doc("search paths that returned a result")]
-    missing: Annotated[dict[str, str], Doc("Search paths without a result, and why"), Size(3)]
+    answered: Annotated[list[str], Doc("ways of searching that returned a result")]
+    missing: Annotated[dict[str, str], Doc("Ways of searching that returned no result, each with the reason"), Size(3)]
     state: IndexState
-    notes: Annotated[list[str], Doc("sentences on changes of the query, such as omitted or replaced words")] = field(default_factory=list)
-    packed: Annotated[PackedText | None, Doc("the hits as one text, when a budget was given")] = None
-    groups: Annotated[list[HitGroup], Doc("the hits by file, in the order of each group's best hit"), Size(6)] = field(default_factory=list)
-    facets: Annotated[list[FacetCount], Doc("number of hits by part of the project, most first"), Size(3)] = field(default_factory=list)
-    near: Annotated[list[NearMiss], Doc("similar names, when nothing is found or no hit has the only word"), Size(1)] = field(
+    notes: Annotated[list[str], Doc("sentences about changes that search made to the query, such as omitted or replaced words")] = field(
+        default_factory=list
+    )
+    packed: Annotated[PackedText | None, Doc("the hits as one text for a token budget; null if no budget was given")] = None
+    groups: Annotated[list[HitGroup], Doc("the hits grouped by file; files in the order of their best hits"), Size(6)] = field(
+        default_factory=list
+    )
+    facets: Annotated[list[FacetCount], Doc("number of hits in each part of the project, most first"), Size(3)] = field(
+        default_factory=list
+    )
+    near: Annotated[list[NearMiss], Doc("names similar to a word of the query, when nothing or no exact match was found"), Size(1)] = field(
         default_factory=list
     )
 

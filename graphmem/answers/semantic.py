@@ -18,41 +18,47 @@ from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Mom
 
 @answer(name="Module")
 class ModuleInfo:
-    """A group of files that belong together."""
+    """A group of related files."""
 
-    id: Annotated[str, Doc("Stable while most of its files stay together"), GlobalId(MODULE)]
-    name: Annotated[str, Doc("unique; also a reference to the module")]
-    path: Annotated[str, Doc("deepest directory that contains all its files; empty for the root")]
-    layer: Annotated[int, Doc("0: depends on no other module; dependencies lead to lower layers, except upward ones")]
+    id: Annotated[str, Doc("Id of the module; stable while most of its files stay together"), GlobalId(MODULE)]
+    name: Annotated[str, Doc("unique name of the module, which is also a reference to it")]
+    path: Annotated[str, Doc("deepest directory that contains all files of the module; empty for the root")]
+    layer: Annotated[int, Doc("layer of the module: 0 depends on no other module; dependencies lead to lower layers, except upward ones")]
     files: int
     symbols: int
     lines: int
     test_files: int
-    heat: Annotated[float, Doc("0 to 1: how often and how recently its most changed files changed; the module that changed most has 1")]
-    cohesion: Annotated[float, Doc("0 to 1: share of the dependencies of its files that stay inside the module")]
-    languages: Annotated[dict[str, int], Doc("Files by language, most first"), Size(5)]
-    entry_points: Annotated[dict[str, int], Doc("Entry points by kind"), Size(6)]
-    central: Annotated[list[SymbolInfo], Doc("at most 5 symbols, those with the most dependents first"), Size(5)]
-    x: Annotated[float, Doc("centre in the map's layout, 0 to 1 from the left")]
-    y: Annotated[float, Doc("0 to 1 from the top; high layers are on top")]
-    summary: Annotated[str, Doc("purpose of the module, from the documentation of its files")]
-    paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
+    heat: Annotated[
+        float, Doc("how often and how recently the most changed files of the module changed, 0 to 1; the module with the most change has 1")
+    ]
+    cohesion: Annotated[float, Doc("share of the dependencies of the module's files that stay inside the module, 0 to 1")]
+    languages: Annotated[dict[str, int], Doc("Number of files by language, most first"), Size(5)]
+    entry_points: Annotated[dict[str, int], Doc("Number of entry points by kind"), Size(6)]
+    central: Annotated[list[SymbolInfo], Doc("symbols of the module with the most dependents, at most 5"), Size(5)]
+    x: Annotated[float, Doc("centre of the module on the map, 0 (left) to 1 (right)")]
+    y: Annotated[float, Doc("centre of the module on the map, 0 (top) to 1 (bottom); high layers are on top")]
+    summary: Annotated[str, Doc("purpose of the module, taken from the documentation of its files")]
+    paragraph: Annotated[str, Doc("description by a language model; empty until a model has written one")] = ""
 
 
 @answer
 class ModuleDependency:
     """All edges from the files of one module to those of another."""
 
-    src: Annotated[str, Doc("The module that depends"), GlobalId(MODULE)]
-    dst: Annotated[str, Doc("The module it depends on"), GlobalId(MODULE)]
-    src_name: Annotated[str, Doc("name of the module that depends")]
-    dst_name: Annotated[str, Doc("name of the module it depends on")]
-    weight: Annotated[int, Doc("number of edges")]
-    kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
+    src: Annotated[str, Doc("Id of the module that uses the other module"), GlobalId(MODULE)]
+    dst: Annotated[str, Doc("Id of the module that is used"), GlobalId(MODULE)]
+    src_name: Annotated[str, Doc("name of the module that uses the other module")]
+    dst_name: Annotated[str, Doc("name of the module that is used")]
+    weight: Annotated[int, Doc("number of edges of the dependency")]
+    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
     upward: Annotated[bool, Doc("true when the dependency leads from a lower to a higher layer and so closes a cycle")]
-    sites: Annotated[list[PathStep], Doc("the first few edges; up to 20 for an upward dependency"), Size(4)]
+    sites: Annotated[list[PathStep], Doc("the first few edges of the dependency; up to 20 for an upward dependency"), Size(4)]
     worth_cutting: Annotated[
-        bool, Doc("true when cutting it alone takes a module out of its cycle; of these the cheapest, at most one dependency in twenty")
+        bool,
+        Doc(
+            "true when cutting this dependency alone takes a module out of a cycle; only the cheapest such "
+            "dependencies, at most one in twenty"
+        ),
     ] = False
 
 
@@ -60,24 +66,24 @@ class ModuleDependency:
 class ModuleMap:
     """The modules of the system and their dependencies."""
 
-    modules: Annotated[list[ModuleInfo], Doc("most lines first"), Size(100)]
-    dependencies: Annotated[list[ModuleDependency], Doc("heaviest first"), Size(500)]
-    modularity: Annotated[float, Doc("modularity of the partition by dependencies, -0.5 to 1")]
-    notes: Annotated[list[str], Doc("missing inputs of the map")]
+    modules: Annotated[list[ModuleInfo], Doc("the modules, most lines first"), Size(100)]
+    dependencies: Annotated[list[ModuleDependency], Doc("the dependencies between modules, most edges first"), Size(500)]
+    modularity: Annotated[float, Doc("quality of the division into modules (modularity of the dependencies), -0.5 to 1")]
+    notes: Annotated[list[str], Doc("data that was missing when the map was made")]
     state: IndexState
 
 
 @answer
 class ModuleFile:
-    """A file in its module."""
+    """A file of a module, with its place on the map."""
 
     path: str
     language: str
     lines: int
     symbols: int
     is_test: bool
-    heat: Annotated[float, Doc("0 to 1; the hottest file of the index has 1")]
-    x: Annotated[float, Doc("centre in the module's layout, 0 to 1")]
+    heat: Annotated[float, Doc("how often and how recently the file changed, 0 to 1; the file of the index with the most change has 1")]
+    x: Annotated[float, Doc("centre of the file in the module's layout, 0 (left) to 1 (right)")]
     y: float
 
 
@@ -96,10 +102,10 @@ class ModuleDetail:
     """One module with its files and dependencies."""
 
     module: ModuleInfo
-    files: Annotated[list[ModuleFile], Doc("by path"), Size(200)]
-    links: Annotated[list[FileLink], Doc("between its files, heaviest first"), Size(1000)]
-    dependencies: Annotated[list[ModuleDependency], Doc("dependencies on other modules"), Size(30)]
-    dependents: Annotated[list[ModuleDependency], Doc("dependencies of other modules on it"), Size(30)]
+    files: Annotated[list[ModuleFile], Doc("files of the module, by path"), Size(200)]
+    links: Annotated[list[FileLink], Doc("dependencies between files of the module, most edges first"), Size(1000)]
+    dependencies: Annotated[list[ModuleDependency], Doc("dependencies of the module on other modules"), Size(30)]
+    dependents: Annotated[list[ModuleDependency], Doc("dependencies of other modules on the module"), Size(30)]
     state: IndexState
 
 
@@ -107,11 +113,11 @@ class ModuleDetail:
 class CycleCut:
     """An edge whose removal breaks a cycle."""
 
-    src: Annotated[str, Doc("path, or name of a module")]
+    src: Annotated[str, Doc("path of the file, or name of the module, that depends on the other")]
     dst: str
-    weight: Annotated[int, Doc("number of edges to remove")]
-    frees: Annotated[int, Doc("number of members that removing it takes out of the cycle")]
-    sites: Annotated[list[PathStep], Doc("every edge, at most 20"), Size(5)]
+    weight: Annotated[int, Doc("number of code edges to remove")]
+    frees: Annotated[int, Doc("number of members that leave the cycle when the edge is removed")]
+    sites: Annotated[list[PathStep], Doc("the code edges to remove, at most 20"), Size(5)]
 
 
 @answer
@@ -119,12 +125,12 @@ class Cycle:
     """Files, or modules, that depend on each other in a cycle."""
 
     level: CycleLevel
-    members: Annotated[list[str], Doc("paths or names of modules, ascending")]
-    example: Annotated[list[str], Doc("a shortest cycle that contains the edge `cheapest`: its members in order")]
+    members: Annotated[list[str], Doc("paths of the files, or names of the modules, in ascending order")]
+    example: Annotated[list[str], Doc("members of a shortest cycle that contains the edge `cheapest`, in order")]
     deferred: Annotated[bool, Doc("true when every cycle passes through an import inside a function, so the files can be loaded")]
-    cheapest: Annotated[CycleCut, Doc("the edge to remove first: it takes the most members out of the cycle per unit of weight")]
-    cuts: Annotated[list[CycleCut], Doc("edges whose removal leaves no cycle, at most 20"), Size(10)]
-    cut_count: Annotated[int, Doc("number of edges to remove, of which `cuts` may list fewer")]
+    cheapest: Annotated[CycleCut, Doc("the edge to remove first: its removal frees the most members for the fewest code edges")]
+    cuts: Annotated[list[CycleCut], Doc("edges to remove so that no cycle remains, at most 20"), Size(10)]
+    cut_count: Annotated[int, Doc("number of edges to remove so that no cycle remains; `cuts` may list fewer")]
 
 
 @answer
@@ -132,23 +138,25 @@ class SurfaceSymbol:
     """A symbol of a module that other modules use."""
 
     symbol: SymbolInfo
-    edges: Annotated[int, Doc("number of edges from other modules")]
-    modules: Annotated[list[str], Doc("names of the modules that use it, most edges first")]
+    edges: Annotated[int, Doc("number of edges from other modules to the symbol")]
+    modules: Annotated[list[str], Doc("names of the modules that use the symbol, most edges first")]
 
 
 @answer
 class ModuleBoundary:
-    """Where a module can be separated from the others, or split in two."""
+    """Places where a module can be separated from the others, or split in two."""
 
     module: Annotated[str, Doc("name of the module")]
-    surface: Annotated[list[SurfaceSymbol], Doc("symbols that other modules use, most edges first: the interface that has to stay")]
-    total: Annotated[int, Doc("number of symbols that other modules use")]
-    incoming: Annotated[list[ModuleDependency], Doc("dependencies of other modules on it, heaviest first"), Size(30)]
-    outgoing: Annotated[list[ModuleDependency], Doc("its dependencies on other modules, heaviest first"), Size(30)]
-    cycles: Annotated[list[Cycle], Doc("cycles of modules that contain it"), Size(3)]
-    larger: Annotated[list[str], Doc("files of the larger part when it is cut in two; empty for a module that is too small or too large")]
-    smaller: Annotated[list[str], Doc("files of the smaller part")]
-    crossing: Annotated[int, Doc("number of edges between the two parts")]
+    surface: Annotated[list[SurfaceSymbol], Doc("symbols that other modules use, most edges first: the interface to keep")]
+    total: Annotated[int, Doc("number of symbols of the module that other modules use")]
+    incoming: Annotated[list[ModuleDependency], Doc("dependencies of other modules on the module, most edges first"), Size(30)]
+    outgoing: Annotated[list[ModuleDependency], Doc("dependencies of the module on other modules, most edges first"), Size(30)]
+    cycles: Annotated[list[Cycle], Doc("cycles of modules that contain the module"), Size(3)]
+    larger: Annotated[
+        list[str], Doc("files of the larger part when the module is cut in two; empty for a module that is too small or too large")
+    ]
+    smaller: Annotated[list[str], Doc("files of the smaller part when the module is cut in two")]
+    crossing: Annotated[int, Doc("number of edges between the two parts of the module")]
     state: IndexState
 
 
@@ -158,20 +166,20 @@ class CyclesAnswer:
 
     level: CycleLevel
     cycles: list[Cycle]
-    total: Annotated[int, Doc("exact number of cycles of the level")]
+    total: Annotated[int, Doc("number of cycles at this level, of which `cycles` may list fewer")]
     state: IndexState
 
 
 @answer
 class FrameworkName:
-    """A name under which a framework knows a function, from an edge HANDLES."""
+    """The name of a function in a framework, such as the path of a route."""
 
-    kind: Annotated[str, Doc("route, event, command or task")]
-    name: Annotated[str, Doc("as written in the code; for an event the variable that holds it")]
-    framework: Annotated[str, Doc("name of the framework; empty when unknown")]
+    kind: Annotated[str, Doc("kind of the name: route, event, command or task")]
+    name: Annotated[str, Doc("the name as written in the code; for an event the variable that holds the event")]
+    framework: Annotated[str, Doc("name of the framework; empty when the framework is unknown")]
     confidence: float
     rule: str
-    line: Annotated[int, Doc("line of the registration; 0 when it is in another file than the function")]
+    line: Annotated[int, Doc("line that registers the function; 0 when the line is in another file than the function")]
 
 
 @answer
@@ -180,8 +188,8 @@ class EntryPoint:
 
     symbol: SymbolInfo
     kind: EntryKind
-    module: Annotated[str, Doc("name of the module of the entry point")]
-    reach: Annotated[int, Doc("number of symbols within eight confident calls")]
+    module: Annotated[str, Doc("name of the module that contains the entry point")]
+    reach: Annotated[int, Doc("number of symbols that the entry point reaches within eight confident calls")]
     names: Annotated[list[FrameworkName], Doc("routes, events, commands and tasks that lead to the function, sorted by kind and name")]
 
 
@@ -191,7 +199,7 @@ class EntryPointPage:
 
     entry_points: list[EntryPoint]
     total: int
-    by_kind: Annotated[dict[str, int], Doc("Total number of entry points of each kind, whatever the filter"), Size(6)]
+    by_kind: Annotated[dict[str, int], Doc("Total number of entry points of each kind, regardless of the filter"), Size(6)]
     state: IndexState
 
 
@@ -203,10 +211,10 @@ class Flow:
     name: str
     kind: Annotated[EntryKind, Doc("kind of the flow's entry point")]
     entry: SymbolInfo
-    steps: Annotated[list[PathStep], Doc("consecutive calls, at most 8"), Size(6)]
-    modules: Annotated[list[str], Doc("names of the modules on the path, in order")]
-    confidence: Annotated[float, Doc("product of the confidences of its steps")]
-    variants: Annotated[list[str], Doc("other entry points with the same path from the second step, at most 10")]
+    steps: Annotated[list[PathStep], Doc("calls of the flow, in order, at most 8"), Size(6)]
+    modules: Annotated[list[str], Doc("names of the modules that the flow passes through, in order")]
+    confidence: Annotated[float, Doc("product of the confidences of the flow's steps")]
+    variants: Annotated[list[str], Doc("other entry points whose flows are equal from the second step on, at most 10")]
     variant_count: int
     paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
 
@@ -222,12 +230,12 @@ class FlowPage:
 
 @answer
 class Hotspot:
-    """A risky place: it changes often, is complex and has many dependents."""
+    """Code that changes often, is complex and has many dependents."""
 
-    symbol: Annotated[SymbolInfo, Doc("the symbol, or the file at the level of files")]
-    churn: Annotated[float, Doc("commits to the file, with less weight for old ones; 0 without history")]
-    complexity: Annotated[int, Doc("1 + number of branches; the sum for a file")]
-    dependents: Annotated[int, Doc("number of other symbols (at the level of files: files) that depend on it directly")]
+    symbol: Annotated[SymbolInfo, Doc("the risky symbol; at the level of files the file")]
+    churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without history")]
+    complexity: Annotated[int, Doc("1 + the number of branches in the symbol; the sum over all symbols for a file")]
+    dependents: Annotated[int, Doc("number of other symbols, or of other files at the level of files, that depend on this one directly")]
     score: Annotated[float, Doc("0 to 100")]
 
 
@@ -248,13 +256,13 @@ class CentralSymbol:
     """A symbol that much other code depends on."""
 
     symbol: SymbolInfo
-    rank: Annotated[float, Doc("PageRank, as a multiple of the average symbol's")]
-    dependents: Annotated[int, Doc("number of direct dependents")]
+    rank: Annotated[float, Doc("PageRank of the symbol, as a multiple of the average symbol's")]
+    dependents: Annotated[int, Doc("number of direct dependents of the symbol")]
 
 
 @answer
 class CentralPage:
-    """The most central symbols first."""
+    """Symbols on which most other code depends, most central first."""
 
     symbols: list[CentralSymbol]
     state: IndexState
@@ -265,31 +273,31 @@ class DeadSymbol:
     """A definition that appears to be unused."""
 
     symbol: SymbolInfo
-    reason: Annotated[str, Doc("unreferenced, only_itself, only_dead or only_tests")]
-    confidence: Annotated[float, Doc("confidence that it can be removed, in (0, 1]")]
+    reason: Annotated[str, Doc("why the definition appears unused: unreferenced, only_itself, only_dead or only_tests")]
+    confidence: Annotated[float, Doc("confidence that the definition can be removed, in (0, 1]")]
     lines: int
-    why: Annotated[list[str], Doc("the evidence")]
+    why: Annotated[list[str], Doc("sentences with the evidence that the definition is unused")]
 
 
 @answer
 class DeadCodePage:
-    """Dead code, most certain first, then largest."""
+    """Definitions that appear to be unused, most certain first, then largest."""
 
     symbols: list[DeadSymbol]
-    total: Annotated[int, Doc("number of definitions above the requested confidence")]
-    lines: Annotated[int, Doc("total number of lines of these definitions")]
-    notes: Annotated[list[str], Doc("sentences on definitions that were omitted, with their number")]
+    total: Annotated[int, Doc("number of definitions whose confidence is at least the requested one")]
+    lines: Annotated[int, Doc("total number of lines of all these definitions")]
+    notes: Annotated[list[str], Doc("sentences about omitted definitions, with their number")]
     state: IndexState
 
 
 @answer
 class Duplicate:
-    """One of the places of a duplicate."""
+    """One place of a duplicated piece of code."""
 
     path: str
     start_line: int
     end_line: int
-    qualname: Annotated[str, Doc("qualified name of the enclosing definition; empty for none")]
+    qualname: Annotated[str, Doc("qualified name of the definition around the duplicate; empty for none")]
 
 
 @answer
@@ -297,9 +305,9 @@ class DuplicateGroup:
     """A group of duplicate pieces of code."""
 
     kind: Annotated[str, Doc("how alike the copies are: exact, renamed (other names) or near (other lines)")]
-    similarity: Annotated[float, Doc("lowest similarity to the first place; 1 when identical")]
-    lines: Annotated[int, Doc("lines that could be saved")]
-    places: Annotated[list[Duplicate], Doc("by path and line"), Size(4)]
+    similarity: Annotated[float, Doc("lowest similarity of a place to the first place, 0 to 1; 1 when identical")]
+    lines: Annotated[int, Doc("number of lines that could be removed")]
+    places: Annotated[list[Duplicate], Doc("places of the copies, by path and line"), Size(4)]
 
 
 @answer
@@ -308,7 +316,7 @@ class DuplicatePage:
 
     groups: list[DuplicateGroup]
     total: int
-    lines: Annotated[int, Doc("lines that all groups could save")]
+    lines: Annotated[int, Doc("number of lines that could be removed in all groups")]
     state: IndexState
 
 
@@ -317,7 +325,7 @@ class ModuleChange:
     """The change of a module between two revisions."""
 
     name: str
-    change: Annotated[str, Doc("added, removed or changed")]
+    change: Annotated[str, Doc("change of the module: added, removed or changed")]
     files_before: int
     files_after: int
     came: Annotated[list[str], Doc("files that joined the module, at most 20")]
@@ -328,33 +336,33 @@ class ModuleChange:
 class DependencyChange:
     """The change of a dependency between two modules."""
 
-    src: Annotated[str, Doc("name in the head; in the base when the module was removed")]
+    src: Annotated[str, Doc("name of the depending module in the newer revision; in the older revision when the module was removed")]
     dst: str
-    change: Annotated[str, Doc("added, removed, heavier or lighter")]
-    before: Annotated[int, Doc("edges")]
+    change: Annotated[str, Doc("change of the dependency: added, removed, heavier or lighter")]
+    before: Annotated[int, Doc("number of edges in the older revision")]
     after: int
     sites: Annotated[list[PathStep], Doc("the first few edges of an added dependency"), Size(3)]
 
 
 @answer
 class ApiChange:
-    """The change of a public definition between two revisions."""
+    """A change of one public definition between two revisions."""
 
-    symbol: Annotated[SymbolInfo, Doc("the definition in the head; in the base when it was removed")]
-    change: Annotated[str, Doc("added, removed, signature or moved")]
-    before: Annotated[str, Doc("previous signature or path of the definition")]
+    symbol: Annotated[SymbolInfo, Doc("the definition in the newer revision; in the older revision when it was removed")]
+    change: Annotated[str, Doc("change of the definition: added, removed, signature or moved")]
+    before: Annotated[str, Doc("previous signature or path of the definition; empty if there is none")]
 
 
 @answer
 class Drift:
     """Changes of the architecture between two revisions."""
 
-    base: Annotated[str, Doc("full commit id")]
-    head: Annotated[str, Doc("full commit id, or the state that was indexed")]
-    modules: Annotated[list[ModuleChange], Doc("changed modules"), Size(20)]
-    dependencies: Annotated[list[DependencyChange], Doc("changed dependencies"), Size(50)]
-    new_cycles: Annotated[list[Cycle], Doc("cycles that are only in the head"), Size(3)]
-    resolved_cycles: Annotated[list[Cycle], Doc("cycles that are only in the base"), Size(3)]
+    base: Annotated[str, Doc("full commit id of the older revision")]
+    head: Annotated[str, Doc("full commit id of the newer revision, or the indexed state of the files")]
+    modules: Annotated[list[ModuleChange], Doc("modules that were added, removed or changed"), Size(20)]
+    dependencies: Annotated[list[DependencyChange], Doc("dependencies between modules that changed"), Size(50)]
+    new_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the newer revision"), Size(3)]
+    resolved_cycles: Annotated[list[Cycle], Doc("cycles that exist only in the older revision"), Size(3)]
     api: Annotated[list[ApiChange], Doc("changes of public definitions, at most 500"), Size(100)]
     api_counts: Annotated[dict[str, int], Doc("Number of changed public definitions by kind; `api` may list fewer"), Size(4)]
     modularity_before: float
@@ -364,22 +372,22 @@ class Drift:
 
 @answer
 class Document:
-    """A text to save as a file."""
+    """A text to store as a file."""
 
     text: str
     media_type: str
-    name: Annotated[str, Doc("suggested file name")]
+    name: Annotated[str, Doc("suggested name for the file")]
 
 
 @answer
 class ParagraphState:
     """Progress of a language model's paragraphs on modules and flows."""
 
-    model: Annotated[str, Doc("name and host of the model; empty when none is configured")]
-    total: Annotated[int, Doc("number of modules, plus the flows that are listed first")]
+    model: Annotated[str, Doc("name and host of the language model; empty when none is configured")]
+    total: Annotated[int, Doc("number of paragraphs to write: one for each module and each main flow")]
     written: int
-    refused: Annotated[int, Doc("number of paragraphs without a usable sentence")]
-    running: Annotated[bool, Doc("the model is writing now")]
+    refused: Annotated[int, Doc("number of paragraphs that were discarded, because no sentence was usable")]
+    running: Annotated[bool, Doc("true while the model is writing")]
     notes: list[str] = field(default_factory=list)
 
 
@@ -388,17 +396,21 @@ class Sentence:
     """A sentence of a reply."""
 
     text: str
-    cites: Annotated[list[int], Doc("numbers of the hits that support it; the first hit of the evidence is 1")]
+    cites: Annotated[list[int], Doc("numbers of the hits that support the sentence; 1 is the first hit of the evidence")]
 
 
 @answer
 class Reply:
-    """The reply to a question: sentences of a language model, and evidence."""
+    """The reply to a question: sentences of a language model and evidence."""
 
     question: str
-    sentences: Annotated[list[Sentence], Doc("empty without a model, or when no sentence is supported by the evidence"), Size(12)]
-    evidence: Annotated[SearchAnswer, Doc("hits of the search; `cites` numbers them from 1")]
-    model: Annotated[str, Doc("the model that wrote the sentences; empty for none")]
+    sentences: Annotated[
+        list[Sentence],
+        Doc("the reply, sentence by sentence; empty without a language model, or when the evidence supports no sentence"),
+        Size(12),
+    ]
+    evidence: Annotated[SearchAnswer, Doc("hits of the search, to which the sentences refer by number from 1")]
+    model: Annotated[str, Doc("the language model that wrote the sentences; empty for none")]
     notes: Annotated[list[str], Doc("why sentences are missing")] = field(default_factory=list)
 
 
@@ -409,9 +421,11 @@ class CommitInfo:
     sha: str
     at: Moment
     subject: str
-    files: Annotated[int, Doc("number of changed files; `paths` may list fewer")]
+    files: Annotated[int, Doc("number of changed files, of which `paths` may list fewer")]
     paths: Annotated[list[str], Doc("paths of the first changed files, at most 30")]
-    modules: Annotated[list[str], Doc("names of the modules of all its files now, ascending; [] for a commit of more than 2,000 files")]
+    modules: Annotated[
+        list[str], Doc("names of the current modules of all changed files, ascending; [] for a commit of more than 2,000 files")
+    ]
 
 
 @answer

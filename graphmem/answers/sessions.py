@@ -11,20 +11,26 @@ from graphmem.answers.vocabulary import LearningChoice, MomentOrNone
 
 @answer(name="Session")
 class SessionInfo:
-    """A session in a list."""
+    """A session of an agent, in short."""
 
     id: Annotated[str, Doc("the id that the agent gave the session; not a global id")]
-    kind: Annotated[str, Doc("build, insights, roadmap, terminal, changelog, spec or pr_review")]
+    kind: Annotated[str, Doc("purpose of the session: build, insights, roadmap, terminal, changelog, spec or pr_review")]
     agent: str
     title: str
-    state: Annotated[str, Doc("running or ended")]
-    outcome: Annotated[str, Doc("validated, failed, accepted or abandoned; empty if unknown")]
-    ending: Annotated[str, Doc("ended (by the agent), recovered (from its checkpoint log) or merged (with its group); empty while it runs")]
-    parent: Annotated[str, Doc("the session it was forked from")]
-    group: Annotated[str, Doc("name shared by sessions of agents that work in parallel")]
+    state: Annotated[str, Doc("state of the session: running or ended")]
+    outcome: Annotated[str, Doc("outcome of the session: validated, failed, accepted or abandoned; empty if unknown")]
+    ending: Annotated[
+        str,
+        Doc(
+            "how the session ended: ended (by the agent), recovered (from its checkpoint log) or merged (with its "
+            "group); empty while the session runs"
+        ),
+    ]
+    parent: Annotated[str, Doc("id of the session that this session was forked from; empty for none")]
+    group: Annotated[str, Doc("name shared by sessions of agents that work in parallel; empty for none")]
     methodology: str
     work_unit: str
-    phase: Annotated[str, Doc("define, implement, validate, refine, explore, reflect or empty")]
+    phase: Annotated[str, Doc("phase of work: define, implement, validate, refine, explore or reflect; empty if unknown")]
     branch: str
     commit_sha: str
     started_at: MomentOrNone
@@ -32,7 +38,7 @@ class SessionInfo:
     events: Annotated[int, Doc("number of recorded events")]
     steps: int
     tokens: int
-    duration_s: Annotated[float, Doc("duration in seconds, without pauses of over an hour")]
+    duration_s: Annotated[float, Doc("duration of the session in seconds, without pauses of over an hour")]
     files_edited: int
     findings: int
     contaminated: Annotated[bool, Doc("true when the agent read something from the web")]
@@ -42,19 +48,19 @@ class SessionInfo:
 class SessionFinding:
     """A finding of a detector in a session, a candidate for a memory."""
 
-    signal: Annotated[str, Doc("the detector; docs/observing.md lists all seventeen")]
-    key: Annotated[str, Doc("identical in all sessions with the same finding")]
+    signal: Annotated[str, Doc("name of the detector; docs/observing.md lists all seventeen")]
+    key: Annotated[str, Doc("key of the finding; identical in all sessions with the same finding")]
     memory_type: str
     value: float
     priority: float
     early: Annotated[bool, Doc("true when the finding is learnt without waiting for other sessions")]
-    min_sessions: Annotated[int, Doc("number of sessions in which it must be found before it is learnt")]
+    min_sessions: Annotated[int, Doc("number of sessions that must have the finding before it is learnt")]
     contaminated: bool
     failed_approach: Annotated[bool, Doc("true when the finding belongs to an abandoned approach")]
-    quorum: Annotated[bool, Doc("true when two agents found it independently")]
+    quorum: Annotated[bool, Doc("true when two agents had the finding independently")]
     files: list[str]
-    steps: Annotated[list[int], Doc("numbers of the steps of the session that are evidence")]
-    facts: Annotated[dict[str, Any], Doc("values for a sentence about the finding")]
+    steps: Annotated[list[int], Doc("numbers of the session's steps that are evidence for the finding")]
+    facts: Annotated[dict[str, Any], Doc("values to fill into a sentence about the finding")]
 
 
 @answer
@@ -66,8 +72,8 @@ class SessionFile:
     edits: int
     lines_added: int
     lines_removed: int
-    reverted: Annotated[int, Doc("number of reverted edits")]
-    tokens: Annotated[int, Doc("tokens spent on reading it")]
+    reverted: Annotated[int, Doc("number of edits of the file that were undone")]
+    tokens: Annotated[int, Doc("tokens that the agent spent on reading the file")]
 
 
 @answer
@@ -75,7 +81,7 @@ class SessionCommand:
     """A command line and the results of its runs."""
 
     command: str
-    action: Annotated[str, Doc("run, test, search, read, list, edit or web")]
+    action: Annotated[str, Doc("purpose of the command: run, test, search, read, list, edit or web")]
     runs: int
     failures: int
     last_exit: int | None
@@ -98,7 +104,7 @@ class SessionDeadEnd:
 
     approach: str
     why: str
-    reverted: Annotated[list[str], Doc("files with reverted edits")]
+    reverted: Annotated[list[str], Doc("files whose edits were undone")]
 
 
 @answer
@@ -106,13 +112,13 @@ class SessionDetail:
     """One session with its recorded activity."""
 
     session: SessionInfo
-    findings: Annotated[list[SessionFinding], Doc("most urgent first"), Size(30)]
-    files: Annotated[list[SessionFile], Doc("read or edited, the most edited first"), Size(30)]
-    commands: Annotated[list[SessionCommand], Doc("in the order of their first run"), Size(20)]
-    errors: Annotated[list[SessionError], Doc("in the order of their first occurrence"), Size(10)]
-    dead_ends: Annotated[list[SessionDeadEnd], Doc("in order of time"), Size(3)]
-    injected_tokens: Annotated[int, Doc("tokens that hooks put in front of the agent")]
-    read_tokens: Annotated[int, Doc("tokens of the files that were read")]
+    findings: Annotated[list[SessionFinding], Doc("findings of the session, most urgent first"), Size(30)]
+    files: Annotated[list[SessionFile], Doc("files that the agent read or edited, most edited first"), Size(30)]
+    commands: Annotated[list[SessionCommand], Doc("command lines of the session, in the order of their first run"), Size(20)]
+    errors: Annotated[list[SessionError], Doc("errors of the session, in the order of their first occurrence"), Size(10)]
+    dead_ends: Annotated[list[SessionDeadEnd], Doc("abandoned approaches, in order of time"), Size(3)]
+    injected_tokens: Annotated[int, Doc("tokens that hooks added to the agent's context")]
+    read_tokens: Annotated[int, Doc("tokens of the files that the agent read")]
     web_sources: list[str]
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     cut: Annotated[dict[str, int], Doc("Number of omitted entries by list"), Size(5)]
@@ -130,21 +136,21 @@ class SessionPage:
 class SessionStarted:
     """The outcome of starting a session."""
 
-    id: Annotated[str, Doc("the id to send with events; differs from the requested id when another session already used that")]
+    id: Annotated[str, Doc("the id to send with events; differs from the requested id when another session already used the requested id")]
     resumed: Annotated[bool, Doc("true when the session was already running")]
     kind: str
     methodology: str
     work_unit: str
     phase: str
-    note: Annotated[str, Doc("why the id differs from the requested one; else empty")]
+    note: Annotated[str, Doc("why `id` differs from the requested id; empty if both are equal")]
 
 
 @answer
 class LearningState:
     """Whether graphmem observes sessions and learns from them."""
 
-    state: Annotated[LearningChoice, Doc("on, off or paused")]
-    until: Annotated[MomentOrNone, Doc("end of the pause; none until a person ends it")]
+    state: Annotated[LearningChoice, Doc("state of learning: on, off or paused")]
+    until: Annotated[MomentOrNone, Doc("end of the pause; null if a person has to end the pause")]
     by_setting: Annotated[bool, Doc("true when the setting `learning` switches learning off")]
 
 
@@ -156,7 +162,7 @@ class ObserveAnswer:
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
     ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
-    early: Annotated[list[str], Doc("keys of findings in these sessions that are already strong enough to be learnt")]
+    early: Annotated[list[str], Doc("keys of findings in these sessions that are already certain enough to be learnt")]
 
 
 @answer
@@ -164,7 +170,7 @@ class SessionEnded:
     """The outcome of ending a session."""
 
     session: SessionInfo
-    receipt: Annotated[Receipt | None, Doc("what was learnt; null while other sessions of its group still run")]
+    receipt: Annotated[Receipt | None, Doc("the outcome of learning; null while other sessions of the session's group still run")]
     note: str
 
 
@@ -173,17 +179,20 @@ class FindingVerdict:
     """The outcome of one finding of a session."""
 
     key: Annotated[str, Doc("identical in all sessions with the same finding")]
-    signal: Annotated[str, Doc("the detector that made it")]
+    signal: Annotated[str, Doc("name of the detector that made the finding")]
     memory_type: str
-    outcome: Annotated[str, Doc("learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused")]
-    why: Annotated[str, Doc("the reason for the outcome, in one sentence")]
-    text: Annotated[str, Doc("text of the memory; empty when it was not written")]
-    memory_id: Annotated[str, Doc("raw id of the memory made from it, or of the memory that already contains it; else empty")]
+    outcome: Annotated[
+        str,
+        Doc("outcome of the finding: learnt, known, too_rare, gate_closed, failed_approach, taken_back, echo, weak, over_cap or refused"),
+    ]
+    why: Annotated[str, Doc("reason for the outcome, in one sentence")]
+    text: Annotated[str, Doc("text of the memory; empty when no memory was written")]
+    memory_id: Annotated[str, Doc("raw id of the memory that contains the finding; empty for none")]
     short_id: str
-    sessions: Annotated[int, Doc("number of independent sessions that found it")]
-    min_sessions: Annotated[int, Doc("required number of sessions")]
-    score: Annotated[float, Doc("0 to 1; 0 when it was not computed")]
-    points: Annotated[list[str], Doc("the reasons for the score")]
+    sessions: Annotated[int, Doc("number of independent sessions that had the finding")]
+    min_sessions: Annotated[int, Doc("number of sessions that must have the finding before it is learnt")]
+    score: Annotated[float, Doc("score of the finding, 0 to 1; 0 when no score was computed")]
+    points: Annotated[list[str], Doc("reasons for the score")]
     contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the finding")]
     files: list[str]
 
@@ -193,14 +202,14 @@ class Receipt:
     """The outcomes of all findings of a session, or of a unit of work in it."""
 
     session: str
-    part: Annotated[str, Doc("label of the unit of work; empty for the session")]
+    part: Annotated[str, Doc("label of the unit of work; empty for the whole session")]
     kind: str
     is_open: Annotated[bool, Doc("true when the session meets the threshold for learning")]
     gate: Annotated[str, Doc("why the session meets the threshold for learning, or does not")]
     at: MomentOrNone
-    verdicts: Annotated[list[FindingVerdict], Doc("learnt findings first"), Size(30)]
-    counts: Annotated[dict[str, int], Doc("Verdicts by outcome"), Size(6)]
-    notes: Annotated[list[str], Doc("steps that failed, and why")]
+    verdicts: Annotated[list[FindingVerdict], Doc("outcome of each finding; learnt findings first"), Size(30)]
+    counts: Annotated[dict[str, int], Doc("Number of findings by outcome"), Size(6)]
+    notes: Annotated[list[str], Doc("steps of learning that failed, each with the reason")]
     undone: bool = False
 
     @property
@@ -213,26 +222,26 @@ class Receipt:
 class GroupMeasures:
     """Results of one group of sessions in the experiment on memories."""
 
-    group: Annotated[str, Doc("control: nothing is injected; passive: only at the start; full: everything")]
-    percent: Annotated[int, Doc("percentage of all sessions assigned to it")]
+    group: Annotated[str, Doc("name of the group: control (nothing is injected), passive (only at the start) or full (everything)")]
+    percent: Annotated[int, Doc("percentage of all sessions that are assigned to the group")]
     sessions: int
-    calls_per_task: Annotated[float | None, Doc("tool calls for each unit of work, or for the session")]
-    rereads: Annotated[float | None, Doc("share of reads of a file that was already read")]
-    first_pass: Annotated[float | None, Doc("share of test command lines that never failed")]
-    dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found")]
+    calls_per_task: Annotated[float | None, Doc("average number of tool calls for each unit of work; for the session when it names none")]
+    rereads: Annotated[float | None, Doc("share of file reads that read a file again, 0 to 1")]
+    first_pass: Annotated[float | None, Doc("share of test command lines that never failed, 0 to 1")]
+    dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found, 0 to 1")]
     shown: Annotated[int, Doc("number of shown memories, each counted once in a session")]
-    corrections: Annotated[float | None, Doc("share of shown memories that are disputed now")]
-    boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed since")]
-    injected_tokens: Annotated[float | None, Doc("tokens that hooks injected, for each session")]
-    read_tokens: Annotated[float | None, Doc("tokens of the files that were read, for each session")]
+    corrections: Annotated[float | None, Doc("share of shown memories that are disputed now, 0 to 1")]
+    boosts: Annotated[float | None, Doc("share of shown memories that were used or confirmed later, 0 to 1")]
+    injected_tokens: Annotated[float | None, Doc("average tokens that hooks injected into a session")]
+    read_tokens: Annotated[float | None, Doc("average tokens of the files that the agent read in a session")]
 
 
 @answer
 class Experiment:
-    """The effect of showing memories to agents, between groups of sessions."""
+    """The measured effect of showing memories to groups of sessions."""
 
-    groups: Annotated[list[GroupMeasures], Doc("control, passive, full"), Size(3)]
-    notes: Annotated[list[str], Doc("why differences may be due to chance")]
+    groups: Annotated[list[GroupMeasures], Doc("results of the groups control, passive and full"), Size(3)]
+    notes: Annotated[list[str], Doc("why differences between the groups may be due to chance")]
 
 
 @answer
@@ -241,11 +250,13 @@ class PhaseWeight:
 
     phase: str
     type: str
-    shown: Annotated[int, Doc("number of shown memories of the type, each counted once in a session, in the phase of its first showing")]
-    used: Annotated[int, Doc("number of shown memories that were used in the same session")]
+    shown: Annotated[
+        int, Doc("number of shown memories of the type, each counted once per session, in the phase in which it was first shown")
+    ]
+    used: Annotated[int, Doc("number of these memories that were used in the same session")]
     built_in: float
-    weight: Annotated[float, Doc("the weight in use")]
-    proposed: Annotated[float | None, Doc("null while there is too little data")]
+    weight: Annotated[float, Doc("the weight that the ranking uses")]
+    proposed: Annotated[float | None, Doc("the proposed weight; null while there is too little data")]
 
 
 @answer
@@ -253,10 +264,10 @@ class PhaseWeights:
     """Ranking weights of memory types in phases of work, with proposals."""
 
     sessions: Annotated[int, Doc("number of ended sessions in which a memory was shown in a phase")]
-    missing: Annotated[int, Doc("number of further sessions before weights are proposed")]
+    missing: Annotated[int, Doc("number of further sessions that are needed before weights are proposed")]
     accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in use")]
-    accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were estimated")]
-    weights: Annotated[list[PhaseWeight], Doc("by phase, then by built-in weight, highest first"), Size(60)]
+    accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
+    weights: Annotated[list[PhaseWeight], Doc("the weights, by phase, then by built-in weight, highest first"), Size(60)]
     notes: Annotated[list[str], Doc("why nothing is proposed")]
 
 
@@ -272,6 +283,6 @@ class SessionSummary:
     started_at: MomentOrNone
     ended_at: MomentOrNone
     duration_s: float
-    contaminated: Annotated[bool, Doc("true when the text may contain text from untrusted sources")]
+    contaminated: Annotated[bool, Doc("true when the summary may contain text from untrusted sources")]
     short: Annotated[str, Doc("the summary in one line")]
     markdown: str

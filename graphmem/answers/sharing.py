@@ -11,23 +11,23 @@ from graphmem.answers.vocabulary import Moment, MomentOrNone
 
 @answer
 class Said:
-    """One side of a disagreement."""
+    """One side of a disagreement about a memory."""
 
-    value: Annotated[str, Doc("the text, or the value of the field")]
-    person: Annotated[str, Doc("who chose it")]
+    value: Annotated[str, Doc("the text of the memory, or the value of the field, that the person chose")]
+    person: Annotated[str, Doc("person who chose the value")]
     at: Moment
-    memory: Annotated[str, Doc("raw id of the memory with this text; empty for other fields")]
+    memory: Annotated[str, Doc("raw id of the memory with this text; empty when the disagreement is about another field")]
 
 
 @answer
 class Disagreement:
-    """Values of a memory that people chose without knowing of each other."""
+    """Different values that people chose for one field of a memory."""
 
     id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
     short_id: str
     title: str
-    field: Annotated[str, Doc("text, type, status, …")]
-    sides: Annotated[list[Said], Doc("all values; the first is in force"), Size(2)]
+    field: Annotated[str, Doc("name of the field about which people disagree: text, type, status, …")]
+    sides: Annotated[list[Said], Doc("all chosen values; the first is in force"), Size(2)]
 
 
 @answer
@@ -36,12 +36,12 @@ class SharingAnswer:
 
     project: Annotated[str, Doc("key of the project, the same on every machine")]
     person: Annotated[str, Doc("the name under which others see this user's changes")]
-    pushed: Annotated[int, Doc("operations sent")]
-    pulled: Annotated[int, Doc("operations of other machines")]
-    added: Annotated[int, Doc("memories that are new here")]
-    changed: Annotated[int, Doc("memories that changed here")]
-    forgotten: Annotated[int, Doc("memories that others erased")]
-    waiting: Annotated[int, Doc("operations that are not sent yet")]
+    pushed: Annotated[int, Doc("number of operations that were sent")]
+    pulled: Annotated[int, Doc("number of operations that were received from other machines")]
+    added: Annotated[int, Doc("number of memories that are new on this machine")]
+    changed: Annotated[int, Doc("number of memories that changed on this machine")]
+    forgotten: Annotated[int, Doc("number of memories that were removed here, because others erased them")]
+    waiting: Annotated[int, Doc("number of operations that are not sent yet")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     notes: list[str]
 
@@ -50,10 +50,10 @@ class SharingAnswer:
 class SharingStatus:
     """State of the exchange with the team."""
 
-    address: Annotated[str, Doc("the configured database, without its password; empty: none")]
+    address: Annotated[str, Doc("address of the configured database, without its password; empty if none is configured")]
     project: Annotated[str, Doc("key of the project; empty before the first exchange")]
     person: str
-    last: Annotated[MomentOrNone, Doc("time of the last exchange that succeeded; empty: none")]
+    last: Annotated[MomentOrNone, Doc("time of the last successful exchange; null if there was none")]
     waiting: Annotated[int, Doc("operations that are not sent yet")]
-    error: Annotated[str, Doc("reason for the failure of the last exchange; empty: none")]
+    error: Annotated[str, Doc("why the last exchange failed; empty if it succeeded")]
     disagreements: Annotated[list[Disagreement], Size(20)]

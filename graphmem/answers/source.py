@@ -16,7 +16,7 @@ class FileSource:
 
     path: str
     language: str
-    text: Annotated[str, Doc("the file as it is now, as UTF-8 with `\\n` at the ends of lines")]
+    text: Annotated[str, Doc("current text of the file, as UTF-8 with `\\n` at the ends of lines")]
     columns: Annotated[
         dict[str, Any],
         Doc(
@@ -25,27 +25,27 @@ class FileSource:
             "Lines are 1-based; lengths and columns are UTF-16 code units"
         ),
     ]
-    is_stale: Annotated[bool, Doc("whether the file has changed since it was indexed")]
-    note: Annotated[str, Doc("why the text is missing or has no colours; else an empty text")]
+    is_stale: Annotated[bool, Doc("true when the file has changed since it was indexed")]
+    note: Annotated[str, Doc("why the text is missing or has no colours; empty otherwise")]
 
 
 @answer
 class FolderEntry:
-    """A file, or a folder with everything below it."""
+    """A file, or a folder with all files in and below it."""
 
-    name: Annotated[str, Doc("a folder that holds only one folder is joined with it, as `src/main`")]
+    name: Annotated[str, Doc("name of the file or folder; a folder that holds only one folder is joined with it, as `src/main`")]
     path: str
     is_folder: bool
-    files: Annotated[int, Doc("number of indexed files below a folder; 1 for a file")]
-    symbols: Annotated[int, Doc("number of symbols in these files")]
-    is_test: Annotated[bool, Doc("whether a file defines tests")]
+    files: Annotated[int, Doc("number of indexed files in the folder and below; 1 for a file")]
+    symbols: Annotated[int, Doc("number of symbols in the file, or in all files of the folder")]
+    is_test: Annotated[bool, Doc("true when the file defines tests")]
 
 
 @answer
 class Folder:
-    """What a folder of the project holds: folders first, then files."""
+    """The contents of a folder of the project: folders first, then files."""
 
-    path: Annotated[str, Doc("empty for the root of the project")]
+    path: Annotated[str, Doc("path of the folder; empty for the root of the project")]
     entries: Annotated[list[FolderEntry], Size(50)]
     state: IndexState
 
@@ -54,18 +54,18 @@ class Folder:
 class BlameRun:
     """Neighbouring lines that one commit wrote."""
 
-    line: Annotated[int, Doc("the first line, 1-based")]
+    line: Annotated[int, Doc("number of the first line, 1-based")]
     lines: Annotated[int, Doc("number of lines")]
-    commit: Annotated[str, Doc("the full hash; empty for lines that are not committed")]
+    commit: Annotated[str, Doc("full hash of the commit; empty for lines that are not committed")]
     author: str
-    at: Annotated[Moment, Doc("time of the author")]
+    at: Annotated[Moment, Doc("time at which the author made the commit")]
     subject: Annotated[str, Doc("first line of the commit's message")]
 
 
 @answer
 class Blame:
-    """Who last changed each line of a file, by Git."""
+    """The last change of each line of a file, according to Git."""
 
     path: str
-    runs: Annotated[list[BlameRun], Doc("in the order of the lines"), Size(100)]
-    notes: Annotated[list[str], Doc("why lines are missing"), Size(1)]
+    runs: Annotated[list[BlameRun], Doc("the runs, in the order of the lines"), Size(100)]
+    notes: Annotated[list[str], Doc("why lines are missing from the answer"), Size(1)]

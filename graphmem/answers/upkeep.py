@@ -13,15 +13,15 @@ from graphmem.answers.vocabulary import Moment
 class BackupInfo:
     """A backup that was verified when it was made."""
 
-    path: Annotated[str, Doc("path on the server's machine")]
+    path: Annotated[str, Doc("path of the backup on the server's machine")]
     made_at: Moment
     project: str
-    engine: Annotated[str, Doc("the engine that can open it; `any` when it is portable")]
+    engine: Annotated[str, Doc("database engine that can open the backup; `any` for a portable backup")]
     bytes: Annotated[int, Big()]
     generation: Annotated[int, Doc("generation of the code graph in the backup")]
     memories: Annotated[int, Doc("number of memories in the backup")]
     entries: Annotated[int, Doc("number of journal entries in the backup")]
-    seconds: Annotated[float, Doc("seconds that creating and verifying the backup took")]
+    seconds: Annotated[float, Doc("duration of creating and verifying the backup, in seconds")]
 
 
 @answer
@@ -32,9 +32,9 @@ class RestoreAnswer:
     made_at: Moment
     files: int
     memories: int
-    before: Annotated[str, Doc("backup of the previous state; empty when there was none")]
+    before: Annotated[str, Doc("path of the backup of the previous state; empty when nothing was replaced")]
     notes: list[str]
-    rules: Annotated[list[str], Doc("rules in the backup that are not in the project, by file")]
+    rules: Annotated[list[str], Doc("rules that the backup has and the project does not, by file")]
     rules_taken: bool
 
 
@@ -42,10 +42,10 @@ class RestoreAnswer:
 class CypherAnswer:
     """Rows of a Cypher query."""
 
-    columns: Annotated[list[str], Doc("names of the columns, in order")]
-    rows: Annotated[list[list[Any]], Doc("A list of rows, each a list with a value for each column")]
-    cut: Annotated[bool, Doc("true when there are more rows than `limit`")]
-    limit: Annotated[int, Doc("maximum number of rows")]
+    columns: Annotated[list[str], Doc("names of the result columns, in order")]
+    rows: Annotated[list[list[Any]], Doc("List of result rows; each row is a list with one value per column")]
+    cut: Annotated[bool, Doc("true when the query has more rows than `limit`")]
+    limit: Annotated[int, Doc("maximum number of rows of the answer")]
     seconds: float
 
 
@@ -53,7 +53,7 @@ class CypherAnswer:
 class CompactAnswer:
     """The outcome of a compaction."""
 
-    before: Annotated[int, Doc("bytes of the database file before"), Big()]
+    before: Annotated[int, Doc("size of the database file before the compaction, in bytes"), Big()]
     after: Annotated[int, Big()]
     seconds: float
 
@@ -66,8 +66,8 @@ class RebuildAllAnswer:
     symbols: int
     edges: int
     memories: int
-    restored: Annotated[int, Doc("memories that were missing or different in the graph")]
-    removed: Annotated[int, Doc("memories that are not in the journal")]
+    restored: Annotated[int, Doc("number of memories that were missing or different in the graph")]
+    removed: Annotated[int, Doc("number of memories that were removed from the graph because the journal does not have them")]
     notes: list[str]
     seconds: float
 
@@ -77,27 +77,27 @@ class Check:
     """One check of the index."""
 
     name: str
-    level: Annotated[str, Doc("ok, note (nothing to do) or bad (needs repair)")]
+    level: Annotated[str, Doc("result of the check: ok, note (nothing to do) or bad (needs repair)")]
     said: str
-    fix: Annotated[str, Doc("the remedy; empty when none is needed")]
+    fix: Annotated[str, Doc("what to do about the problem; empty when nothing is needed")]
 
 
 @answer
 class VerifyAnswer:
     """Whether the index agrees with its sources."""
 
-    sound: Annotated[bool, Doc("every check passed")]
-    checks: Annotated[list[Check], Doc("in the order of execution"), Size(12)]
+    sound: Annotated[bool, Doc("true when every check passed")]
+    checks: Annotated[list[Check], Doc("the checks, in the order of execution"), Size(12)]
     seconds: float
 
 
 @answer
 class Part:
-    """One ability of a running index."""
+    """An ability of a running index, such as semantic search."""
 
     name: str
     ready: bool
-    degraded: Annotated[str, Doc("why the ability is missing, and how answers are limited; empty when it works")]
+    degraded: Annotated[str, Doc("why the ability is missing, and how this limits answers; empty when the ability works")]
 
 
 @answer
@@ -105,21 +105,27 @@ class Searches:
     """Statistics of searches since the index was opened."""
 
     count: int
-    p50_ms: Annotated[float, Doc("median of the last thousand searches")]
+    p50_ms: Annotated[float, Doc("median duration of the last thousand searches, in milliseconds")]
     p95_ms: float
-    boosted: Annotated[float, Doc("share of searches with a hit that its graph neighbourhood raised, 0 to 1")]
+    boosted: Annotated[float, Doc("share of searches in which a neighbour in the graph raised a hit, 0 to 1")]
 
 
 @answer
 class MemoryCost:
     """Tokens that injected memories cost, and tokens of reads that they saved."""
 
-    sessions: Annotated[int, Doc("sessions whose tokens were counted")]
-    injected_tokens: Annotated[int, Doc("tokens injected into all of them"), Big()]
-    injected_per_session: Annotated[float | None, Doc("none without sessions that were shown memories")]
-    control_sessions: Annotated[int, Doc("sessions of the control group, which is shown nothing")]
+    sessions: Annotated[int, Doc("number of sessions whose tokens were counted")]
+    injected_tokens: Annotated[int, Doc("tokens injected into all counted sessions"), Big()]
+    injected_per_session: Annotated[
+        float | None, Doc("average tokens injected into a session that was shown memories; null without such sessions")
+    ]
+    control_sessions: Annotated[int, Doc("number of sessions in the control group, to which no memory is shown")]
     saved_per_session: Annotated[
-        float | None, Doc("read tokens of a control session, less read and injected tokens of another; none without both")
+        float | None,
+        Doc(
+            "tokens that a session with memories saves: tokens read in a control session, less tokens read and "
+            "injected in another session; null without both kinds of sessions"
+        ),
     ]
 
 
@@ -127,16 +133,16 @@ class MemoryCost:
 class Health:
     """The health of an open index, and its missing abilities."""
 
-    status: Annotated[str, Doc("ok, degraded or starting")]
+    status: Annotated[str, Doc("status of the index: ok, degraded or starting")]
     ready: Annotated[bool, Doc("true when queries about stored data can be answered")]
     parts: Annotated[list[Part], Doc("the state of each ability"), Size(8)]
-    notes: Annotated[list[str], Doc("files that were quarantined or repaired since it was opened")]
+    notes: Annotated[list[str], Doc("files that were quarantined or repaired since the index was opened")]
     rss_mb: float
     uptime_s: float
     queued_writes: int
     wal_bytes: Annotated[int, Big()]
     database_bytes: Annotated[int, Big()]
-    waste_bytes: Annotated[int, Doc("estimate of the bytes that a compaction would free"), Big()]
+    waste_bytes: Annotated[int, Doc("estimated number of bytes that a compaction would free"), Big()]
     last_backup: Annotated[str, Doc('path of the newest backup; "" when there is none')]
     searches: Searches
     cost: MemoryCost

@@ -39,7 +39,7 @@ Epistemic: TypeAlias = Annotated[
 ]
 Verdict: TypeAlias = Annotated[
     Literal["will break", "likely", "possible", "affected"],
-    Vocabulary("Verdict", "How likely a hit is to break: one step away, two, more; `affected` is for tests."),
+    Vocabulary("Verdict", "How likely a hit is to break: one step from a target, two steps, or more; `affected` is for tests."),
 ]
 RiskLevel: TypeAlias = Annotated[Literal["unknown", "low", "medium", "high", "critical"], Vocabulary("RiskLevel", "The risk of a change.")]
 ChangeKind: TypeAlias = Annotated[
@@ -88,7 +88,7 @@ InjectionPoint: TypeAlias = Annotated[
 ]
 TrustLevel: TypeAlias = Annotated[
     Literal["auto", "cautious", "standard", "confident", "autonomous"],
-    Vocabulary("TrustLevel", "How much confidence a memory needs to be injected."),
+    Vocabulary("TrustLevel", "Levels of confidence that a memory needs to be injected."),
 ]
 LearningChoice: TypeAlias = Annotated[
     Literal["on", "off", "paused"],

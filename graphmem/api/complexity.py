@@ -37,7 +37,9 @@ from graphql import (
 from strawberry.schema_directive import Location
 
 
-@strawberry.schema_directive(locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="How long a list may be.")
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION], name="listSize", repeatable=True, description="Bounds the length of a list."
+)
 class ListSize:
     """How long a list may be: a slicing argument or an assumed size.
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @gql_type
 class PageInfo:
-    """The position of a page in its list."""
+    """The position of one page in a list."""
 
     has_next_page: bool
     has_previous_page: bool
@@ -92,10 +92,10 @@ def connection_of(answer: type) -> type:
     edge = type(
         f"{name}ListEdge",
         (),
-        {"__annotations__": {"cursor": str, "node": node}, "__module__": __name__, "node": field("the row itself")},
+        {"__annotations__": {"cursor": str, "node": node}, "__module__": __name__, "node": field("the object itself")},
     )
     edge = strawberry.type(edge, description=f"An entry of a list of type {name}.")
     annotations = {"edges": list[edge], "page_info": PageInfo, "total_count": int}  # type: ignore[valid-type]
-    described = {"edges": field("the rows, in order"), "total_count": field("rows of the whole list")}
+    described = {"edges": field("the entries of the page, in order"), "total_count": field("number of entries in the whole list")}
     made = type(f"{name}Connection", (), {"__annotations__": annotations, "__module__": __name__, **described})
     return strawberry.type(made, description=f"A page of a list of type {name}.")

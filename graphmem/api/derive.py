@@ -54,11 +54,11 @@ SCALARS: Final[dict[object, Any]] = {
 }
 
 
-@strawberry.interface(description="Something with an id that `node` finds again.")
+@strawberry.interface(description="An object with an id by which `node` finds it again.")
 class Node:
     """Relay's Node."""
 
-    id: strawberry.ID = strawberry.field(description="Opaque and stable across runs of the index.")
+    id: strawberry.ID = strawberry.field(description="Opaque id, stable across index runs.")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def _enum(known: Vocabulary, words: tuple[str, ...]) -> Any:
 
 @cache
 def _pair(kind: type) -> type:
-    described = {int: "How many there are of something.", float: "A number by name.", str: "A sentence by name."}
+    described = {int: "A named count.", float: "A named number.", str: "A named sentence."}
     attributes = {"__annotations__": {"name": str, "value": kind}, "__module__": __name__}
     return strawberry.type(type(_PAIRS[kind], (), attributes), description=described[kind])
 

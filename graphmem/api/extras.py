@@ -78,7 +78,7 @@ def _relation(relation: Relation, description: str) -> Any:
 
 @gql_type
 class SymbolEdge:
-    """An edge of the code graph from one of its ends, with its evidence."""
+    """An edge of the code graph seen from one of its ends, with its evidence."""
 
     cursor: str
 
@@ -103,30 +103,30 @@ class SymbolEdge:
     @resolved(shown(EdgeSource))
     @staticmethod
     def source(parent: strawberry.Parent[EdgeItem]) -> str:
-        """The source of the edge."""
+        """The source of the evidence for the edge."""
         return parent.site.source
 
     @resolved()
     @staticmethod
     def rule(parent: strawberry.Parent[EdgeItem]) -> str:
-        """The rule that resolved it."""
+        """The rule that found the target of the edge."""
         return parent.site.rule
 
     @resolved()
     @staticmethod
     def lines(parent: strawberry.Parent[EdgeItem]) -> list[int]:
-        """Lines of its sites in the file of the edge's start.
+        """Line numbers of the edge in the file where it starts.
 
-        1-based, ascending.
+        The numbers are 1-based and ascending.
         """
         return parent.site.lines
 
 
 @gql_type
 class SymbolEdgeConnection:
-    """A page of edges of one relation.
+    """A page of edges of one relation of a symbol.
 
-    They have descending confidence; members have the order of the file.
+    The edges have descending confidence; members are in the order of the file.
     """
 
     edges: list[SymbolEdge]
@@ -135,7 +135,7 @@ class SymbolEdgeConnection:
     @resolved()
     @staticmethod
     async def total_count(parent: strawberry.Parent[Edges], info: Info) -> int:
-        """Total number of edges; counted only if requested."""
+        """Total number of edges; computed only if requested."""
         return len(await info.context.loaders.sites.load(SitesOf(parent.relation, _EVERY, parent.symbol_id)))
 
 
@@ -151,7 +151,7 @@ def _known() -> Any:
 
     return strawberry.field(
         resolver=resolve,
-        description="Memories about it and the code around it: traps first, then by nearness × trust × confidence in use.",
+        description="Memories about the file and the code around it: traps first, then by nearness × trust × confidence in use.",
         graphql_type=object_type(NearbyMemories),
         directives=[sized_by("first", "memories")],
     )
@@ -164,51 +164,51 @@ class SymbolFields:
     ref: str = field("`path:qualname`: what a person can type to mean exactly this symbol")
 
     callers = _relation("callers", "Callers of the symbol.")
-    callees = _relation("callees", "Symbols that it calls.")
-    references = _relation("references", "Symbols that read, write or pass it on, or name it in a type.")
-    bases = _relation("bases", "Classes that it inherits from.")
-    subclasses = _relation("subclasses", "Classes that inherit from it.")
-    overrides = _relation("overrides", "Methods that it overrides.")
-    overridden_by = _relation("overridden_by", "Methods that override it.")
-    members = _relation("members", "Symbols defined directly inside it.")
-    tests = _relation("tests", "Tests that exercise it.")
+    callees = _relation("callees", "Symbols that the symbol calls.")
+    references = _relation("references", "Symbols that read, write or pass on the symbol, or name it in a type.")
+    bases = _relation("bases", "Classes that the symbol inherits from.")
+    subclasses = _relation("subclasses", "Classes that inherit from the symbol.")
+    overrides = _relation("overrides", "Methods that the symbol overrides.")
+    overridden_by = _relation("overridden_by", "Methods that override the symbol.")
+    members = _relation("members", "Symbols defined directly inside the symbol.")
+    tests = _relation("tests", "Tests that execute the symbol, or depend on it.")
     known = _known()
 
     @resolved()
     @staticmethod
     async def doc(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
-        """First paragraph of the docstring or comment."""
+        """First paragraph of the symbol's docstring or comment."""
         return str((await _details(parent, info)).get("doc", ""))
 
     @resolved()
     @staticmethod
     async def modifiers(parent: strawberry.Parent[SymbolInfo], info: Info) -> list[str]:
-        """Modifiers such as abstract, async, exported, static; sorted."""
+        """Modifiers of the symbol, such as abstract, async or static; sorted."""
         return list((await _details(parent, info)).get("modifiers", ()))
 
     @resolved()
     @staticmethod
     async def complexity(parent: strawberry.Parent[SymbolInfo], info: Info) -> int:
-        """Number of its branching points plus 1; 0 without a body."""
+        """Number of branching points in the symbol plus 1; 0 without a body."""
         return int((await _details(parent, info)).get("complexity", 0))
 
     @resolved("Symbol | None")
     @staticmethod
     async def parent(parent: strawberry.Parent[SymbolInfo], info: Info) -> SymbolInfo | None:
-        """The enclosing symbol."""
+        """The symbol that encloses this symbol; null for a module symbol."""
         enclosing = (await _details(parent, info)).get("parent", "")
         return await info.context.loaders.symbols.load(enclosing) if enclosing else None
 
     @resolved("File | None")
     @staticmethod
     async def file(parent: strawberry.Parent[SymbolInfo], info: Info) -> FileInfo | None:
-        """Its file; null for externals."""
+        """The file that defines the symbol; null for a symbol outside the project."""
         return await info.context.loaders.files.load(parent.path) if parent.path else None
 
     @resolved("str | None")
     @staticmethod
     async def source(parent: strawberry.Parent[SymbolInfo], info: Info) -> str:
-        """Its source text.
+        """Source text of the symbol.
 
         Null with an error if the file changed since the index run.
         """
@@ -224,7 +224,7 @@ class FileFields:
     """Additional fields of a file."""
 
     members = _relation("members", "The module symbol of the file; its members are the file's outline.")
-    importers = _relation("references", "Symbols and files that import it.")
+    importers = _relation("references", "Symbols and files that import the file.")
     known = _known()
 
 
@@ -239,7 +239,7 @@ class AnchorFields:
     @resolved(Symbol | None)
     @staticmethod
     async def symbol(parent: strawberry.Parent[answers.MemoryAnchor], info: Info) -> answers.SymbolInfo | None:
-        """The node as a symbol; null if it is no longer in the index."""
+        """The linked code as a symbol; null for other code, or if it is gone."""
         return await info.context.loaders.symbols.load(parent.id)
 
 

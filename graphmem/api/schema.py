@@ -39,11 +39,11 @@ _Summary = object_type(answers.IndexSummary)
 
 @gql_type
 class IndexProgress:
-    """One step of a run."""
+    """A report on the progress of an index run."""
 
-    stage: str = field("discover, parse, resolve, write, project, embed, done or failed")
+    stage: str = field("current stage: discover, parse, resolve, write, project, embed, done or failed")
     done: int
-    total: int = field("0 when not known yet")
+    total: int = field("number of items in the stage; 0 when not known yet")
     message: str
 
 
@@ -60,7 +60,7 @@ class Run:
 class IndexRun:
     """An index run."""
 
-    run_id: str = field("empty if the request waited for the end of the run")
+    run_id: str = field("id of the run; empty if the request waited for the end of the run")
     summary: _Summary | None = field("result of the run, if the request waited for its end")  # type: ignore[valid-type]
     state: _State  # type: ignore[valid-type]
 
@@ -118,16 +118,16 @@ class Mutation:
         return Run(run_id, None, await operation.call(operation.service.state))
 
 
-@strawberry.type(description="Events.")
+@strawberry.type(description="Events that the server sends as they happen.")
 class Subscription:
-    """Events."""
+    """Events that the server sends as they happen."""
 
     @resolved(IndexProgress, subscription=True)
     @staticmethod
     async def index_progress(info: Info, follow: bool = True) -> AsyncIterator[model.IndexProgress]:
         """Steps of index runs as they happen.
 
-        It begins with the latest step of a run in progress. It ends with the run; with `follow` it continues with later runs.
+        The subscription begins with the latest step of a run in progress. It ends with the run; with `follow` it continues with later runs.
         """
         async with aclosing(info.context.progress.steps(follow)) as steps:
             async for step in steps:
@@ -140,7 +140,7 @@ class Subscription:
     ) -> AsyncIterator[answers.ImpactReport]:
         """The impact of the targets now, and after each index run that changes it.
 
-        It ends with the error NOT_FOUND when a target no longer exists.
+        The subscription ends with the error NOT_FOUND when a target no longer exists.
         """
         operation = info.context
         no_more_than(operation.limits.targets, "targets", targets)

@@ -27,9 +27,9 @@ class Setting(NamedTuple):
 INDEX_PANEL: Final = "Which index"
 OUTPUT_PANEL: Final = "Output"
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, also for errors.", rich_help_panel=OUTPUT_PANEL)]
+Json = Annotated[bool, typer.Option("--json", help="Print the result, or the error, as one JSON document.", rich_help_panel=OUTPUT_PANEL)]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print only the bare answer, without progress and notes.", rich_help_panel=OUTPUT_PANEL)
+    bool, typer.Option("--quiet", "-q", help="Print only the result, without progress and notes.", rich_help_panel=OUTPUT_PANEL)
 ]
 Db = Annotated[
     Path | None,
@@ -37,7 +37,7 @@ Db = Annotated[
 ]
 Home = Annotated[
     bool,
-    typer.Option("--home", help="Store the index in your user's data directory, one for each project.", rich_help_panel=INDEX_PANEL),
+    typer.Option("--home", help="Store the index in the user's data directory instead of in the project.", rich_help_panel=INDEX_PANEL),
 ]
 Project = Annotated[
     Path | None,
@@ -45,16 +45,16 @@ Project = Annotated[
         "--project",
         "-C",
         metavar="DIR",
-        help="Root of the project; default: the project around the current directory.",
+        help="Root of the project; default: the project that contains the current directory.",
         rich_help_panel=INDEX_PANEL,
     ),
 ]
 Root = Annotated[
-    Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project around the current directory.")
+    Path | None, typer.Argument(metavar="[PATH]", help="Root of the repository; default: the project that contains the current directory.")
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=0, max=256, help="Processes to parse and resolve with; 0: one for each processor."),
+    typer.Option("--workers", min=0, max=256, help="Number of processes that parse and resolve; 0: one for each processor."),
     Setting(),
 ]
 Store = Annotated[
@@ -62,10 +62,12 @@ Store = Annotated[
     typer.Option("--store", metavar="URL", help="PostgreSQL database that holds the graph; default: a file in the index directory."),
     Setting(),
 ]
-Embedder = Annotated[str | None, typer.Option("--embedder", help="auto, sentence-transformers, hashed or none."), Setting()]
-MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow at most this many steps.")]
+Embedder = Annotated[
+    str | None, typer.Option("--embedder", help="Embedder that makes vectors: auto, sentence-transformers, hashed or none."), Setting()
+]
+MaxDepth = Annotated[int, typer.Option("--max-depth", "-d", min=1, max=50, help="Follow paths of at most this many steps.")]
 MinConfidence = Annotated[
-    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results whose path has a lower confidence.")
+    float, typer.Option("--min-confidence", "-c", min=0.0, max=1.0, help="Omit results with a confidence below this value.")
 ]
 EdgeKinds = Annotated[
     list[str] | None,

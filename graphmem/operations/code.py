@@ -64,15 +64,15 @@ class CodeOperations:
         column: Annotated[int, Bounds(0, 1_000_000_000), Argument()] = 0,
         unit: ColumnUnit = "characters",
     ) -> SymbolAt:
-        """The symbol that a position is on: defined, used or imported there.
+        """The symbol that is defined, used or imported at a position.
 
         On a blank line, in a comment, beyond the end and on a name without a symbol the answer is empty, with the reason.
 
         Args:
             file: path of an indexed file.
-            line: 1-based.
-            column: 0-based; the position after the last character of a name counts as part of the name.
-            unit: the unit of `column`.
+            line: number of the line, 1-based.
+            column: column, 0-based; the position after the last character of a name belongs to the name.
+            unit: unit in which `column` counts.
         """
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"limit": ("callers", "tests", "movesAlong")})
@@ -84,16 +84,16 @@ class CodeOperations:
         unit: ColumnUnit = "characters",
         limit: Annotated[int, Within("hits"), Bounds(1, 200)] = 3,
     ) -> Hover:
-        """The name at a position, for a hover of an editor, in one request.
+        """Everything that an editor shows for the name at a position.
 
-        It has the definition that the name means, its callers, tests and memories, and files that change together with its file.
+        The answer has the definition, its callers, tests and memories, and files that usually change together with its file.
 
         Args:
             file: path of an indexed file; may also be absolute or a file URI.
-            line: 1-based.
-            column: 0-based.
-            unit: the unit of `column`.
-            limit: the maximum number of callers, of tests and of files.
+            line: number of the line, 1-based.
+            column: column, 0-based.
+            unit: unit in which `column` counts.
+            limit: the maximum number of callers, of tests and of related files.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, command="occurrences")
@@ -113,7 +113,7 @@ class CodeOperations:
         Places under another name, such as an alias, are included with the text as written.
 
         Args:
-            ref: the symbol, as in `symbol`.
+            ref: reference to the symbol, in the form that `symbol` accepts.
             limit: the maximum number of places.
         """
 
@@ -150,7 +150,7 @@ class CodeOperations:
     def outline(self, path: str) -> FileOutline:
         """The symbols of a file, with numbers of callers, tests and memories.
 
-        It is one request for the outline and the code lenses of an editor. `path` may also be absolute or a file URI.
+        One request serves the outline and the code lenses of an editor. `path` may also be absolute or a file URI.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
@@ -222,9 +222,9 @@ class CodeOperations:
         limit: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 200,
         tests: Annotated[int, Within("hits"), Bounds(1, 100_000)] = 1000,
     ) -> Review:
-        """What a reviewer must know about a change.
+        """Everything that a reviewer must know about a change.
 
-        It has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
+        The answer has the changed symbols, code that could break, tests to run by the ids of their runners, changed code without tests,
         memories about the changed code, files that usually change together with it, and the risk. The change is given as in `impactOfDiff`;
         by default it is the working tree against HEAD.
         """
@@ -262,12 +262,12 @@ class CodeOperations:
     def atlas(self, edges: int = 6000, roles: Sequence[FileRole] | None = None) -> Picture:
         """The map of the project, with positions.
 
-        Its columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`.
+        The columns are `modules`, their `files`, `moduleEdges` and the heaviest `fileEdges`.
         `bands` are the layers from the top, `blocks` rectangles around cycles, and `roles` counts the files of each role.
 
         Args:
             edges: the maximum number of edges between files, heaviest first.
-            roles: only files of these roles; without it all files.
+            roles: only files of these roles; default: all files.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
@@ -279,7 +279,7 @@ class CodeOperations:
     ) -> Picture:
         """The `symbols` of files with their map positions, and their `edges`.
 
-        `roles` are those of the map that is shown.
+        `roles` must be the roles of the map that is shown.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)
@@ -315,27 +315,27 @@ class CodeOperations:
     ) -> SearchAnswer:
         """Find code, prose and memories by words, meaning and name.
 
-        Modules and flows are found as well, once they have been derived.
+        Modules and flows are found as well, once the index has derived them.
 
         Args:
             query: names, words or a question.
             limit: the maximum number of hits.
             files: files you are working on; hits near them rank higher.
-            within: search only this file or directory.
-            kinds: only code, prose, data (configuration), symbols, memories, modules or flows.
+            within: search only in this file or directory.
+            kinds: only results of these kinds: code, prose, data (configuration), symbols, memories, modules or flows.
             types: only memories of this type.
             phase: phase of work (define, implement, validate, refine, explore or reflect), which decides how types of memories rank.
             retired: include superseded and deprecated memories.
             as_of: only memories that were believed at this time, ISO 8601.
-            explain: show how each score was computed.
-            budget_tokens: return one text of at most this many tokens: code by file, and memories with citations.
+            explain: true to show how each score was computed.
+            budget_tokens: size of one text in tokens, into which the hits are packed: code by file, and memories with citations.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def search_evaluation(self, commits: Annotated[int, Bounds(60, 1_000)] = 200) -> SearchEvaluation:
         """Measure search on recent commits of the project, and propose weights.
 
-        Messages are the queries, and changed files the right answers. It takes up to two minutes and changes nothing.
+        Commit messages are the queries, and changed files the right answers. The evaluation takes up to two minutes and changes nothing.
 
         Args:
             commits: the maximum number of commits.

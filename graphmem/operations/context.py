@@ -43,14 +43,14 @@ class ContextOperations:
         """Context to inject at a point of a session; empty after the deadline.
 
         The deadlines are 500 ms for START, 2 s for PROMPT, 100 ms for TOOL and 50 ms for STEP.
-        They count from the arrival of the request. `deadlineS` sets another deadline in seconds.
+        A deadline counts from the arrival of the request. `deadlineS` sets another deadline in seconds.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN)
     def context_update(
         self, session: str, messages: Annotated[Sequence[str], Within("targets")] = (), files: Files = (), phase: str = ""
     ) -> ContextAccepted:
-        """Report the topic of a conversation, so that its context is prepared.
+        """Report what a conversation is about, so that its context is prepared.
 
         The call returns at once. `contextReady` reports when the context can be taken.
         """
@@ -85,16 +85,16 @@ class ContextOperations:
         remaining: int | None = None,
         session: str = "",
     ) -> Injection:
-        """Show what past work says about a task.
+        """Show what past work tells about a task.
 
-        It covers the duration of similar work, dead ends, files that change together, outcomes and recipes.
+        The answer covers the duration of similar work, dead ends, files that change together, outcomes and recipes.
 
         Args:
-            task: the task, in words.
+            task: description of the task, in words.
             modules: directories or files that the task is about.
             format: the format of the text.
-            remaining: tokens left in the context; default 100,000.
-            session: record the shown items under this name, and do not show them again.
+            remaining: tokens left in the agent's context; default: 100,000.
+            session: name of the session; items shown once under this name are not shown again.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE)
@@ -107,7 +107,7 @@ class ContextOperations:
         format: InjectionFormat = "xml",  # noqa: A002
         remaining: int | None = None,
     ) -> Injection:
-        """Context that one phase of work passes to the next."""
+        """Context that one phase of work hands over to the next phase."""
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def prefetch(self, module: str) -> Prefetch:
@@ -115,9 +115,9 @@ class ContextOperations:
 
     @operation("query", needs="read", shows=Sight.PLAIN)
     def step_limit(self, module: str, base: int) -> StepLimit:
-        """The number of steps that work on a module may take.
+        """The largest number of steps recommended for work on a module.
 
-        It is the base times the ratio of actual to planned steps of past work, at most twice the base.
+        The limit is `base` times the ratio of actual to planned steps in past work, at most twice `base`.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN)

@@ -33,8 +33,8 @@ class HistoryOperations:
         Args:
             files: paths from the project's root.
             limit: the maximum number of files.
-            depth: 1 for files that change with the given files; 2 also for files that change with those.
-            min_sessions: omit files with fewer common sessions and commits; 0 also keeps files related only by names or code.
+            depth: 1: files that change with the given files; 2: also files that change with those.
+            min_sessions: the minimum number of common sessions and commits; 0 also keeps files related only by names or code.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, sizes={"paths": ()})
@@ -48,7 +48,7 @@ class HistoryOperations:
         They are ranked by their commits to it. The weight of a commit halves every year.
 
         Args:
-            file: path from the project's root.
+            file: path of the file from the project's root.
             limit: the maximum number of people.
         """
 
@@ -66,7 +66,7 @@ class HistoryOperations:
     ) -> Recorded:
         """Record that files changed together in a session, task or commit.
 
-        `offsets` are seconds from the start, one for each file. They show which file is changed first.
+        `offsets` are seconds from the start, one for each file. The offsets show which file is changed first.
         """
 
     @operation("mutation", needs="index", shows=Sight.PLAIN)

@@ -33,43 +33,50 @@ from graphmem.answers.vocabulary import ExportFormat, MemorySort, MemoryUse
 from graphmem.operations.declare import Argument, Filled, Local, Ref, Sight, Spelled, Within, Words, operation
 
 Limit = Annotated[int, Doc("the maximum number of results")]
-Offset = Annotated[int, Doc("skip this many results")]
+Offset = Annotated[int, Doc("number of results to skip")]
 Actor = Annotated[str, Filled("actor")]
-Id = Annotated[str, Ref(MEMORY), Doc("a memory's id or short id")]
+Id = Annotated[str, Ref(MEMORY), Doc("id or short id of the memory")]
 
 
 class RememberExtras(TypedDict, total=False):
     """Optional fields of a new memory, besides its text and type."""
 
-    title: Annotated[str | None, Doc("title; default: the first sentence")]
-    source: Annotated[str | None, Doc("how the memory was made; default: agent_explicit")]
-    origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: by the source")]
-    scope: Annotated[str | None, Doc("user (every project of this person), global (this project), module, work_unit or session")]
-    visibility: Annotated[str | None, Doc("personal, project, team or organization")]
-    tags: Annotated[Sequence[str] | None, Doc("labels for filters, at most 64")]
-    files: Annotated[Sequence[str] | None, Doc("paths in the project; unknown paths are linked when they appear")]
-    symbols: Annotated[Sequence[str] | None, Doc("references of symbols it is about, besides those named in the content")]
-    confidence: Annotated[float | None, Doc("confidence that the text is true, 0 to 1; default: by the source")]
-    importance: Annotated[float | None, Doc("importance, 0 to 1")]
-    details: Annotated[Mapping[str, Any] | None, Doc("extra fields of the memory's type")]
-    work_unit: Annotated[Mapping[str, Any] | None, Doc("the unit of work: its methodology, hierarchy and label")]
-    session: Annotated[str | None, Doc("the session, commit or page it was learnt from")]
-    commit_sha: Annotated[str | None, Doc("the commit at which it was learnt")]
-    created_at: Annotated[datetime | str | None, Doc("when it was learnt: a datetime with a zone, or ISO 8601; default: now")]
-    half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; default: by the type")]
-    contaminated: Annotated[bool | None, Doc("it contains text from untrusted sources; default: by its origin and `derived_from`")]
-    derived_from: Annotated[Sequence[str] | None, Doc("ids of memories it is derived from")]
-    required_with: Annotated[Sequence[str] | None, Doc("ids of memories that must be shown with it")]
-    id: Annotated[str | None, Doc("your own id; default: a UUIDv7")]
-    vector: Annotated[Sequence[float] | None, Doc("vector of the contextual text; requires `embedding_model`")]
-    embedding_model: Annotated[str | None, Doc("model id of `vector`")]
+    title: Annotated[str | None, Doc("title of the memory; default: the first sentence of its content")]
+    source: Annotated[str | None, Doc("how the memory was made, such as agent_explicit (default)")]
+    origin: Annotated[str | None, Doc("where the text comes from: user, repository, agent, tool or web; default: derived from the source")]
+    scope: Annotated[
+        str | None,
+        Doc("where the memory applies: user (every project of this person), global (this project), module, work_unit or session"),
+    ]
+    visibility: Annotated[str | None, Doc("who may see the memory: personal, project, team or organization")]
+    tags: Annotated[Sequence[str] | None, Doc("tags of the memory for filters, at most 64")]
+    files: Annotated[Sequence[str] | None, Doc("paths of files that the memory is about; paths that are not indexed yet are linked later")]
+    symbols: Annotated[Sequence[str] | None, Doc("references of symbols that the memory is about, besides those that its content names")]
+    confidence: Annotated[float | None, Doc("confidence that the memory is true, 0 to 1; default: derived from the source")]
+    importance: Annotated[float | None, Doc("importance of the memory, 0 to 1")]
+    details: Annotated[Mapping[str, Any] | None, Doc("further fields, as the type of the memory defines them")]
+    work_unit: Annotated[Mapping[str, Any] | None, Doc("unit of work that the memory belongs to: its methodology, hierarchy and label")]
+    session: Annotated[str | None, Doc("id of the session or commit, or address of the page, from which the memory was learnt")]
+    commit_sha: Annotated[str | None, Doc("id of the commit at which the memory was learnt")]
+    created_at: Annotated[
+        datetime | str | None, Doc("time at which the memory was learnt: a datetime with a zone, or ISO 8601; default: now")
+    ]
+    half_life_days: Annotated[float | None, Doc("days in which the confidence fades by half; default: set by the type of the memory")]
+    contaminated: Annotated[
+        bool | None, Doc("true when the memory contains text from untrusted sources; default: derived from its origin and `derived_from`")
+    ]
+    derived_from: Annotated[Sequence[str] | None, Doc("ids of memories from which the memory is derived")]
+    required_with: Annotated[Sequence[str] | None, Doc("ids of memories that must be shown together with the memory")]
+    id: Annotated[str | None, Doc("id for the memory; default: a new UUIDv7")]
+    vector: Annotated[Sequence[float] | None, Doc("vector of the memory's text with its context; requires `embedding_model`")]
+    embedding_model: Annotated[str | None, Doc("id of the model that made `vector`")]
 
 
 class RememberInput(RememberExtras, total=False):
     """A memory to write."""
 
-    content: Required[Annotated[str, Doc("1 to 8,000 characters; 500 or fewer are best")]]
-    type: Annotated[str | None, Doc("a memory type; default: inferred from the text")]
+    content: Required[Annotated[str, Doc("text of the memory, 1 to 8,000 characters; 500 or fewer are best")]]
+    type: Annotated[str | None, Doc("type of the memory; default: inferred from its content")]
 
 
 class MemoryChanges(TypedDict, total=False):
@@ -89,11 +96,14 @@ class MemoryChanges(TypedDict, total=False):
 
 
 class MemoryFilter(TypedDict, total=False):
-    """A filter of memories: all given fields must match, any value of a list."""
+    """A filter of memories. All given fields must match.
+
+    A list matches if the memory has any of its values.
+    """
 
     types: Sequence[str] | None
     sources: Sequence[str] | None
-    statuses: Annotated[Sequence[str] | None, Doc("default: candidate, confirmed and pinned")]
+    statuses: Annotated[Sequence[str] | None, Doc("status of the memories; default: candidate, confirmed and pinned")]
     tags: Sequence[str] | None
     files: Sequence[str] | None
     symbols: Annotated[Sequence[str] | None, Ref()]
@@ -107,7 +117,7 @@ class MemoryFilter(TypedDict, total=False):
     disputed: bool | None
     contaminated: bool | None
     user_verified: bool | None
-    as_of: Annotated[str | None, Time(), Doc("only memories that were believed at this time")]
+    as_of: Annotated[str | None, Time(), Doc("only memories that were believed at this time; default: now")]
 
 
 class MemoryOperations:
@@ -125,7 +135,7 @@ class MemoryOperations:
         actor: Actor = "",
         **given: Unpack[RememberExtras],
     ) -> RememberAnswer:
-        """Store a memory and report whether it is new, a duplicate or a conflict."""
+        """Store a memory, and report whether it is new, a duplicate or a conflict."""
 
     @operation("mutation", needs="remember", shows=Sight.NAMED, slow=True, sizes={"items": ("results",)}, client="own")
     def remember_many(
@@ -153,7 +163,7 @@ class MemoryOperations:
     def forget(self, id: Id, hard: bool = False, actor: Actor = "") -> Forgotten:  # noqa: A002
         """Remove a memory from search.
 
-        With `hard` it is also deleted permanently from the graph and the journal.
+        With `hard` the memory is also deleted permanently from the graph and the journal.
         """
 
     @operation("mutation", needs="curate", shows=Sight.NAMED)
@@ -171,7 +181,7 @@ class MemoryOperations:
     def dispute(self, id: Id, reason: Annotated[str, Words(), Argument()] = "", actor: Actor = "") -> MemoryInfo:  # noqa: A002
         """Mark a memory as disputed.
 
-        It ranks lower until the dispute is resolved.
+        The memory ranks lower until the dispute is resolved.
 
         Args:
             reason: why the memory is wrong.
@@ -192,7 +202,7 @@ class MemoryOperations:
         Args:
             winner: the memory to keep.
             loser: the memory to supersede; default: all memories that conflict with the winner.
-            note: the reason.
+            note: the reason for the decision.
         """
 
     @operation("mutation", needs="remember", shows=Sight.NAMED)
@@ -231,7 +241,7 @@ class MemoryOperations:
 
     @operation("query", needs="read", shows=Sight.SEEN, sizes={"n": ("before", "after")}, command="memory timeline")
     def timeline(self, id: Id, n: Annotated[int, Within("results"), Spelled(("-n",))] = 5) -> Timeline:  # noqa: A002
-        """Show the memories made before and after a memory.
+        """Show the memories made just before and after a memory.
 
         Args:
             n: the number of memories on each side.
@@ -256,7 +266,7 @@ class MemoryOperations:
         The newest entry comes first.
 
         Args:
-            memory: only entries about this memory; default: all.
+            memory: the memory whose entries are shown; default: all entries.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True)
@@ -270,7 +280,7 @@ class MemoryOperations:
         Memories derived from them are retracted too.
 
         Args:
-            origin: a session, a page, or a kind of origin: user, repository, web, tool, agent.
+            origin: the origin: a session, the address of a page, or a kind of origin (user, repository, web, tool, agent).
             hard: also delete the memories permanently, from the graph and the journal.
             dry_run: only report what would be retracted.
         """
@@ -283,7 +293,7 @@ class MemoryOperations:
     def scan_secrets(self, dry_run: bool = True, actor: Actor = "") -> ScanAnswer:
         """Scan all stored data for secrets.
 
-        Without `dryRun` they are removed from the graph and the journal.
+        Without `dryRun` the secrets are removed from the graph and the journal.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True)
@@ -306,14 +316,14 @@ class MemoryOperations:
     def export_memories(self, format: ExportFormat = "json", personal: bool = True) -> str:  # noqa: A002
         """All memories as text. JSON is lossless; `importMemories` reads it.
 
-        Without `personal` it omits personal memories.
+        Without `personal` the text omits personal memories.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", renamed={"text": "content"})
     def import_memories(self, content: str, path: str = "", format: str = "", actor: Actor = "") -> ImportAnswer:  # noqa: A002
         """Import memories from an export or a file of another tool.
 
-        `path` is the name of the file; it decides the format.
+        `path` is the name of the file, which decides the format.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, slow=True, client="own", command="sync-file")
@@ -328,10 +338,10 @@ class MemoryOperations:
     ) -> SyncAnswer:
         """Synchronize MEMORY.md and the memories, in both directions.
 
-        Remote callers cannot set `path`; it must keep its default.
+        Remote callers cannot set `path`.
 
         Args:
-            path: default: MEMORY.md in the project's root.
+            path: path of the file; default: MEMORY.md in the project's root.
             dry_run: only report what would change.
             personal: also write personal memories into the file; everyone who has the repository can read them.
         """
@@ -340,8 +350,8 @@ class MemoryOperations:
     def rules(self, files: Annotated[Sequence[str] | None, Argument()] = None) -> RuleSet:
         """Show the rules that are injected into every session.
 
-        The most specific comes last. Without files rules of every scope are shown.
+        The most specific rule comes last. Without `files` the rules of every scope are shown.
 
         Args:
-            files: only rules that apply to work on these files.
+            files: paths of files; only rules that apply to them are shown.
         """

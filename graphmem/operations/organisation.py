@@ -22,7 +22,7 @@ class OrganisationOperations:
         From then on everybody needs a login of their own. Row-level security decides what they see. Earlier memories belong to nobody.
 
         Args:
-            url: postgresql://owner@host/name, as the owner of the tables; default: the setting sync_url.
+            url: address postgresql://owner@host/name, with the login of the tables' owner; default: the setting sync_url.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation people")
@@ -39,15 +39,15 @@ class OrganisationOperations:
     ) -> Invited:
         """Give somebody a login for the team's database.
 
-        The answer has their address with a password, which is not shown again.
+        The answer has the person's address with a password, which is not shown again.
 
         Args:
-            login: name of the login role.
-            name: as others see it; default: the login.
-            team: a team to join, which is made if needed.
+            login: name of the person's new login role.
+            name: name of the person as others see it; default: the login.
+            team: name of a team to join, which is created if needed.
             key: key of a project in which the person, or the named team, gets a role.
             level: the role in the project: read, write, curate or admin.
-            admin: the person administers the organisation.
+            admin: true to make the person an administrator of the organisation.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -58,9 +58,9 @@ class OrganisationOperations:
         Stewards of the team and administrators may do this.
 
         Args:
-            team: name of the team, which is made if needed.
-            login: of the person.
-            standing: member, steward or none, which removes the person.
+            team: name of the team, which is created if needed.
+            login: login of the person.
+            standing: place of the person in the team: member, steward, or none to remove the person.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -68,23 +68,23 @@ class OrganisationOperations:
     def set_project_role(self, key: str, level: str, login: str = "", team: str = "", url: str = "") -> Organisation:
         """Give a person or a team a role in a project.
 
-        `read` receives memories, `write` also sends them, `curate` may erase and hide those of others, `admin` also gives roles.
+        `read` receives memories, `write` also sends them, `curate` may erase and hide memories of others, `admin` also gives roles.
 
         Args:
-            key: of the project, as `graphmem organisation status` shows it.
-            level: `none` takes the role away.
-            login: of the person.
+            key: key of the project, as `graphmem organisation status` shows it.
+            level: role in the project: read, write, curate or admin; `none` takes the role away.
+            login: login of the person.
             team: name of the team.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation enable")
     def enable_person(self, login: str, off: bool = False, url: str = "") -> Organisation:
-        """Let a person in again, or keep them out.
+        """Allow or block a person's access to the team's database.
 
         Args:
-            login: of the person.
-            off: keep the person out; what they wrote stays.
+            login: login of the person.
+            off: true to keep the person out; memories of the person stay.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -93,20 +93,20 @@ class OrganisationOperations:
         """List what people did in the organisation, the newest first.
 
         Args:
-            person: name or login; default: everybody.
-            limit: number of entries.
+            person: name or login of the person; default: everybody.
+            limit: the maximum number of entries.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation news")
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
-        """Show what the team learnt in the last days, and open disputes.
+        """Show what the team learnt in the last days, and open disagreements.
 
-        It also shows who knows what, and the ten memories that a newcomer must know. It asks this machine's copy, so it works offline.
+        The answer also has who knows what, and the ten memories that a newcomer must know. It comes from this machine's copy, also offline.
 
         Args:
-            days: length of the time, up to now.
-            limit: number of memories.
+            days: length of the period up to now, in days.
+            limit: the maximum number of memories.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation comments")
@@ -114,7 +114,7 @@ class OrganisationOperations:
         """List the team's comments on a memory.
 
         Args:
-            id: a memory, by id or short id.
+            id: the memory, by id or short id.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -129,20 +129,20 @@ class OrganisationOperations:
         """Add a comment to a memory that the team has.
 
         Args:
-            id: a memory, by id or short id.
-            text: of the comment; secrets are taken out.
-            reply: raw id of a comment that this one answers.
+            id: the memory, by id or short id.
+            text: text of the comment; secrets in it are removed.
+            reply: raw id of the comment that the new comment answers; default: a comment on the memory itself.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation export")
     def export_organisation(self, login: str = "", url: str = "") -> Exported:
-        """Export everything of one person, or of the organisation.
+        """Export all rows of one person, or of the organisation.
 
-        It is kept in the audit. A person may export their own rows, administrators all.
+        The audit log records the export. A person may export their own rows, administrators all rows.
 
         Args:
-            login: of the person; default: the whole organisation.
+            login: login of the person; default: the whole organisation.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -150,11 +150,11 @@ class OrganisationOperations:
     def erase_person(self, login: str, confirm: str = "", url: str = "") -> Erased:
         """Erase one person from the team's database, for good.
 
-        Memories that the person owns are erased on every machine. The name is removed from what they wrote in memories of others.
+        Memories that the person owns are erased on every machine. The person's name is removed from changes of other people's memories.
 
         Args:
-            login: of the person.
-            confirm: the login again.
+            login: login of the person.
+            confirm: the login of the person once more, as confirmation.
             url: postgresql://host/name; default: the setting sync_url.
         """
 
@@ -165,6 +165,6 @@ class OrganisationOperations:
         Only the owner of the tables may do this. Copies on people's machines stay.
 
         Args:
-            confirm: the name of the database.
-            url: postgresql://owner@host/name; default: the setting sync_url.
+            confirm: the name of the database, as confirmation.
+            url: address postgresql://owner@host/name; default: the setting sync_url.
         """

@@ -55,17 +55,17 @@ class SemanticOperations:
     def module(self, ref: Annotated[str, Ref()]) -> ModuleDetail:
         """A module with its files and their links.
 
-        `ref` is its name, its id, or the path of a file in it.
+        `ref` is the name or id of the module, or the path of a file in the module.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("surface",)}, command="boundary")
     def boundary(self, module: Annotated[str, Ref()], limit: Limit = 50) -> ModuleBoundary:
         """Find where a module can be separated or split in two.
 
-        Its interface, its dependencies, its cycles, and the two parts between which the fewest edges cross.
+        The answer has the module's interface, dependencies and cycles, and the two parts between which the fewest edges cross.
 
         Args:
-            module: its name, its id, or the path of a file in it.
+            module: the module by its name, its id, or the path of a file in it.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("parts",)}, command="people")
@@ -75,14 +75,14 @@ class SemanticOperations:
         The bus factor is the least number of people who together have half of the knowledge. The weight of a commit halves every year.
 
         Args:
-            module: list the files of this module instead of the modules.
+            module: the module whose files are listed; default: list all modules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)
     def map_entries(self) -> MapEntries:
         """The names, colours, groups and notes that people gave modules.
 
-        They are in `.graphmem/map.json`, which a repository can keep.
+        The entries are in `.graphmem/map.json`, which can be committed.
         """
 
     @operation("mutation", needs="curate", shows=Sight.PLAIN, slow=True)
@@ -99,16 +99,16 @@ class SemanticOperations:
     ) -> MapEntries:
         """Change how a module looks on the map, for everybody.
 
-        What is not given stays. An empty value takes the change back.
+        Fields that are not given stay. An empty value restores the default.
 
         Args:
-            module: its name or id.
-            name: a name for people; references still use the name of the index.
+            module: the module: its name or its id.
+            name: a name for people; references still use the name in the index.
             colour: a colour as #rrggbb.
-            group: the name of a group of modules.
-            note: a text for readers of the map.
-            hidden: leave the module out of the map.
-            pinned: the place of the module, as shares of the map's width and height.
+            group: the name of the group of modules to which the module belongs.
+            note: a note for readers of the map.
+            hidden: true to leave the module out of the map.
+            pinned: the place of the module as shares of the map's width and height, 0 to 1.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("cycles",)}, command="cycles")
@@ -118,7 +118,7 @@ class SemanticOperations:
         The largest come first.
 
         Args:
-            level: cycles of files, by their imports, or of modules.
+            level: level of the cycles: files (by their imports) or modules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("broken",)})
@@ -128,7 +128,7 @@ class SemanticOperations:
         The rules are in `.graphmem/architecture.toml`. Dependencies in `.graphmem/architecture-baseline.txt` are accepted.
 
         Args:
-            rules: architecture rules to try instead of the project's, as in `architecture.toml`.
+            rules: architecture rules to try, in the format of `architecture.toml`; default: the project's rules.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("entryPoints",)}, command="entry-points")
@@ -144,11 +144,11 @@ class SemanticOperations:
     def contracts(self, name: Annotated[str, Argument()] = "", *, base: str = "", limit: Limit = 50) -> ContractsAnswer:
         """Find who uses a route, a remote procedure, a topic or a field.
 
-        The projects of `graphmem organisation add` are asked, too. The most used contracts come first.
+        The projects that `graphmem organisation add` registered are searched, too. The most used contracts come first.
 
         Args:
-            name: a part of its name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all.
-            base: only what changed incompatibly since this revision of Git.
+            name: part of the contract's name, such as `/users/{}`, `Cart/AddItem` or `Item.sku`; default: all contracts.
+            base: a Git revision; only contracts that changed incompatibly since then are listed.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("flows",)}, command="flows")
@@ -174,7 +174,7 @@ class SemanticOperations:
         Hot spots change often, are complex and have many dependents. The hottest come first.
 
         Args:
-            level: rank files or symbols.
+            level: level of the ranking: files or symbols.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("symbols",)}, command="central")
@@ -190,7 +190,7 @@ class SemanticOperations:
         Each definition has a reason. The most certain ones come first. Public API is omitted and counted.
 
         Args:
-            min_confidence: omit definitions that are less certain to be dead.
+            min_confidence: the minimum confidence that a definition is dead.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True, sizes={"limit": ("groups",)}, command="duplicates")
@@ -202,9 +202,9 @@ class SemanticOperations:
         The duplicates with the most lines to save come first.
 
         Args:
-            min_tokens: omit pieces of code with fewer tokens.
+            min_tokens: the minimum length of a duplicate, in tokens.
             similarity: the minimum similarity of near duplicates.
-            tests: also search for duplicates in tests.
+            tests: true to search for duplicates in tests, too.
         """
 
     @operation("query", needs="read", shows=Sight.PLAIN, slow=True)

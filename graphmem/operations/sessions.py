@@ -14,7 +14,7 @@ from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within
 
 Limit = Annotated[int, Within("results"), Doc("the maximum number of results")]
 Offset = Annotated[int, Doc("skip this many results")]
-Session = Annotated[str, Doc("the session's id, or a prefix of it")]
+Session = Annotated[str, Doc("id of the session, or a prefix of the id")]
 
 
 class SessionOperations:
@@ -30,7 +30,7 @@ class SessionOperations:
         """List sessions, running ones first, then the newest.
 
         Args:
-            state: only sessions in this state.
+            state: state of the sessions: running or ended; default: both.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session look")
@@ -38,7 +38,7 @@ class SessionOperations:
         """Show the recorded activity of a session.
 
         Args:
-            id: the session's id.
+            id: id of the session.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN, command="session start")
@@ -62,14 +62,14 @@ class SessionOperations:
         """Start a session, or resume the session with this id.
 
         Args:
-            id: the session's id; default: a new id.
+            id: id of the session; default: a new id.
             kind: the purpose of the session.
             agent: name of the agent.
             parent: the session from which the new session is forked; the new one starts with its knowledge.
             group: name shared by agents that work in parallel.
-            work_unit: the unit of work, such as a ticket.
-            phase: the phase of work, as the methodology names it.
-            methodology: native, tdd, bmad, or an installed one.
+            work_unit: the unit of work of the session, such as a ticket.
+            phase: the phase of work of the session, in the words of its methodology.
+            methodology: the methodology of the session: native, tdd, bmad, or an installed one.
             title: the topic of the session.
             planned_steps: the number of planned steps.
             branch: the git branch of the session.
@@ -83,13 +83,13 @@ class SessionOperations:
 
     @operation("mutation", needs="curate", shows=Sight.PLAIN)
     def set_learning(self, state: LearningChoice, minutes: int | None = None) -> LearningState:
-        """Switch learning on or off, or pause it. It applies at once.
+        """Switch learning from sessions on or off, or pause it.
 
-        While it is off or paused, events of sessions are dropped. Explicit memories are still stored.
+        The change applies at once. While learning is off or paused, events of sessions are dropped. Explicit memories are still stored.
 
         Args:
-            state: ON, OFF or PAUSED.
-            minutes: length of a pause; default: until it is switched on.
+            state: the new state of learning: ON, OFF or PAUSED.
+            minutes: length of a pause in minutes; default: until learning is switched on.
         """
 
     @operation("mutation", needs="remember", shows=Sight.PLAIN, client="own")
@@ -110,9 +110,9 @@ class SessionOperations:
         """End a session and learn from it. Idempotent.
 
         Args:
-            id: the session's id.
+            id: id of the session.
             outcome: the outcome of the session's work.
-            learn: learn from the session.
+            learn: true to learn from the session.
         """
 
     @operation("mutation", needs="remember", shows=Sight.WHOLE, also_reads=True)
@@ -123,14 +123,14 @@ class SessionOperations:
     def session_receipts(self, session: str) -> Annotated[list[Receipt], Size(2)]:
         """The outcome of each finding of a session.
 
-        `session` is its id or a prefix of it.
+        `session` is the id of the session or a prefix of the id.
         """
 
     @operation("mutation", needs="curate", shows=Sight.WHOLE, command="session undo")
     def undo_session(self, session: Session, actor: Annotated[str, Filled("actor")] = "") -> Forgotten:
         """Retract the memories learnt from a session.
 
-        They are not learnt again automatically. Memories that a person has verified stay.
+        The memories are not learnt again automatically. Memories that a person has verified stay.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session summary")
@@ -139,13 +139,13 @@ class SessionOperations:
 
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ()}, command="session list")
     def session_summaries(self, limit: Annotated[Limit, Spelled(was=("--k", "-k"))] = 20, offset: Offset = 0) -> list[SessionSummary]:
-        """Summarize the sessions that were learnt from, newest first."""
+        """Summarize the sessions from which graphmem learnt, newest first."""
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def recent_summaries(self, now: datetime | str | None = None) -> Annotated[list[SessionSummary], Size(2)]:
         """Summaries of the last two sessions of the last seven days.
 
-        They may be outdated.
+        Summaries may be outdated.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, command="session groups")

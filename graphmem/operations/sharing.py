@@ -37,7 +37,7 @@ class SharingOperations:
         A disagreement about the text is between two memories; `graphmem memory resolve` settles it.
 
         Args:
-            id: a memory, by id or short id.
-            field: the field, as `graphmem organisation status` names it.
-            side: number of the side that is right, from 1.
+            id: the memory, by id or short id.
+            field: name of the field, as `graphmem organisation status` shows it.
+            side: number of the side whose value is right, from 1.
         """

@@ -33,7 +33,7 @@ class UpkeepOperations:
     def cypher(self, query: str, params: Mapping[str, Any] | None = None, limit: int | None = None) -> CypherAnswer:
         """Rows of a read-only Cypher query on the graph, for administrators.
 
-        It is off unless the settings allow it. `params` is an object with the values of `$name`.
+        Cypher queries are refused unless the settings allow them. `params` is an object with the values of `$name`.
         docs/cypher.md describes the supported queries.
         """
 
@@ -62,7 +62,7 @@ class UpkeepOperations:
         Graph, journal, files and projections are compared with each other.
 
         Args:
-            deep: also index the tree again, and compare all nodes and edges.
+            deep: true to index the files again, and to compare all nodes and edges.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, client="own")

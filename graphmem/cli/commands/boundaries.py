@@ -20,7 +20,10 @@ def check(
     here: Door,
     *,
     update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Accept every dependency that breaks a rule now, and forget the resolved ones.")
+        bool,
+        typer.Option(
+            "--update-baseline", help="Accept every dependency that breaks a rule now, and remove resolved ones from the baseline."
+        ),
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of dependencies to print; 0: all.")] = 20,
 ) -> None:
@@ -28,7 +31,7 @@ def check(
 
     The rules are in .graphmem/architecture.toml, and name files that may not use each other.
 
-    It exits with 1 when a dependency breaks a rule and is not in the baseline.
+    The exit code is 1 when a dependency breaks a rule and is not in the baseline.
     """
     from graphmem.cli.render import boundaries as render
 

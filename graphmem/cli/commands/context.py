@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="FILE", help="An open file, as path from the root (repeatable).")]
 Form = Annotated[str, typer.Option("--format", help="xml, markdown, text or json.")]
-Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the context; default: 100,000.")]
+Remaining = Annotated[int | None, typer.Option("--remaining", min=0, help="Tokens left in the agent's context; default: 100,000.")]
 Phase = Annotated[str, typer.Option("--phase", help="The phase of work: define, implement, validate, refine, explore or reflect.")]
-Session = Annotated[str, typer.Option("--session", help="Record the shown items under this name, and do not show them again.")]
+Session = Annotated[str, typer.Option("--session", help="Name of the session; items shown once under this name are not shown again.")]
 
 PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to open and the model to load
 
@@ -25,9 +25,11 @@ PATIENCE_S: Final = 30.0  # unlike an agent, a person waits for the index to ope
 @command()
 def context(
     here: Door,
-    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The prompt of the person; default: the start of a session.")] = "",
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The person's prompt; default: context for the start of a session.")] = "",
     *,
-    point: Annotated[str, typer.Option("--point", help="start, prompt, tool or step; default: prompt with a text, else start.")] = "",
+    point: Annotated[
+        str, typer.Option("--point", help="Moment of the session: start, prompt, tool or step; default: prompt with a text, else start.")
+    ] = "",
     files: Files = None,
     phase: Phase = "",
     session: Session = "",
@@ -36,7 +38,7 @@ def context(
 ) -> None:
     """Show the context that an agent would get now.
 
-    The deadlines for agents do not apply.
+    The deadlines for agents do not apply to this command.
     """
     from graphmem.cli.rendering import rendering_of, show
 
@@ -49,7 +51,7 @@ def context(
 @command()
 def trust(
     here: Door,
-    level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="cautious, standard, confident, autonomous or auto.")] = "",
+    level: Annotated[str, typer.Argument(metavar="[LEVEL]", help="Trust level: cautious, standard, confident, autonomous or auto.")] = "",
 ) -> None:
     """Show or set the confidence that a memory needs to be injected.
 

@@ -17,13 +17,13 @@ from graphmem.errors import BadInputError
 @command(without=("path", "project", "db", "home", "as_json"))
 def add(
     here: Door,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Roots of projects that use each other's contracts.")],
     *,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the projects off the list.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the projects off the list instead of adding them.")] = False,
 ) -> None:
-    """Ask projects together: who of them uses what the others offer.
+    """Register projects whose use of each other's contracts is searched.
 
-    The list is yours, for all your projects. `graphmem contracts` and `graphmem review` follow it.
+    The list belongs to you and holds for all your projects. `graphmem contracts` and `graphmem review` search the listed projects.
     """
     roots = [path.expanduser().resolve() for path in paths]
     missing = [path for path in roots if not path.is_dir() and not remove]

@@ -16,16 +16,17 @@ from graphmem.errors import BadInputError
 @command()
 def cypher(
     here: Door,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="MATCH … RETURN …; - reads the query from standard input.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query: MATCH … RETURN …; - reads the query from standard input.")],
     *,
     param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of $NAME: JSON, or else text (repeatable).")
+        list[str] | None,
+        typer.Option("--param", "-p", metavar="NAME=VALUE", help="Value of the parameter $NAME: JSON, or else text (repeatable)."),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="The maximum number of rows.")] = None,
 ) -> None:
     """Run a read-only Cypher query on the graph.
 
-    Rows and time are bounded. Off unless GRAPHMEM_CYPHER=true.
+    The number of rows and the time are limited. The command works only with GRAPHMEM_CYPHER=true.
 
     docs/cypher.md lists the supported clauses, functions and tables. Try: MATCH (s:Symbol) RETURN s.kind, count(*)
     """

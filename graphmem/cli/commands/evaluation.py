@@ -15,13 +15,13 @@ from graphmem.errors import BadInputError
 def evaluate(
     here: Door,
     *,
-    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights.")] = False,
-    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights.")] = False,
-    commits: Annotated[int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits.")] = 200,
+    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to search.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of search.")] = False,
+    commits: Annotated[int, typer.Option("--commits", min=60, max=1_000, help="The maximum number of commits to evaluate.")] = 200,
 ) -> None:
     """Measure search on the project's own commits; propose weights.
 
-    Messages of recent commits are the queries, and changed files the right answers. It takes up to two minutes.
+    Messages of recent commits are the queries, and changed files the right answers. The command takes up to two minutes.
     Proposed weights apply only after --accept.
     """
     if accept and reset:

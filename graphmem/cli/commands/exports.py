@@ -48,7 +48,7 @@ class MemoryFormat(StrEnum):
     CLAUDE = "claude"
 
 
-To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of to standard output.")]
+To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file instead of to standard output.")]
 
 
 @command()
@@ -62,13 +62,15 @@ def export(
         Format | None,
         typer.Option(
             "--format",
-            help="Default: jsonl (one object per line) for the graph, svg for a view. The graph cannot be written as mermaid or svg.",
+            help="Format; default: jsonl (one object per line) for the graph, svg for a view. The graph cannot be "
+            "written as mermaid or svg.",
         ),
     ] = None,
     view: Annotated[
         View | None,
         typer.Option(
-            "--view", help="graph: all nodes and edges; modules: the module map; impact: what depends on the targets, grouped by distance."
+            "--view",
+            help="What to export. graph: all nodes and edges; modules: the module map; impact: what depends on the targets, by distance.",
         ),
     ] = None,
     memories: Annotated[
@@ -76,7 +78,7 @@ def export(
         typer.Option("--memories", help="Write the memories instead of the graph: json (lossless), markdown, or claude (as CLAUDE.md)."),
     ] = None,
     personal: Annotated[
-        bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read it.")
+        bool, typer.Option("--personal", help="Include personal memories even in a file inside the project, where others can read them.")
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Write encrypted memories to a file as plain text.")] = False,
     to: To = None,
@@ -127,7 +129,7 @@ def report(
 ) -> None:
     """Write one HTML file about the whole project.
 
-    It shows the architecture of the project and its problems. The file is self-contained.
+    The file shows the architecture of the project and its problems. It needs no other file.
     """
     document = here.service().report()
     if to is None and sys.stdout.isatty():

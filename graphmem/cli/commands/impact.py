@@ -45,14 +45,16 @@ def impact(
     here: Door,
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]...", help="path:name, Class.method, module.name, path:line, a path, or a bare name."),
+        typer.Argument(
+            metavar="[TARGET]...", help="Symbol or file: path:name, Class.method, module.name, path:line, a path, or a bare name."
+        ),
     ] = None,
     *,
     diff: Annotated[
         bool,
         typer.Option(
             "--diff",
-            help="The target is a change: the working tree against HEAD or against the revision TARGET, or - for stdin.",
+            help="The target is a change: the working tree against HEAD or a revision TARGET, or a diff on standard input (-).",
         ),
     ] = False,
     direction: Annotated[
@@ -63,10 +65,14 @@ def impact(
     kinds: options.EdgeKinds = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, max=_ALL, help="The maximum number of hits; totals stay exact. Default: 1,000; all with --top 0."),
+        typer.Option(
+            "--limit", min=1, max=_ALL, help="The maximum number of listed hits; totals stay exact. Default: 1,000; with --top 0: all."
+        ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
-    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,
+    fail_on: Annotated[
+        Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")
+    ] = None,
 ) -> None:
     """Show the code that a change could break, and the tests to run.
 
@@ -74,7 +80,7 @@ def impact(
 
     Of several targets, those that are not found are reported and skipped, and the exit code is 1.
 
-    With --diff the target is a change: `--diff` alone is the working tree, `--diff main` what it changed since main,
+    With --diff the target is a change: `--diff` alone is the working tree, `--diff main` the changes since main,
     `--diff main..topic` a range, and `git diff | graphmem impact --diff -` a text.
     """
     limit = limit or (_HITS if top else _ALL)

@@ -25,7 +25,7 @@ def index(
     full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
     workers: options.Workers = None,
     include_vendored: Annotated[
-        bool, typer.Option("--include-vendored", help="Index vendored, generated and minified files too."), Setting()
+        bool, typer.Option("--include-vendored", help="Also index vendored, generated and minified files."), Setting()
     ] = False,
     embedder: options.Embedder = None,
     store: options.Store = None,
@@ -34,7 +34,7 @@ def index(
         typer.Option(
             "--scip",
             metavar="FILE|auto",
-            help="Import a SCIP index; auto: run the indexers on PATH and list missing ones (repeatable).",
+            help="Import a SCIP index FILE; auto: run the installed indexers and list missing ones (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
@@ -43,7 +43,7 @@ def index(
         typer.Option(
             "--runtime",
             metavar="FILE",
-            help="Import a trace of `pytest --graphmem` from elsewhere (repeatable).",
+            help="Import a trace that `pytest --graphmem` recorded elsewhere (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
@@ -52,11 +52,13 @@ def index(
         typer.Option(
             "--coverage",
             metavar="PATH",
-            help="Import coverage.py data that has contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
+            help="Import coverage.py data with contexts, or reports of single tests: LCOV, Go, JaCoCo, V8 (repeatable).",
             rich_help_panel=EVIDENCE_PANEL,
         ),
     ] = None,
-    vectors: Annotated[bool, typer.Option("--vectors", help="Also compute missing vectors, and wait for them.")] = False,
+    vectors: Annotated[
+        bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait for them.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
 ) -> None:
     """Index a repository, or its changes.

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from graphmem.hooks.targets import Target
 
 Agents = Annotated[
-    list[str] | None, typer.Argument(metavar="[AGENT]...", help="claude-code, cursor, codex, gemini, opencode; see also --all.")
+    list[str] | None, typer.Argument(metavar="[AGENT]...", help="Agent: claude-code, cursor, codex, gemini or opencode; see also --all.")
 ]
-User = Annotated[bool, typer.Option("--user", help="Use your home directory, for all projects, instead of this project.")]
+User = Annotated[bool, typer.Option("--user", help="Install into your home directory, for all projects, instead of into this project.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would change, as a diff.")]
-All = Annotated[bool, typer.Option("--all", help="All supported agents.")]
+All = Annotated[bool, typer.Option("--all", help="Choose all supported agents.")]
 Root = Annotated[
-    Path | None, typer.Option("--project", "-C", metavar="DIR", help="The project; default: the one that contains the current directory.")
+    Path | None,
+    typer.Option("--project", "-C", metavar="DIR", help="Root of the project; default: the project that contains the current directory."),
 ]
 
 
@@ -45,13 +46,14 @@ def install(
     user: User = False,
     dry_run: DryRun = False,
     command: Annotated[
-        str, typer.Option("--command", metavar="PROGRAM", help="How agents start graphmem; default: graphmem if it is on PATH.")
+        str,
+        typer.Option("--command", metavar="PROGRAM", help="Command with which agents start graphmem; default: graphmem if it is on PATH."),
     ] = "",
     project: Root = None,
 ) -> None:
     """Add graphmem to the settings of coding agents.
 
-    This adds its hooks and its MCP server.
+    The settings get graphmem's hooks and its MCP server.
 
     Other entries stay unchanged, and `graphmem uninstall` restores the original files.
     """
@@ -84,7 +86,7 @@ def uninstall(
 ) -> None:
     """Remove graphmem from the settings of coding agents.
 
-    Without AGENT it is removed from all of them.
+    Without AGENT, graphmem is removed from the settings of all agents.
     """
     from graphmem.hooks.install import plan_uninstall
 
@@ -96,7 +98,7 @@ def uninstall(
 
 
 def hook(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, cursor, codex, gemini or opencode.")],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="Agent: claude-code, cursor, codex, gemini or opencode.")],
 ) -> None:
     """Run an agent's hook, with its JSON payload on standard input.
 

@@ -26,15 +26,15 @@ def lsp(
     port: Annotated[
         int,
         typer.Option(
-            "--port", "-p", min=0, max=65_535, help="Serve one editor on this TCP port of the machine; 0: use standard input and output."
+            "--port", "-p", min=0, max=65_535, help="Serve one editor on this TCP port of this machine; 0: use standard input and output."
         ),
     ] = 0,
 ) -> None:
     """Answer an editor over standard input and output, or a socket.
 
-    It speaks the Language Server Protocol, beside the language server of the language.
+    graphmem speaks the Language Server Protocol, in addition to the usual language server of a programming language.
 
-    All windows of a project share one server. It is started if needed, and ends half an hour after the last request.
+    All windows of a project share one server, which starts when needed and ends half an hour after the last request.
     """
     from graphmem.client.standing import Standing
 

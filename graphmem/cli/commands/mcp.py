@@ -10,9 +10,9 @@ from graphmem.cli.door import Door
 def mcp(here: Door) -> None:
     """Answer a coding agent over standard input and output.
 
-    It speaks the Model Context Protocol, for one editor window or agent.
+    graphmem speaks the Model Context Protocol, for one editor window or agent.
 
-    All windows of a project share one server. It is started if needed, and ends half an hour after the last request.
+    All windows of a project share one server, which starts when needed and ends half an hour after the last request.
     """
     from graphmem.client.standing import Standing
     from graphmem.mcp_server.stdio import serve_stdio

@@ -29,34 +29,50 @@ AGENT_VARIABLES = ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLE
 """Set by agents for the commands they run."""
 MOST_SESSIONS = 200  # the maximum that a server returns at once
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id or short id, with or without #.")]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids, with or without #.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id or short id of a memory, with or without #.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids of memories, with or without #.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many results.")]
-Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, pattern, … (repeatable).")]
-Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="About this file (repeatable).")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, pattern, … (repeatable).")
+]
+Files = Annotated[list[str] | None, typer.Option("--file", "-f", metavar="PATH", help="File that the memory is about (repeatable).")]
 
 
 @command()
 def remember(
     here: Door,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The text: one fact in one to three sentences; - reads stdin.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="Text of the memory: one fact in one to three sentences; - reads standard input.")
+    ],
     *,
     kind: Annotated[
-        str | None, typer.Option("--type", "-t", metavar="TYPE", help="gotcha, decision, …; default: inferred from the text.")
+        str | None,
+        typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, …; default: inferred from the text."),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="The title; default: the first sentence.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="Title of the memory; default: the first sentence.")] = None,
     files: Files = None,
     symbols: Annotated[
         list[str] | None,
-        typer.Option("--symbol", "-s", metavar="SYMBOL", help="About this symbol (repeatable); names in the text are found."),
+        typer.Option(
+            "--symbol",
+            "-s",
+            metavar="SYMBOL",
+            help="Symbol that the memory is about (repeatable); names in the text are found automatically.",
+        ),
     ] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag to find it by (repeatable).")] = None,
-    confidence: Annotated[float | None, typer.Option("--confidence", min=0.0, max=1.0, help="The probability that it is true.")] = None,
-    importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Its importance.")] = None,
-    scope: Annotated[str, typer.Option("--scope", help="user, global, module, work_unit or session.")] = "global",
-    user: Annotated[bool, typer.Option("--user", help="For all your projects: the same as --scope user.")] = False,
-    visibility: Annotated[str, typer.Option("--visibility", help="personal, project, team or organization.")] = "project",
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag by which to find the memory (repeatable).")] = None,
+    confidence: Annotated[
+        float | None, typer.Option("--confidence", min=0.0, max=1.0, help="Probability that the memory is true, 0 to 1.")
+    ] = None,
+    importance: Annotated[float | None, typer.Option("--importance", min=0.0, max=1.0, help="Importance of the memory, 0 to 1.")] = None,
+    scope: Annotated[
+        str, typer.Option("--scope", help="Scope: user (all your projects), global (this project), module, work_unit or session.")
+    ] = "global",
+    user: Annotated[bool, typer.Option("--user", help="Store the memory for all your projects; the same as --scope user.")] = False,
+    visibility: Annotated[
+        str, typer.Option("--visibility", help="Who may see the memory: personal, project, team or organization.")
+    ] = "project",
 ) -> None:
     """Store a memory and link it to the code it is about."""
     from graphmem.cli.render import memory as render
@@ -119,7 +135,7 @@ def pin(
     here: Door,
     id: Id,  # noqa: A002 - the word of the domain
     *,
-    off: Annotated[bool, typer.Option("--off", help="Unpin the memory.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead.")] = False,
 ) -> None:
     """Pin a memory, so that it never fades and is never pruned."""
     service = _vouched(here, id) if not off else here.service()
@@ -136,13 +152,19 @@ def list_(
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="Only memories with this tag (repeatable).")] = None,
     statuses: Annotated[
         list[str] | None,
-        typer.Option("--status", metavar="STATUS", help="candidate, confirmed, pinned, superseded, deprecated (repeatable)."),
+        typer.Option(
+            "--status",
+            metavar="STATUS",
+            help="Only memories with this status: candidate, confirmed, pinned, superseded or deprecated (repeatable).",
+        ),
     ] = None,
     text: Annotated[str | None, typer.Option("--text", help="Only memories that contain these words.")] = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed at this time, ISO 8601.")
+        str | None, typer.Option("--as-of", metavar="TIME", help="Only memories that were believed at this time (ISO 8601).")
     ] = None,
-    sort: Annotated[str, typer.Option("--sort", help="newest, oldest, updated, importance, confidence, strength or used.")] = "newest",
+    sort: Annotated[
+        str, typer.Option("--sort", help="Order: newest, oldest, updated, importance, confidence, strength or used.")
+    ] = "newest",
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> None:
@@ -165,9 +187,12 @@ def verify(here: Door, id: Id) -> None:  # noqa: A002
 @command()
 def alias(
     here: Door,
-    term: Annotated[str | None, typer.Argument(metavar="[TERM]", help="The term to search for; default: show all aliases.")] = None,
+    term: Annotated[
+        str | None, typer.Argument(metavar="[TERM]", help="The search term that has the alias; default: show all aliases.")
+    ] = None,
     means: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]...", help="Words to search for as well. Omit them to remove the alias.")
+        list[str] | None,
+        typer.Argument(metavar="[WORD]...", help="Words that a search for the term also looks for; omit them to remove the alias."),
     ] = None,
 ) -> None:
     """Show or set words that a search for a term also looks for."""
@@ -196,7 +221,9 @@ def status(here: Door) -> None:
 
 
 @command()
-def onboard(here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Number of memories.")] = 10) -> None:
+def onboard(
+    here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="The maximum number of memories.")] = 10
+) -> None:
     """List what a newcomer must know, by trust and use."""
     from graphmem.cli.render import memory as render
 
@@ -208,11 +235,13 @@ def onboard(here: Door, *, limit: Annotated[int, typer.Option("--limit", "-n", m
 def edit(
     here: Door,
     id: Id,  # noqa: A002
-    text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="The new text; - reads stdin.")] = None,
+    text: Annotated[list[str] | None, typer.Argument(metavar="[TEXT]...", help="New text of the memory; - reads standard input.")] = None,
     *,
-    kind: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="The new type.")] = None,
-    title: Annotated[str | None, typer.Option("--title", help="The new title.")] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="The new tags (repeatable).")] = None,
+    kind: Annotated[str | None, typer.Option("--type", "-t", metavar="TYPE", help="New type of the memory.")] = None,
+    title: Annotated[str | None, typer.Option("--title", help="New title of the memory.")] = None,
+    tags: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="New tag of the memory; replaces all tags (repeatable).")
+    ] = None,
 ) -> None:
     """Change a memory. A new text makes a new version; the old one stays."""
     service = _vouched(here, id)
@@ -227,13 +256,13 @@ def edit(
 @command()
 def auto(
     here: Door,
-    state: Annotated[str, typer.Argument(metavar="[STATE]", help="on, off or paused; default: show the state.")] = "",
+    state: Annotated[str, typer.Argument(metavar="[STATE]", help="New state: on, off or paused; default: show the state.")] = "",
     *,
-    minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this time.")] = None,
+    minutes: Annotated[int | None, typer.Option("--for", metavar="MINUTES", min=1, help="End the pause after this many minutes.")] = None,
 ) -> None:
     """Show or switch learning from agents' sessions.
 
-    While it is off or paused, nothing is recorded of sessions. Memories can still be stored and are still shown.
+    While learning is off or paused, sessions are not recorded. Memories can still be stored and are still shown.
     """
     service = here.service()
     found = service.set_learning(options.word(state), minutes) if state else service.learning()
@@ -245,7 +274,9 @@ def auto(
 @command()
 def config(
     here: Door,
-    preset: Annotated[str, typer.Argument(metavar="[PRESET]", help="conservative, balanced or aggressive; default: show all.")] = "",
+    preset: Annotated[
+        str, typer.Argument(metavar="[PRESET]", help="Preset: conservative, balanced or aggressive; default: show all presets.")
+    ] = "",
 ) -> None:
     """Show or set how easily findings of sessions become memories.
 
@@ -280,7 +311,7 @@ def config(
 def prune(
     here: Door,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Retire them; otherwise only report what would be retired.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option they are only listed.")] = False,
 ) -> None:
     """Retire memories that have faded, expired or exceed a limit."""
     from graphmem.cli.render import memory as render
@@ -333,7 +364,7 @@ def decrypt(here: Door) -> None:
 def scan(
     here: Door,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Remove them; otherwise only report where they are.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Remove the secrets; without this option only their places are listed.")] = False,
 ) -> None:
     """Scan all stored data for secrets; exit code 1 when there are any."""
     from graphmem.cli.render import memory as render
@@ -353,7 +384,7 @@ def phases(
 ) -> None:
     """Show the ranking weights of memory types in phases of work.
 
-    It also shows the weights that the project's sessions propose. They apply only after --accept.
+    The command also shows the weights that the project's sessions propose. Proposed weights apply only after --accept.
     """
     if accept and reset:
         raise BadInputError("--accept and --reset cannot be combined; use one of them", argument="accept")
@@ -369,11 +400,11 @@ def phases(
 def delete_all(
     here: Door,
     *,
-    confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="The project's name, as confirmation.")] = "",
+    confirm: Annotated[str, typer.Option("--confirm", metavar="NAME", help="Name of the project, to confirm the deletion.")] = "",
 ) -> None:
     """Permanently delete all memories and sessions of a project.
 
-    This includes their journal. The code graph stays.
+    The journal of the memories is deleted, too. The code graph stays.
     """
     service = here.service()
     if not confirm:

@@ -38,15 +38,19 @@ SHOWN: Final = "bold"
 @command()
 def sync(
     here: Door,
-    url: Annotated[str, typer.Argument(metavar="[URL]", help="postgresql://host/name; default: the setting sync_url.")] = "",
+    url: Annotated[
+        str, typer.Argument(metavar="[URL]", help="Address of the database, postgresql://host/name; default: the setting sync_url.")
+    ] = "",
     *,
-    key: Annotated[str, typer.Option("--key", help="Key of the project, before its first exchange; default: Git's first commit.")] = "",
+    key: Annotated[
+        str, typer.Option("--key", help="Key of the project, only before its first exchange; default: id of Git's first commit.")
+    ] = "",
 ) -> None:
     """Exchange memories with your team.
 
-    The team has a PostgreSQL database.
+    The exchange goes through the team's PostgreSQL database.
 
-    Personal memories stay on this machine. Nothing is overwritten: if two people changed the same, both sides are shown.
+    Personal memories stay on this machine. Nothing is overwritten: if two people changed the same memory, both versions are shown.
     """
     show(here.output, here.service(create=True).sync_memories(url, key), rendering_of("sync_memories"))
 
@@ -57,9 +61,9 @@ def try_(
     *,
     once: Annotated[bool, typer.Option("--once", help="Exit after the demonstration, instead of waiting for Ctrl-C.")] = False,
 ) -> None:
-    """Show sharing on a PostgreSQL database that is started for it.
+    """Demonstrate sharing on a temporary PostgreSQL database.
 
-    Ann and Ben have a machine each and work on two example projects. Then a second database gets people and roles.
+    Two example people, Ann and Ben, each work on a machine of their own, on two projects. Then a second database gets people and roles.
     Everything is in a temporary directory, which is removed at the end.
     """
     from graphmem.sharing.local_postgres import LocalPostgres

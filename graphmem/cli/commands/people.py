@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 def import_(
     here: Door,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="CLAUDE.md, AGENTS.md, .cursorrules, an export, …; - reads stdin.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="File to import: CLAUDE.md, AGENTS.md, .cursorrules, an export, …; - reads standard input."),
     ],
     *,
     form: Annotated[
-        str, typer.Option("--format", help="json, claude, agents, gemini, cursor, facts or markdown; default: by the file's name.")
+        str,
+        typer.Option(
+            "--format", help="Format of the file: json, claude, agents, gemini, cursor, facts or markdown; default: by the file's name."
+        ),
     ] = "",
 ) -> None:
     """Import memories from exports and from files of other tools."""

@@ -38,30 +38,32 @@ def review(
     base: Annotated[
         str,
         typer.Argument(
-            metavar="[BASE]", help="Revision to compare the working tree with, BASE..HEAD for a range, or - for a diff on standard input."
+            metavar="[BASE]", help="Revision to compare the working tree with; BASE..HEAD for a range; - for a diff on standard input."
         ),
     ] = "HEAD",
     *,
     format_: Annotated[
-        Format, typer.Option("--format", help="markdown: a comment; junit: the selected tests; sarif: for code scanning.")
+        Format, typer.Option("--format", help="Output format. markdown: a comment; junit: the selected tests; sarif: for code scanning.")
     ] = Format.TEXT,
     to: To = None,
     write_all: Annotated[
         Path | None,
-        typer.Option("--write-all", metavar="DIR", help="Write review.json, comment.md, review.sarif, tests.xml and commands.sh here."),
+        typer.Option(
+            "--write-all", metavar="DIR", help="Write review.json, comment.md, review.sarif, tests.xml and commands.sh into this directory."
+        ),
     ] = None,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of dependents.")] = 200,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of listed dependents.")] = 200,
     tests: Annotated[int, typer.Option("--tests", min=1, max=100_000, help="The maximum number of tests to run.")] = 1000,
     top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
     fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
 ) -> None:
     """Show what a reviewer must know about a change.
 
-    It shows changed symbols, code that could break, tests to run, changed code without tests, memories and forgotten files.
+    The command shows changed symbols, code that could break, tests to run, changed code without tests, memories and forgotten files.
 
-    With --quiet it prints only the command lines that run the tests.
+    With --quiet only the command lines that run the tests are printed.
     """
     if Path(base).is_file():
         raise BadInputError(f"{base} is a file, not a revision; to use it as a diff write graphmem review - < {base}", argument="BASE")

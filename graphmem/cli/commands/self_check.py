@@ -39,9 +39,9 @@ class Tried(NamedTuple):
 
 @command(without=("db", "home", "project"))
 def self_check(here: Door) -> None:
-    """Try the installation on a small project, and delete it.
+    """Test the installation on a small project, which is deleted at the end.
 
-    It indexes, asks, remembers and searches, with the configured embedding model. The exit code is 1 when a part fails.
+    The test indexes, asks, remembers and searches, with the configured embedding model. The exit code is 1 when a part fails.
     """
     tried = list(_tried(here))
     well = all(one.ok for one in tried)

@@ -17,7 +17,9 @@ PROGRESS_S: Final = 5.0  # between two reports of progress
 @command()
 def modules(
     here: Door,
-    name: Annotated[str | None, typer.Argument(metavar="[MODULE]", help="Show one module: its name, its id, or a file in it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[MODULE]", help="Show only this module: its name, its id, or the path of a file in it.")
+    ] = None,
 ) -> None:
     """Show the modules of the project, their layers and dependencies.
 
@@ -37,11 +39,11 @@ def modules(
 def describe(
     here: Door,
     *,
-    wait: Annotated[int, typer.Option("--wait", min=0, help="Maximum seconds to wait; 0 only reports the progress.")] = 600,
+    wait: Annotated[int, typer.Option("--wait", min=0, help="Maximum seconds to wait for the model; 0: only report the progress.")] = 600,
 ) -> None:
     """Have a language model describe each module and flow.
 
-    The configured model writes a paragraph about each. The command waits for it.
+    The configured model writes a paragraph about each module and flow. The command waits for the paragraphs.
     """
     from graphmem.cli.render import semantic as render
 
@@ -60,13 +62,13 @@ def describe(
 def drift(
     here: Door,
     base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both.")],
-    head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the current index.")] = None,
+    head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the indexed files.")] = None,
     *,
-    fail: Annotated[bool, typer.Option("--fail", help="Exit with 1 when there is a new cycle.")] = False,
+    fail: Annotated[bool, typer.Option("--fail", help="Exit with code 1 when there is a new cycle.")] = False,
 ) -> None:
     """Show how the architecture changed between two revisions.
 
-    It compares modules, dependencies, cycles and the public API.
+    The command compares modules, dependencies, cycles and the public API.
     """
     from graphmem.cli.render import semantic as render
 

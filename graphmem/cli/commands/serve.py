@@ -18,39 +18,41 @@ def serve(
     here: Door,
     *,
     host: Annotated[
-        str | None, typer.Option("--host", help="Address to serve on; other addresses than loopback need a token and TLS."), Setting()
+        str | None, typer.Option("--host", help="Address to serve on; addresses other than loopback need a token and TLS."), Setting()
     ] = None,
     port: Annotated[
-        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: any free port."), Setting()
+        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port to serve on; 0: choose any free port."), Setting()
     ] = None,
     tls_cert: Annotated[
         Path | None,
-        typer.Option("--tls-cert", metavar="FILE", help="Certificate and its chain (PEM), for HTTPS."),
+        typer.Option("--tls-cert", metavar="FILE", help="File with the TLS certificate and its chain (PEM), for HTTPS."),
         Setting(),
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option("--tls-key", metavar="FILE", help="Private key (PEM) of the certificate."), Setting()
+        Path | None, typer.Option("--tls-key", metavar="FILE", help="File with the private key of the certificate (PEM)."), Setting()
     ] = None,
     insecure_behind_proxy: Annotated[
         bool,
-        typer.Option("--insecure-behind-proxy", help="Serve on other addresses without TLS; a proxy in front of the server provides it."),
+        typer.Option(
+            "--insecure-behind-proxy", help="Serve on other addresses without TLS, because a proxy in front of the server provides TLS."
+        ),
         Setting(),
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Read every file again, not only changed ones.")] = False,
-    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the current index without an index run.")] = False,
-    no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not follow changes of files.")] = False,
+    no_index: Annotated[bool, typer.Option("--no-index", help="Serve the index as it is, without an index run first.")] = False,
+    no_watch: Annotated[bool, typer.Option("--no-watch", help="Do not watch the files for changes.")] = False,
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     store: options.Store = None,
     end_when_idle: Annotated[
-        float, typer.Option("--end-when-idle", min=0, help="End after this many seconds without a request; 0: never.")
+        float, typer.Option("--end-when-idle", min=0, help="End the server after this many seconds without a request; 0: never.")
     ] = 0,
 ) -> None:
     """Index a repository, serve the index, and follow changes.
 
     The server prints the address of its GraphQL API.
 
-    While it runs, all other `graphmem` commands for this project use it. Ctrl-C ends it.
+    While the server runs, all other `graphmem` commands for this project use it. Ctrl-C ends the server.
     """
     from graphmem.cli.serving import serve_until_interrupted
 

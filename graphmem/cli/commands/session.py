@@ -18,9 +18,9 @@ BATCH: Final = 1_000  # lines in one request
 @command()
 def show(
     here: Door,
-    session: Annotated[str, typer.Argument(metavar="SESSION", help="The session's id, or a prefix of it.")],
+    session: Annotated[str, typer.Argument(metavar="SESSION", help="Id of the session, or a prefix of the id.")],
     *,
-    every: Annotated[bool, typer.Option("--all", help="Show every finding, not only those that were learnt or nearly learnt.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every finding, not only those that were learnt or almost learnt.")] = False,
 ) -> None:
     """Show the outcome of each finding of a session, and the reason."""
     from graphmem.cli.render.sessions import receipts
@@ -32,7 +32,7 @@ def show(
 @command()
 def observe(
     here: Door,
-    session: Annotated[str, typer.Option("--session", help="Session of events without a session id.")] = "",
+    session: Annotated[str, typer.Option("--session", help="Id of the session for events that name none.")] = "",
 ) -> None:
     """Record events of sessions from standard input.
 

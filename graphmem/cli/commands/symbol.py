@@ -16,21 +16,25 @@ def symbol(
     here: Door,
     refs: Annotated[
         list[str],
-        typer.Argument(metavar="SYMBOL...", help="path:name, Class.method, module.name, path:line, a bare name; or several words."),
+        typer.Argument(
+            metavar="SYMBOL...",
+            help="Symbol: path:name, Class.method, module.name, path:line or a bare name; or several words to search for.",
+        ),
     ],
     *,
     find: Annotated[
         bool,
         typer.Option(
             "--find",
-            help="List all symbols whose name contains this. Each of several words may match the name, class or path.",
+            help="List all symbols whose name contains this text. Each of several words may match the name, class or path.",
         ),
     ] = False,
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", help="With --find: only functions, classes, … (repeatable).")
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="With --find: only symbols of this kind, such as function or class (repeatable)."),
     ] = None,
-    source: Annotated[bool, typer.Option("--source", "-s", help="Also show its source.")] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each list; 0: all.")] = 20,
+    source: Annotated[bool, typer.Option("--source", "-s", help="Also show the source text of the symbol.")] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each list; 0: all.")] = 20,
 ) -> None:
     """Show a symbol with its callers, callees, bases and tests.
 

@@ -24,23 +24,29 @@ app = typer.Typer(name="token", help="Tokens for other clients of this index's s
 @command()
 def create(
     here: Door,
-    name: Annotated[str, typer.Argument(help="Name in the audit log: letters, digits, dots, underscores and hyphens.")],
+    name: Annotated[str, typer.Argument(help="Name of the token in the audit log: letters, digits, dots, underscores and hyphens.")],
     *,
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", "-s", help="Allowed operations: read, remember, curate, index, admin; or write for the first four (repeatable)."
+            "--scope",
+            "-s",
+            help="What the token allows: read, remember, curate, index, admin; write stands for the first four (repeatable).",
         ),
     ] = None,
     visibility: Annotated[
         list[str] | None,
-        typer.Option("--visibility", "-v", help="Visible memories: personal, project, team, organization; default: the last three."),
+        typer.Option(
+            "--visibility",
+            "-v",
+            help="Memories that the token sees: personal, project, team, organization (repeatable); default: the last three.",
+        ),
     ] = None,
-    days: Annotated[int | None, typer.Option("--days", help="Days until it expires; default: never.")] = None,
+    days: Annotated[int | None, typer.Option("--days", help="Days until the token expires; default: never.")] = None,
 ) -> None:
     """Create a token and print it once; only its hash is stored.
 
-    After the first token the server requires one from all clients. Commands, hooks and editors on this machine need none.
+    After the first token the server requires a token from all clients. Commands, hooks and editors on this machine need none.
     """
     from graphmem.security.access import SHARED
 

@@ -20,17 +20,20 @@ if TYPE_CHECKING:
 def backup(
     here: Door,
     dest: Annotated[
-        Path | None, typer.Argument(metavar="[DEST]", help="A directory, or a new .zip file; default: `backups` in the index directory.")
+        Path | None,
+        typer.Argument(metavar="[DEST]", help="Directory, or new .zip file, for the backup; default: `backups` in the index directory."),
     ] = None,
     *,
-    portable: Annotated[bool, typer.Option("--portable", help="Make it readable by every engine and later version; slower.")] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead.")] = False,
+    portable: Annotated[
+        bool, typer.Option("--portable", help="Make a backup that every engine and later versions can read; slower.")
+    ] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the backups in the index directory instead of making one.")] = False,
 ) -> None:
     """Write a backup and verify it.
 
-    It contains the code graph, the memories and their journal. It is read back and opened.
+    The backup contains the code graph, the memories and their journal. The command reads the backup back and opens it.
 
-    A running server makes one every `backup_hours` and keeps the newest `backup_keep`.
+    A running server makes a backup every `backup_hours` hours and keeps the newest `backup_keep` backups.
     """
     service = here.service()
     if list_:
@@ -64,13 +67,15 @@ def backup(
 @command()
 def restore(
     here: Door,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A backup: a path, or a name from `graphmem backup --list`.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The backup to restore: a path, or a name from `graphmem backup --list`.")],
     *,
-    rules: Annotated[bool, typer.Option("--rules", help="Also restore its rules, the texts injected into every session.")] = False,
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Also restore the rules in the backup, which are texts that every session gets.")
+    ] = False,
 ) -> None:
     """Restore a backup.
 
-    It is checked first, and the current state is backed up before anything changes.
+    The backup is checked first, and the current state is backed up before anything changes.
     """
     service = here.service(create=True)
     here.output.note(("checking the backup …", "dim"))
