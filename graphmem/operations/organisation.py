@@ -100,7 +100,7 @@ class OrganisationOperations:
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation news")
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
-        """Show what the team learnt in the last days, and open disagreements.
+        """Show what the team learnt recently, and open disagreements.
 
         The answer also has who knows what, and the ten memories that a newcomer must know. It comes from this machine's copy, also offline.
 

@@ -139,7 +139,7 @@ class SessionOperations:
 
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ()}, command="session list")
     def session_summaries(self, limit: Annotated[Limit, Spelled(was=("--k", "-k"))] = 20, offset: Offset = 0) -> list[SessionSummary]:
-        """Summarize the sessions from which graphmem learnt, newest first."""
+        """Summarize ended sessions that were learnt from, newest first."""
 
     @operation("query", needs="read", shows=Sight.WHOLE)
     def recent_summaries(self, now: datetime | str | None = None) -> Annotated[list[SessionSummary], Size(2)]:

@@ -21,7 +21,7 @@ def add(
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Take the projects off the list instead of adding them.")] = False,
 ) -> None:
-    """Register projects whose use of each other's contracts is searched.
+    """Register projects that use each other's contracts.
 
     The list belongs to you and holds for all your projects. `graphmem contracts` and `graphmem review` search the listed projects.
     """

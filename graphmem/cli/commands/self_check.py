@@ -39,7 +39,7 @@ class Tried(NamedTuple):
 
 @command(without=("db", "home", "project"))
 def self_check(here: Door) -> None:
-    """Test the installation on a small project, which is deleted at the end.
+    """Test the installation on a small temporary project.
 
     The test indexes, asks, remembers and searches, with the configured embedding model. The exit code is 1 when a part fails.
     """
