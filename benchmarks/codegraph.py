@@ -3,7 +3,8 @@
     python benchmarks/codegraph.py --data DIR … --trees DIR … --binary PATH [--only NAME …]
 
 The npm package `@colbymchenry/codegraph` provides the binary. It indexes a copy of each tree, and its edges `calls` and
-`instantiates` are scored. Beside each row stand the shares of graphmem from `benchmarks/results/languages.json`.
+`instantiates` are scored. graphmem indexes the same tree in the same run, and its edges at the confidence that impact shows are scored.
+CPU is of the command that indexes, with its children.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -20,9 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import languages
 import report
 
 CALLS = ("calls", "instantiates")
+COLUMNS = ("recall", "precision", "CPU s")
 
 
 def main() -> int:
@@ -32,25 +36,19 @@ def main() -> int:
     options.add_argument("--binary", type=Path, required=True)
     options.add_argument("--only", nargs="*", default=[])
     arguments = options.parse_args()
-    graphmem = json.loads((report.RESULTS / "languages.json").read_text("utf-8"))["languages"]
     found: dict[str, dict[str, Any]] = {}
     truths = (file for folder in arguments.data for file in (folder / "truth").glob("*.jsonl.gz"))
     for truth in sorted(truths, key=lambda file: file.name):
         name = truth.name.partition(".")[0]
-        language, _, tree = name.partition("-")
         clone = next((folder / name for folder in arguments.trees if (folder / name).is_dir()), None)
         if clone is not None and (not arguments.only or name in arguments.only):
-            row = graphmem.get(language, {})
-            own = row.get("trees", {}).get(tree, row)
-            found[name] = {
-                "codegraph": _scored(arguments.binary, arguments.data[0] / "score.py", truth, clone),
-                "graphmem": {share: own.get(share) for share in ("recall", "precision")},
-            }
+            scorer = arguments.data[0] / "score.py"
+            found[name] = {"codegraph": _scored(arguments.binary, scorer, truth, clone), "graphmem": _graphmem(scorer, truth, clone)}
             print(name, found[name], flush=True)
     version = subprocess.run([arguments.binary, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     report.table(
-        ["tree", "codegraph: recall", "precision", "graphmem: recall", "precision"],
-        [[name, *(row[tool][share] for tool in row for share in ("recall", "precision"))] for name, row in found.items()],
+        ["tree", *(f"{tool}: {column}" for tool in ("codegraph", "graphmem") for column in COLUMNS)],
+        [[name, *(row[tool][column] for tool in row for column in COLUMNS)] for name, row in found.items()],
     )
     report.publish("codegraph", {"version": version, "trees": found}, arguments.out)
     return 0
@@ -61,14 +59,7 @@ def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, fl
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "tree"
         shutil.copytree(tree, copy, symlinks=True)
-        subprocess.run(
-            [binary.resolve(), "init", "."],
-            cwd=copy,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "CODEGRAPH_TELEMETRY": "0"},
-        )
+        cpu = _cpu([str(binary.resolve()), "init", "."], cwd=copy, env={**os.environ, "CODEGRAPH_TELEMETRY": "0"})
         edges = Path(scratch) / "edges.jsonl"
         with sqlite3.connect(copy / ".codegraph" / "codegraph.db") as database, edges.open("w", encoding="utf-8") as file:
             file.writelines(json.dumps(row) + "\n" for row in _rows(database))
@@ -81,7 +72,23 @@ def _scored(binary: Path, scorer: Path, truth: Path, tree: Path) -> dict[str, fl
     match = re.search(r"recall ([\d.]+) .*? precision ([\d.]+)", said)
     if match is None:
         raise SystemExit(f"the scorer says no recall of {tree.name}: {said[:300]}")
-    return {"recall": float(match[1]), "precision": float(match[2])}
+    return {"recall": float(match[1]), "precision": float(match[2]), "CPU s": cpu}
+
+
+def _graphmem(scorer: Path, truth: Path, tree: Path) -> dict[str, float]:
+    """Recall and precision of graphmem's edges of one tree, and the CPU of the index run."""
+    with tempfile.TemporaryDirectory() as scratch:
+        db = Path(scratch) / "db"
+        cpu = _cpu([*languages.GRAPHMEM, "index", str(tree), "--db", str(db), "--embedder", "none", "--quiet"])
+        return {**languages.scored(scorer, truth, tree, db), "CPU s": cpu}
+
+
+def _cpu(command: list[str], **more: Any) -> float:
+    """Run a command; the processor seconds that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **more)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)
 
 
 def _rows(database: sqlite3.Connection) -> Iterator[dict[str, Any]]:

@@ -48,7 +48,9 @@ def main() -> int:
             language, _, tree = name.partition("-")
             clone = next((folder / name for folder in arguments.trees if (folder / name).is_dir()), None)
             if clone is not None and (not arguments.only or name in arguments.only):
-                said = shares.setdefault(language, {})[tree] = _scored(arguments.data[0] / "score.py", truth, clone, Path(scratch) / name)
+                db = Path(scratch) / name
+                subprocess.run([*GRAPHMEM, "index", str(clone), "--db", str(db), "--embedder", "none", "--quiet"], check=True)
+                said = shares.setdefault(language, {})[tree] = scored(arguments.data[0] / "score.py", truth, clone, db)
                 print(name, said, flush=True)
     found = {language: _mean(trees) for language, trees in shares.items()}
     if arguments.keep:
@@ -89,9 +91,8 @@ def _mean(trees: dict[str, dict[str, float]]) -> dict[str, Any]:
     return row | ({"trees": trees} if len(trees) > 1 else {})
 
 
-def _scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:
-    """Recall and precision of the edges of one tree."""
-    subprocess.run([*GRAPHMEM, "index", str(tree), "--db", str(db), "--embedder", "none", "--quiet"], check=True)
+def scored(scorer: Path, truth: Path, tree: Path, db: Path) -> dict[str, float]:
+    """Recall and precision of the edges of one indexed tree."""
     edges = db.with_suffix(".jsonl")
     with edges.open("wb") as file:
         subprocess.run([*GRAPHMEM, "export", "--db", str(db), "--format", "jsonl"], check=True, stdout=file, stderr=subprocess.DEVNULL)
