@@ -31,6 +31,7 @@ import report
 from graphql_latency import KINDS, Server, words_of
 
 BLOCK = 20
+QUIET_NS = 10_000_000
 READY = """
 import sys
 from graphmem.project.graphmem import GraphMem
@@ -53,6 +54,14 @@ class Measured(Server):
         port = next(found[1] for line in said if (found := re.search(r":(\d+)/graphql", line)))
         self._connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=120)
         self._clock = ~self._process.pid << 3 | 2  # the processor clock of that process, all its threads
+
+    def rest(self) -> None:
+        """Wait until the work behind the start is done: no processor time within a second, at most two minutes."""
+        for _ in range(120):
+            before = time.clock_gettime_ns(self._clock)
+            time.sleep(1)
+            if time.clock_gettime_ns(self._clock) - before < QUIET_NS:
+                return
 
     def reconnect(self) -> None:
         """Close the connection; the next request opens another one. The server ends connections that rest."""
@@ -133,6 +142,7 @@ def main() -> int:
                 for server in servers.values():
                     for question in given[-BLOCK:]:
                         server.ask_timed(*question)
+                    server.rest()
                 for at in range(0, len(given), BLOCK):
                     for name, server in servers.items():
                         server.reconnect()

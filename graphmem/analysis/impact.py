@@ -390,22 +390,18 @@ def _by_depth(found: _Found) -> list[int]:
 
 def _groups(view: GraphView, found: _Found, *, modules: bool) -> list[ImpactGroup]:
     """Group hits by file or directory: most hits first, then by name."""
-    paths = view.path_index[found.nodes]
+    if not len(found.nodes):
+        return []
+    numbers, group, counts = np.unique(view.path_index[found.nodes], return_inverse=True, return_counts=True)
+    surest, nearest = np.zeros(len(numbers), found.confidences.dtype), np.full(len(numbers), MAX_DEPTH)
+    np.maximum.at(surest, group, found.confidences)
+    np.minimum.at(nearest, group, found.depths)
     rows: dict[str, tuple[int, float, int]] = {}
-    order = np.argsort(paths, kind="stable")
-    bounds = np.flatnonzero(np.diff(paths[order])) + 1
-    for part in np.split(order, bounds):
-        if not len(part):
-            continue
-        number = int(paths[part[0]])
+    for number, *own in zip(numbers.tolist(), counts.tolist(), surest.tolist(), nearest.tolist(), strict=True):
         path = view.paths[number] if number >= 0 else "(external)"
         name = (path.rpartition("/")[0] or ".") if modules and number >= 0 else path
         hits, confidence, depth = rows.get(name, (0, 0.0, MAX_DEPTH))
-        rows[name] = (
-            hits + len(part),
-            max(confidence, float(found.confidences[part].max())),
-            min(depth, int(found.depths[part].min())),
-        )
+        rows[name] = (hits + own[0], max(confidence, own[1]), min(depth, own[2]))
     groups = [ImpactGroup(name, hits, round(confidence, 4), depth) for name, (hits, confidence, depth) in rows.items()]
     return sorted(groups, key=lambda group: (-group.hits, group.name))
 

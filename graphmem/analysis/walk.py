@@ -247,24 +247,28 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
     first = frontier = np.unique(np.asarray(seeds, dtype=np.int64))
     best[first] = 2.0  # no path improves a seed
     handed_on = np.ones(len(first), dtype=np.float32)
-    levels: list[IntArray] = []
+    found = np.zeros(len(best), dtype=bool)
+    is_first = True
     while len(frontier):
         counts, nodes, edges = _neighbours(adjacency, frontier)
         worth = np.repeat(handed_on, counts) * values[edges]
-        if len(adjacency.begins) and (levels or not adjacency.is_forward):
+        if len(adjacency.begins) and not (is_first and adjacency.is_forward):
             worth[adjacency.is_begin[edges]] = 0
         keep = np.flatnonzero((worth >= floor) & (worth > best[nodes]))
         nodes = nodes[keep]
         np.maximum.at(best, nodes, worth[keep])
-        frontier = np.unique(nodes)
+        improved = np.zeros(len(best), dtype=bool)
+        improved[nodes] = True
+        found |= improved
+        frontier = np.flatnonzero(improved)
         handed_on = best[frontier]
-        levels.append(frontier)
+        is_first = False
     if not adjacency.is_forward and len(adjacency.begins):
         rows = adjacency.begins
         worth = np.minimum(best[adjacency.near[rows]], 1) * values[rows]
         nodes = adjacency.far[rows[worth >= floor]].astype(np.int64)
-        levels.append(nodes[best[nodes] <= 1])
-    return np.unique(np.concatenate(levels)) if levels else first
+        found[nodes[best[nodes] <= 1]] = True
+    return np.flatnonzero(found)
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable
-from functools import cache
-from operator import attrgetter
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from types import CodeType
 from typing import Any
 
 from graphql import (
@@ -115,20 +115,46 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
         return known[1]
 
     def _object(self, type_: GraphQLObjectType, details: FieldDetailsList) -> Render:
-        grouped = self.collect_subfields(type_, details).grouped_field_set
-        fields = [(name, self._field(type_, chosen)) for name, chosen in grouped.items()]
-        return lambda source: {name: render(source) for name, render in fields}
+        """A function with statements for each field of an object.
 
-    def _field(self, parent: GraphQLObjectType, details: FieldDetailsList) -> Render:
-        node = details[0].node
+        It takes less than half of the time of a call for each field. Its text has names of attributes of this package's classes, and
+        nothing that a client wrote.
+        """
+        text = ["def render(source):"]
+        names: dict[str, Any] = {"_NotPlainError": _NotPlainError}
+        shown = []
+        for place, (name, chosen) in enumerate(self.collect_subfields(type_, details).grouped_field_set.items()):
+            names[f"key{place}"] = name
+            shown.append(f"key{place}: value{place}")
+            text += [f" {line}" for line in self._field(type_, chosen, place, names)]
+        text.append(f" return {{{', '.join(shown)}}}")
+        exec(_compiled("\n".join(text)), names)  # noqa: S102 - see above
+        made: Render = names["render"]
+        return made
+
+    def _field(self, parent: GraphQLObjectType, details: FieldDetailsList, place: int, names: dict[str, Any]) -> Iterator[str]:
+        """Statements that set `value{place}`; their objects go to `names`."""
+        node, value = details[0].node, f"value{place}"
         if node.name.value == "__typename":
-            return lambda _: parent.name
+            names[f"type{place}"] = parent.name
+            yield f"{value} = type{place}"
+            return
         definition = self.schema.get_field(parent, node.name.value)
         if definition is None or definition.args or node.directives:
             raise _NotPlainError
         read = _reader(definition)
-        complete = self._value(definition.type, details)
-        return lambda source: complete(read(source))
+        names[f"read{place}"] = read
+        yield f"{value} = source.{read}" if isinstance(read, str) else f"{value} = read{place}(source)"
+        given = definition.type
+        may_be_none = "" if isinstance(given, GraphQLNonNull) else f"{value} is not None and "
+        inner = given.of_type if isinstance(given, GraphQLNonNull) else given
+        exact = _EXACT.get(inner.name) if isinstance(inner, GraphQLScalarType) else None
+        if exact is not None:
+            outside = f" or not {_INT.start} <= {value} < {_INT.stop}" if exact is int else ""
+            yield f"if {may_be_none}(type({value}) is not {exact.__name__}{outside}): raise _NotPlainError"
+            return
+        names[f"complete{place}"] = self._present(inner, details)
+        yield f"{f'if {value} is not None: ' if may_be_none else ''}{value} = complete{place}({value})"
 
     def _value(self, type_: GraphQLOutputType, details: FieldDetailsList) -> Render:
         if isinstance(type_, GraphQLNonNull):
@@ -176,16 +202,20 @@ def _once(fields: Render) -> Render:
     return render
 
 
-def _reader(definition: GraphQLField) -> Render:
-    """Return a function that takes an object and returns the value of a field.
+@lru_cache(512)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<plan>", "exec")
 
-    The function reads an attribute, or calls the field's resolver.
-    """
+
+def _reader(definition: GraphQLField) -> str | Render:
+    """Return the attribute of a field, or its resolver."""
     field = definition.extensions.get("strawberry-definition")
     if not isinstance(field, StrawberryField) or field.extensions:
         raise _NotPlainError
     if field.is_basic_field:
-        return attrgetter(field.python_name)
+        if not field.python_name.isidentifier():
+            raise _NotPlainError
+        return field.python_name
     resolver = field.base_resolver
     if resolver is None or resolver.is_async or resolver.parent_parameter is None or len(resolver.signature.parameters) != 1:
         raise _NotPlainError
