@@ -285,6 +285,44 @@ class FileEntry:
                 if name in self._decorator_names(decorator, definition.name):
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
+    def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
+        """Return the attributes that code uses of undeclared parameters.
+
+        The keys are a function and the position of a parameter. Uses in nested functions count. Parameters that are assigned are left out.
+        """
+        known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("uses")
+        if known is not None:
+            return known
+        found: dict[tuple[int, int], set[str]] = {}
+        terms, definitions = self.terms, self.definitions
+        for reference in self.facts.references:
+            term = terms[reference.term]
+            if term[0] == CALL:
+                term = terms[term[1]]
+            if term[0] != ATTR or terms[term[1]][0] != NAME:
+                continue
+            _, base, attribute = term
+            scope, name = reference.scope, terms[base][1]
+            while scope and not self.names(scope).get(name):
+                scope = self.around[scope]
+            slots = self.names(scope).get(name, ())
+            if scope and len(slots) == 1 and slots[0].kind == "parameter" and definitions[scope].parameters[slots[0].index].annotation < 0:
+                found.setdefault((scope, slots[0].index), set()).add(attribute)
+        known = self.kept["uses"] = {key: frozenset(names) for key, names in found.items()}
+        return known
+
+    def attributes(self) -> Iterator[tuple[str, Symbol]]:
+        """Yield the attributes that classes define or assign, each with its class.
+
+        Languages in which values have no declared types need them.
+        """
+        if self.rules.types_are_declared:
+            return
+        for position, definition in enumerate(self.definitions):
+            if definition.kind in CLASS_KINDS:
+                for name in {*self.names(position), *self.members.get(position, ())}:
+                    yield name, self.symbols[position]
+
     def slot(self, scope: int, name: str, slot: Slot) -> None:
         """Add a binding of a name to a scope."""
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)

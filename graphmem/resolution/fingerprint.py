@@ -94,6 +94,7 @@ class Fingerprints:
             self._names = _names_in(entry.terms)
             self._tops()
             self._calls()
+            self._uses()
 
     def differences(self, other: Fingerprints) -> set[Key]:
         """Return the keys whose content differs between two fingerprints."""
@@ -246,6 +247,15 @@ class Fingerprints:
             self._term(binding.annotation),
             tuple(lines[line] for line in _lines(binding)),
         )
+
+    def _uses(self) -> None:
+        """Hash the attributes that each function uses of its undeclared parameters."""
+        entry = self._entry
+        by_scope: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+        for (scope, index), names in entry.uses().items():
+            by_scope.setdefault(scope, []).append((index, tuple(sorted(names))))
+        for scope, used in by_scope.items():
+            self.hashes["uses", entry.path, entry.definitions[scope].qualname] = hash(tuple(sorted(used)))
 
     def _term(self, index: int) -> int:
         return self._terms[index] if index >= 0 else -1

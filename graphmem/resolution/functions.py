@@ -90,6 +90,7 @@ class Functions:
             value = self.inference.expanded(value)
             if is_rest:
                 return value
+            value = join(value, rules_of(entry).used_as(self.inference, symbol, index))
         if parameter.kind == "rest":
             return box("tuple", value)
         return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value

@@ -57,6 +57,7 @@ class Project:
         self._modules: dict[str, set[str]] = {}  # dotted name -> paths
         self._folders: dict[str, int] = {}  # dotted name of a directory -> number of modules below it
         self._named: dict[str, set[Symbol]] = {}
+        self._having: dict[str, set[Symbol]] = {}  # name of an attribute -> the classes that define or assign it
         self._binders: dict[str, dict[str, set[str]]] = {}  # dotted name -> top-level name -> paths, where files share names
         self._demanded: dict[str, set[Symbol]] = {}  # name -> interface methods, in languages with structural interfaces
         self._embedding: dict[str, set[Symbol]] = {}  # bare name -> interfaces with a base of that name, in the same languages
@@ -71,7 +72,9 @@ class Project:
         """Return the number of an input; the first part gives the input's kind.
 
         `top`: the visible content of (path, name); where `methods_are_inputs`, a class does not include (path, Class.method) ·
+        `having`: classes with an attribute of a bare name ·
         `passed`: arguments that (path, scope) passes to callees of a bare name ·
+        `uses`: attributes that (path, function) uses of its parameters ·
         `module`: the files of a dotted module name · `named`: definitions of a bare name ·
         `embeds`: structural interfaces with a base of a bare name ·
         `shared`: the files of (dotted name) that bind (name) · `calls`: call sites of a bare name ·
@@ -155,6 +158,14 @@ class Project:
         """Return functions, methods and classes of a bare name, sorted by place."""
         self.touch("named", name)
         return sorted(self._named.get(name, ()), key=_place)
+
+    def having(self, name: str) -> list[Symbol]:
+        """Return the classes that define or assign an attribute, sorted by place.
+
+        Empty in languages that declare the types of values.
+        """
+        self.touch("having", name)
+        return sorted(self._having.get(name, ()), key=_place)
 
     def knows_name(self, name: str) -> bool:
         """Whether a function, method or class of the project has a given name."""
@@ -265,6 +276,8 @@ class Project:
                 contents["shared", dotted, name, path] = True
             for folder in _folders(dotted):
                 contents["module", folder, path, "below"] = True
+        for name, symbol in entry.attributes():
+            contents["having", name, symbol.id] = True
         for symbol in entry.symbols:
             if symbol.kind in _CALLABLE_KINDS:
                 # A fallback by name depends on the place of a definition and on its parameters.
@@ -316,6 +329,8 @@ class Project:
                     self._demanded.setdefault(symbol.name, set()).add(symbol)
         for name, symbol in _embedded(entry):
             self._embedding.setdefault(name, set()).add(symbol)
+        for name, symbol in entry.attributes():
+            self._having.setdefault(name, set()).add(symbol)
         for dotted, shared in names.items():
             for name in shared:
                 self._binders.setdefault(dotted, {}).setdefault(name, set()).add(path)
@@ -339,6 +354,8 @@ class Project:
         path = entry.path
         for name, symbol in _embedded(entry):
             self._embedding[name].discard(symbol)
+        for name, symbol in entry.attributes():
+            self._having[name].discard(symbol)
         for symbol in entry.symbols:
             symbol.index = -1
             self._named.get(symbol.name, set()).discard(symbol)
@@ -384,8 +401,8 @@ def _embedded(entry: FileEntry) -> Iterator[tuple[str, Symbol]]:
 def _index_key(key: Key) -> Key:
     """Return the input to which a contribution of a file belongs.
 
-    The inputs `named`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
+    The inputs `named`, `having`, `embeds`, `module`, `calls` and `made` combine contributions of many files.
     """
     if key[0] == "shared":
         return key[:3]
-    return key[:2] if key[0] in ("named", "embeds", "module", "calls", "made") else key
+    return key[:2] if key[0] in ("named", "embeds", "module", "calls", "made", "having") else key

@@ -156,6 +156,10 @@ class CallRules:
         """
         return EMPTY
 
+    def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
+        """Return the type of a parameter that only its uses tell."""
+        return EMPTY
+
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return functions that a framework runs for a definition (test fixtures)."""
         return ()

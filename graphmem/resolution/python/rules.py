@@ -18,6 +18,7 @@ from graphmem.resolution.python.library import (
     container_method,
 )
 from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, PLAIN_TEXT, REFLECTED, UNSIGNED
+from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
 from graphmem.resolution.terms import items_or_itself
@@ -175,6 +176,10 @@ class PythonRules(PythonTypes):
         if entry.yields.get(fixture.index):
             value = inference.element(value)
         return inference.awaited(inference.expanded(value))
+
+    def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
+        """Return an object of the only class that has all attributes used of a parameter."""
+        return used_as(inference, symbol, index)
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:
         """Return the fixtures that a test or a fixture requests."""

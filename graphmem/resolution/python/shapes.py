@@ -1,0 +1,66 @@
+"""Classes of values from the attributes that code uses of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final
+
+from graphmem.resolution.python.library import COMMON_METHODS
+from graphmem.resolution.symbol import Symbol
+from graphmem.resolution.types import EMPTY, INST, PYTHON, Type
+
+KNOWN: Final = frozenset({"builtins", "abc", "typing", "typing_extensions"})
+"""Packages whose classes have no attributes but those of the builtin types."""
+
+MAX_FITTING: Final = 2
+"""Most classes that a value may have; a single attribute tells only one."""
+
+MAX_OWNERS: Final = 40
+"""Classes with an attribute, from which on it tells nothing."""
+
+if TYPE_CHECKING:
+    from graphmem.resolution.inference import Inference
+
+
+def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
+    """Return an object of the only class that has all attributes used of a parameter.
+
+    At least one of the attributes must be a method or a property with a name that no builtin type has. Classes of tests count in their file only.
+    """
+    entry = inference.project.entry(symbol)
+    names = entry.uses().get((symbol.index, index))
+    if not names:
+        return EMPTY
+    inference.project.touch("uses", symbol.path, symbol.qualname)
+    telling = [owners for name in sorted(names - COMMON_METHODS) if not name.startswith("__") and (owners := _owners(inference, symbol.path, name))]
+    if not telling:
+        return EMPTY
+    fitting = {owner for owner in min(telling, key=len) if _has_all(inference, owner, names)}
+    return frozenset((INST, owner, False) for owner in fitting) if len(fitting) <= min(MAX_FITTING, len(names)) else EMPTY
+
+
+def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
+    """Return the classes that have an attribute and do not inherit it.
+
+    Empty if too many classes have it.
+    """
+    files = inference.project.files
+    found = {
+        symbol
+        for symbol in inference.project.having(name)
+        if files[symbol.path].language == PYTHON and (not files[symbol.path].in_tests or symbol.path == path)
+    }
+    return [symbol for symbol in found if inference.project_classes(symbol).isdisjoint(found - {symbol})] if len(found) < MAX_OWNERS else []
+
+
+def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
+    """Whether a class, one of its subclasses or a library's base class may define each attribute."""
+    return all(
+        name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))
+        for name in names
+    )
+
+
+def _has(inference: Inference, symbol: Symbol, name: str) -> bool:
+    found = inference.owner(symbol, name)
+    return found is not None and (isinstance(found, Symbol) or found[1] not in KNOWN or name in COMMON_METHODS)
