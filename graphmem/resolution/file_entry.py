@@ -37,6 +37,7 @@ class FileRules(Protocol):
     classes_are_made_by_name: bool
     interfaces_are_structural: bool
     attributes_are_set_anywhere: bool
+    uses_tell_classes: bool
     types_are_declared: bool
     type_tests: Collection[str]
 
@@ -290,35 +291,33 @@ class FileEntry:
 
         The keys are a function and the position of a parameter. Uses in nested functions count. Parameters that are assigned are left out.
         """
-        known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("uses")
+        known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")
         if known is not None:
             return known
         found: dict[tuple[int, int], set[str]] = {}
         terms, definitions = self.terms, self.definitions
-        for reference in self.facts.references:
+        for reference in self.facts.references if self.rules.uses_tell_classes else ():
             term = terms[reference.term]
             if term[0] == CALL:
                 term = terms[term[1]]
             if term[0] != ATTR or terms[term[1]][0] != NAME:
                 continue
             _, base, attribute = term
-            scope, name = reference.scope, terms[base][1]
+            scope, name = reference.scope, last_name(terms[base])
             while scope and not self.names(scope).get(name):
                 scope = self.around[scope]
             slots = self.names(scope).get(name, ())
             if scope and len(slots) == 1 and slots[0].kind == "parameter" and definitions[scope].parameters[slots[0].index].annotation < 0:
                 found.setdefault((scope, slots[0].index), set()).add(attribute)
-        known = self.kept["uses"] = {key: frozenset(names) for key, names in found.items()}
+        known = self.kept["attributes of parameters"] = {key: frozenset(names) for key, names in found.items()}
         return known
 
     def attributes(self) -> Iterator[tuple[str, Symbol]]:
         """Yield the attributes that classes define or assign, each with its class.
 
-        Languages in which values have no declared types need them.
+        Nothing in languages in which uses do not tell classes.
         """
-        if self.rules.types_are_declared:
-            return
-        for position, definition in enumerate(self.definitions):
+        for position, definition in enumerate(self.definitions) if self.rules.uses_tell_classes else ():
             if definition.kind in CLASS_KINDS:
                 for name in {*self.names(position), *self.members.get(position, ())}:
                     yield name, self.symbols[position]

@@ -249,7 +249,7 @@ class Fingerprints:
         )
 
     def _uses(self) -> None:
-        """Hash the attributes that each function uses of its undeclared parameters."""
+        """Hash the attributes that functions use of undeclared parameters."""
         entry = self._entry
         by_scope: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for (scope, index), names in entry.uses().items():

@@ -162,7 +162,7 @@ class Project:
     def having(self, name: str) -> list[Symbol]:
         """Return the classes that define or assign an attribute, sorted by place.
 
-        Empty in languages that declare the types of values.
+        Empty in languages in which uses do not tell classes.
         """
         self.touch("having", name)
         return sorted(self._having.get(name, ()), key=_place)

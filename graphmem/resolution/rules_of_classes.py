@@ -79,6 +79,9 @@ class ClassRules:
     attributes_are_set_anywhere: bool = False
     """Whether any code may assign an attribute that no class declares."""
 
+    uses_tell_classes: bool = False
+    """Whether the attributes that code uses of a parameter can tell its class."""
+
     classes_are_made_by_name: bool = False
     """Whether `is_made` asks if any file calls a class or uses it as a value."""
 

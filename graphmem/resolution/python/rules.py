@@ -62,6 +62,7 @@ class PythonRules(PythonTypes):
     first_parameter_is_receiver = True
     fallback_method = "__getattr__"
     attributes_are_set_anywhere = True
+    uses_tell_classes = True
     classes_are_made_by_name = True
     libraries_give_anything = True
     methods_are_inputs = True
@@ -178,7 +179,7 @@ class PythonRules(PythonTypes):
         return inference.awaited(inference.expanded(value))
 
     def used_as(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return an object of the only class that has all attributes used of a parameter."""
+        """Return objects of the classes that have all attributes used."""
         return used_as(inference, symbol, index)
 
     def implicit_calls(self, inference: Inference, symbol: Symbol) -> Sequence[Symbol]:

@@ -23,20 +23,27 @@ if TYPE_CHECKING:
 
 
 def used_as(inference: Inference, symbol: Symbol, index: int) -> Type:
-    """Return an object of the only class that has all attributes used of a parameter.
+    """Return objects of the classes with all attributes used of a parameter.
 
-    At least one of the attributes must be a method or a property with a name that no builtin type has. Classes of tests count in their file only.
+    Builtin types must lack one of the attributes. A single attribute tells a class only if it is a method or a property. Classes of tests
+    count in their file only.
     """
     entry = inference.project.entry(symbol)
     names = entry.uses().get((symbol.index, index))
-    if not names:
+    if not names or (len(names) == 1 and not _is_method(inference, *names)) or (entry.in_tests and symbol.name.startswith("test")):
         return EMPTY
     inference.project.touch("uses", symbol.path, symbol.qualname)
-    telling = [owners for name in sorted(names - COMMON_METHODS) if not name.startswith("__") and (owners := _owners(inference, symbol.path, name))]
+    telling = [
+        owners for name in sorted(names - COMMON_METHODS) if not name.startswith("__") and (owners := _owners(inference, symbol.path, name))
+    ]
     if not telling:
         return EMPTY
     fitting = {owner for owner in min(telling, key=len) if _has_all(inference, owner, names)}
     return frozenset((INST, owner, False) for owner in fitting) if len(fitting) <= min(MAX_FITTING, len(names)) else EMPTY
+
+
+def _is_method(inference: Inference, name: str) -> bool:
+    return any(symbol.kind == "method" for symbol in inference.project.named(name))
 
 
 def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
@@ -54,7 +61,7 @@ def _owners(inference: Inference, path: str, name: str) -> list[Symbol]:
 
 
 def _has_all(inference: Inference, owner: Symbol, names: Collection[str]) -> bool:
-    """Whether a class, one of its subclasses or a library's base class may define each attribute."""
+    """Whether objects of a class or of its subclasses may have all attributes."""
     return all(
         name.startswith("__") or _has(inference, owner, name) or any(_has(inference, below, name) for below in inference.below(owner))
         for name in names
