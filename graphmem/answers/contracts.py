@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from graphmem.answers.marks import Doc, Size
+from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.plain import answer
 
 
@@ -28,6 +28,18 @@ class Contract:
     change: Annotated[str, Doc("change of the contract since the base revision: removed or changed; empty without a base revision")]
     offered: Annotated[list[ContractPlace], Doc("places that implement or declare the contract"), Size(3)]
     asked: Annotated[list[ContractPlace], Doc("places that use the contract; those in other projects last"), Size(10)]
+
+
+@answer
+class OutsideUse:
+    """A contract between code of this project and code of another project."""
+
+    kind: Annotated[str, Doc("http, grpc or topic")]
+    name: Annotated[str, Doc("name of the contract, as in `Contract`")]
+    symbol: Annotated[str, Doc("the symbol of this project that offers the contract; for dependencies, that uses it"), GlobalId(SYMBOL)]
+    place: Annotated[
+        ContractPlace, Doc("the code of the other project; its confidence is the product of the link's and of the path's to `symbol`")
+    ]
 
 
 @answer

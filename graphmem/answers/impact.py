@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Annotated
 
 from graphmem.answers.code import IndexState, Missed, PathStep, SymbolInfo
+from graphmem.answers.contracts import OutsideUse
 from graphmem.answers.history import CoAccessHit
 from graphmem.answers.marks import SYMBOL, Doc, GlobalId, Size
 from graphmem.answers.memory import NearbyMemories
@@ -128,6 +129,11 @@ class ImpactReport:
     also_moves: Annotated[list[CoAccessHit], Doc("files that often change with the targets' files and have no edge to them"), Size(5)] = (
         field(default_factory=list)
     )
+    outside: Annotated[
+        list[OutsideUse],
+        Doc("code of the organisation's other projects that uses a route, procedure or topic of the targets and hits, the likeliest first"),
+        Size(10),
+    ] = field(default_factory=list)
     miss_chance: Annotated[
         float | None,
         Doc("chance, 0 to 1, that a test outside `tests` runs a target, given that any test does; null for dependencies and without tests"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -48,17 +49,30 @@ class Published(NamedTuple):
 def read(folder: Path) -> Published | None:
     """Read `contracts.json` of an index; None if it is missing or unusable.
 
+    An unchanged file is read once.
+
     Raises:
         ResourceError: the process lacks file descriptors or memory.
     """
+    file = folder / FILE
     try:
-        found: Any = json.loads((folder / FILE).read_bytes())
+        now = file.stat()
+    except OSError as error:
+        unless_refused(error, f"reading {FILE}", file)
+        return None
+    return _read(file, now.st_mtime_ns, now.st_size, now.st_ino)
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, *_state: int) -> Published | None:
+    try:
+        found: Any = json.loads(file.read_bytes())
         if found["format"] != FORMAT:
             return None
         rows = {path: [ContractRow._make((*one[:3], path, *one[3:])) for one in some] for path, some in found["rows"].items()}
         return Published(str(found["run"]), str(found["project"]), rows)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        unless_refused(error, f"reading {FILE}", folder / FILE)
+        unless_refused(error, f"reading {FILE}", file)
         return None
 
 

@@ -118,13 +118,19 @@ def impact(report: ImpactReport, budget: int) -> str:
     moves = [f"- {hit.path} {hit.support}x, {hit.confidence:.0%} of its changes, last {hit.last_seen[:10]}" for hit in report.also_moves]
     if moves:
         moves.insert(0, "also moves (changed together, no edge):")
+    outside = [
+        f"- {use.place.project}: {use.place.path}:{use.place.line} {use.place.name} ({use.kind} {use.name}) {use.place.confidence:.2f}"
+        for use in report.outside
+    ]
+    if outside:
+        outside.insert(0, f"other projects {'use it' if breaks else 'it uses'} ({len(outside)}):")
     room = max(0, budget - tokens("\n".join(head)))
     about = _known(report.known, room // 4)
     room -= tokens(about)
     # Hits come first, but must leave room for tests.
-    body = fitted((), rows, room * 2 // 3 if tests or possible or moves else room, "raise `budget`, or lower `max_depth`")
+    body = fitted((), rows, room * 2 // 3 if tests or possible or moves or outside else room, "raise `budget`, or lower `max_depth`")
     advice = "likewise" if body.rpartition("\n")[2].startswith(_CUT) else "raise `budget`"
-    rest = fitted((), [*tests, *moves, *possible], room - tokens(body), advice)
+    rest = fitted((), [*outside, *tests, *moves, *possible], room - tokens(body), advice)
     return "\n".join([*head, *filter(None, [about, body, rest])])
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphmem.answers.contracts import Contract, ContractPlace, ContractsAnswer
+from graphmem.answers.contracts import Contract, ContractPlace, ContractsAnswer, OutsideUse
 from graphmem.contracts import asking, projects, rows
+from graphmem.contracts.linking import link
 from graphmem.contracts.rows import ContractRow
 from graphmem.contracts.services import BETWEEN
 from graphmem.errors import GitError
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from graphmem.contracts.asking import Found
+    from graphmem.contracts.linking import Link
+    from graphmem.contracts.rows import Published
     from graphmem.project.graph_source import GraphSource
 
 
@@ -32,6 +36,7 @@ class ContractQuestions:
 
     graph: GraphSource
     data_dir: Path
+    _links: tuple[Sequence[Published | None], list[Link]] | None = field(default=None, init=False)  # of the last `outside`
 
     def contracts(self, name: str = "", *, base: str = "", limit: int = 50) -> ContractsAnswer:
         """See `SemanticOperations.contracts`.
@@ -60,6 +65,40 @@ class ContractQuestions:
         joined = self._joined()
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
+    def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
+        """Return code of other projects that a contract joins to symbols.
+
+        Args:
+            reached: for the id of each symbol, the confidence of the path to it.
+            dependents: return code that uses contracts of the symbols; False returns code whose contracts the symbols use.
+
+        Returns:
+            The uses by falling confidence; none if this project is not on the list of the organisation.
+        """
+        near = projects.neighbours(self.graph.root())
+        if not near:
+            return []
+        joined = self._joined()
+        if self._links is None or self._links[0] != joined.published:
+            self._links = joined.published, link(joined.rows)
+        found: dict[tuple[str, str, str, int], OutsideUse] = {}
+        for one in self._links[1]:
+            own, other = (one.offers, one.asks) if dependents else (one.asks, one.offers)
+            place = joined.place(other, one.confidence)
+            project, _, symbol = own.symbol.partition(BETWEEN)
+            if not place.project or project != joined.name or symbol not in reached:
+                continue
+            use = OutsideUse(
+                one.offers.kind if one.rule != "rpc" else "grpc",
+                one.offers.name,
+                symbol,
+                dataclasses.replace(place, confidence=round(one.confidence * reached[symbol], 4)),
+            )
+            key = (use.name, place.project, place.path, place.line)
+            if key not in found or found[key].place.confidence < use.place.confidence:
+                found[key] = use
+        return sorted(found.values(), key=lambda use: (-use.place.confidence, *_order(use.place)))
+
     def _joined(self) -> _Joined:
         root = self.graph.root()
         published = rows.read(self.data_dir)
@@ -73,18 +112,21 @@ class ContractQuestions:
                 notes.append(f"{one.root} has no contracts; run `graphmem index` there")
             else:
                 every += asking.named(names[one.root], (row for some in one.published.rows.values() for row in some))
-        return _Joined(root, every, names, notes)
+        return _Joined(root, every, names, notes, (published, *(one.published for one in near)))
 
 
 class _Joined:
     """The contract rows of this project and of the organisation's others."""
 
-    def __init__(self, root: Path, every: list[ContractRow], names: Mapping[Path, str], notes: list[str]) -> None:
+    def __init__(
+        self, root: Path, every: list[ContractRow], names: Mapping[Path, str], notes: list[str], published: Sequence[Published | None]
+    ) -> None:
         self.root = root
         self.rows = every
         self.others = [one for one in names if one != root]
         self.notes = notes
-        self._name = names[root]
+        self.published = published  # of this project, then of the others
+        self.name = names[root]
         self._roots = {name: one for one, name in names.items()}
         self._texts: dict[str, str] = {}
 
@@ -95,8 +137,8 @@ class _Joined:
             return []
         changed = set(paths)
         if self.others:
-            before = asking.named(self._name, before)
-            changed = {f"{self._name}{BETWEEN}/{path}" for path in paths}
+            before = asking.named(self.name, before)
+            changed = {f"{self.name}{BETWEEN}/{path}" for path in paths}
         return asking.broken(self.rows, before, changed, self.read)
 
     def read(self, path: str) -> str:
@@ -112,14 +154,15 @@ class _Joined:
 
     def contract(self, found: Found) -> Contract:
         """Return the answer about a contract."""
-        asked = sorted((self._place(row, confidence) for row, confidence in found.asked), key=_order)
-        offered = sorted((self._place(row, 1.0) for row in found.offered), key=_order)
+        asked = sorted((self.place(row, confidence) for row, confidence in found.asked), key=_order)
+        offered = sorted((self.place(row, 1.0) for row in found.offered), key=_order)
         return Contract(found.kind, found.name, found.change, offered, asked)
 
-    def _place(self, row: ContractRow, confidence: float) -> ContractPlace:
+    def place(self, row: ContractRow, confidence: float) -> ContractPlace:
+        """Return the answer about one row."""
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname
-        return ContractPlace(project if mark and project != self._name else "", inner if mark else row.path, row.line, qualname, confidence)
+        return ContractPlace(project if mark and project != self.name else "", inner if mark else row.path, row.line, qualname, confidence)
 
 
 def _order(place: ContractPlace) -> tuple[str, str, int]:

@@ -221,7 +221,8 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     runs = IndexRuns(store, graph, projections, indexers, vectors, book, history, seeding, semantics, stale, following, progress)
     known = KnownCode(graph, projections.memories, book.clock.now)
     co_access = CoAccess(graph, projections, history, known)
-    impact = ImpactQuestions(graph, evidence, co_access, known)
+    contracts = ContractQuestions(graph, data_dir)
+    impact = ImpactQuestions(graph, evidence, co_access, known, contracts)
     paragraphs = Paragraphs(data_dir / PARAGRAPHS, model)
     described = Described(paragraphs, settings.paragraphs)
     system = SystemQuestions(graph, store, semantics, described)
@@ -283,7 +284,6 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     backups = Backups(store, book, projections, vectors, data_dir, settings, runs, (history.renew, partial(ledger.renew, Ledger.close)))
 
     positions = Positions(graph)
-    contracts = ContractQuestions(graph, data_dir)
     parts = Parts(
         data_dir=data_dir,
         store=store,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphmem.analysis.completeness import Runs
     from graphmem.answers import ImpactReport, PathAnswer, Subgraph
     from graphmem.answers.vocabulary import ChangeKind, SymbolKind
+    from graphmem.project.contracts import ContractQuestions
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.known import KnownCode
@@ -42,6 +43,7 @@ class ImpactQuestions:
     evidence: OutsideEvidence  # evidence of tests that ran
     co_access: CoAccess  # finds files that change with the targets but have no edge to them
     known: KnownCode  # memories about the code of an answer
+    contracts: ContractQuestions  # finds code of other projects
 
     def impact(
         self,
@@ -67,7 +69,14 @@ class ImpactQuestions:
         nodes, missed = self._targets(view, refs)
         report = dataclasses.replace(impact(view, nodes, question, self.graph.state(), self._runs(view)), missed=missed)
         report = self.co_access.with_also_moves(view, report, sorted({view.path(node) for node in nodes} - {""}))
-        return dataclasses.replace(report, known=self.known.of_impact(view, report, nodes))
+        return self._beside(view, report, nodes)
+
+    def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
+        """Add the memories about a report's code, and its users in other projects."""
+        reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
+        reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
+        outside = self.contracts.outside(reached, dependents=report.direction == "dependents")
+        return dataclasses.replace(report, known=self.known.of_impact(view, report, targets), outside=outside)
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
         """Return the nodes that references mean, and those that match no node.
@@ -130,7 +139,7 @@ class ImpactQuestions:
             files=read.files,
             changed=[ChangedSymbol(info, cast("ChangeKind", one.change), one.lines) for one, info in changed],
             unmapped=read.unmapped,
-            impact=dataclasses.replace(report, known=self.known.of_impact(view, report, targets)),
+            impact=self._beside(view, report, targets),
         )
 
     def path(

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.cli.output import Output
+from graphmem.cli.render.impact import impact as impact_text
 from graphmem.contracts import projects
 from graphmem.errors import BadInputError
+from graphmem.mcp_server.text import impact as tool_text
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
 
@@ -125,3 +128,25 @@ def test_a_name_that_no_contract_has_is_said_to_have_none(organisation):
         answer = memory.contracts("nosuch")
     assert answer.count == 0
     assert "no contract's name contains 'nosuch'" in answer.notes[0]
+
+
+def test_impact_names_the_code_of_other_projects_that_uses_a_route(organisation, capsys):
+    catalogue, _, web = organisation
+    with GraphMem.open(repo=catalogue, settings=Settings(embedder="none")) as memory:
+        handler = memory.contracts("/product/{}").contracts[0].offered[0]
+        assert memory.impact(f"{handler.path}:{handler.name}").outside == []
+        projects.change([web])
+        [use] = memory.impact(f"{handler.path}:{handler.name}").outside
+        assert (use.kind, use.name) == ("http", "GET /product/{}")
+        assert use.symbol == memory.symbol(f"{handler.path}:{handler.name}").symbol.id
+        assert (use.place.project, use.place.path) == ("web", "shop.py")
+        assert 0.5 < use.place.confidence <= 1
+        assert "web: " in tool_text(memory.impact(handler.name), 2000)
+        impact_text(Output(), memory.impact(handler.name), 10)
+        said = capsys.readouterr().out
+        assert "Other projects" in said
+        assert "GET /product/{}" in said
+    with GraphMem.open(repo=web, settings=Settings(embedder="none")) as memory:
+        asking = use.place.name or "shop.py"
+        [used] = [one for one in memory.impact(asking, direction="dependencies").outside if one.name == "GET /product/{}"]
+        assert (used.place.project, used.place.path) == ("catalogue", handler.path)

@@ -132,10 +132,32 @@ def _body(output: Output, report: ImpactReport, top: int) -> None:
             _group(output, *(("Code of tests", "no test by itself") if cases or ran else ("Tests to run", "affected")), shared, top)
     elif others:
         _group(output, "Tests among them", "of tests", others, top)
+    _outside(output, report, top)
     _also_moves(output, report)
     _where(output, report)
     _certainty(output, report)
     output.line(common.state_line(report.state))
+
+
+def _outside(output: Output, report: ImpactReport, top: int) -> None:
+    """Print code of other projects that a contract joins to the report."""
+    if report.outside:
+        output.line()
+        what = "use" if report.direction == "dependents" else "are used"
+        output.line(("Other projects", common.HEADING), (f"  {what} over HTTP, gRPC or topics · {len(report.outside):,}", common.DIM))
+        shown = report.outside[: top or None]
+        output.rows(
+            [
+                (
+                    common.confidence(use.place.confidence),
+                    (f"{use.place.project}: {use.place.name or '(module)'}", common.NAME),
+                    common.place(use.place.path, use.place.line),
+                    (f"{use.kind} {use.name}", common.DIM),
+                )
+                for use in shown
+            ]
+        )
+        _say_cut(output, len(shown), len(report.outside))
 
 
 def _also_moves(output: Output, report: ImpactReport) -> None:

@@ -59,6 +59,7 @@ export function zones(after, before, modules, middle = null) {
         h("nav.actions", null, link(to("graph", { around: refOf(focus), depth: 2 }), w.picture, { class: "button" }), link(to("graph", { paint: "impact", of: refOf(focus) }), words.panel.on_map, { class: "button" }), link(to("path", { to: refOf(focus) }), words.views.path, { class: "button" }),
           exports_(refOf(focus)))]),
       zone(w.after, "after", after, w.nothing_after, modules)),
+    after.outside.length ? card(w.other_projects, null, listing(after.outside.map(outsideUse), 15)) : null,
     h("div.grid", null, card(w.tests, null, tests(after.tests, wayOf(after))), card(w.memories, null, knownList(after.known, w.no_memories))),
     after.causes.length ? card(w.causes, null, listing(after.causes.map((cause) => [cause.message, cause.examples.length ? h("div.where", null, cause.examples.slice(0, 5).join(", ")) : null]), 6)) : null,
   ];
@@ -73,6 +74,11 @@ function calledFromOutside({ entryPoint, name, path }) {
 function exports_(ref) {
   const ready = async (format) => (await ask("ExportView", { view: "IMPACT", format, targets: [ref] })).exportView.text;
   return exportMenu(`impact-${ref.split(/[/:]/).at(-1)}`, { svg: () => ready("SVG"), mermaid: () => ready("MERMAID") });
+}
+
+/** Code of another project that a contract joins to this answer. */
+function outsideUse({ kind, name, place }) {
+  return [h("strong", null, `${place.project}: ${place.name || place.path}`), " ", certainty(place.confidence), h("div.where", null, `${place.path}:${place.line} · ${kind} ${name}`)];
 }
 
 function zone(title, name, report, nothing, modules) {

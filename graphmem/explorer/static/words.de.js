@@ -444,6 +444,7 @@ export const words = {
     copied: "Kopiert.",
     memories: "Erinnerungen zu diesem Code",
     no_memories: "Keine Erinnerung handelt von diesem Code.",
+    other_projects: "Andere Projekte, die es über das Netz verwenden",
     risk: (level, atLeast) => `Risiko: ${atLeast ? "nicht unter " : ""}${{ LOW: "niedrig", MEDIUM: "mittel", HIGH: "hoch", CRITICAL: "kritisch", UNKNOWN: "unbekannt" }[level] ?? level.toLowerCase()}`,
     epistemic: {
       EXACT: "Die Liste der Tests ist vollständig: aufgezeichnete Testläufe decken jeden Kandidaten ab. Andere Abhängige kann es mehr geben.",

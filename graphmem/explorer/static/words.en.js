@@ -487,6 +487,7 @@ export const words = {
     copied: "Copied.",
     memories: "Memories about this code",
     no_memories: "No memory is about this code.",
+    other_projects: "Other projects that use it over the network",
     risk: (level, atLeast) => `Risk: ${atLeast ? "not below " : ""}${level.toLowerCase()}`,
     epistemic: {
       EXACT: "The list of tests is complete: recorded test runs cover every candidate. There may be more dependents that are not tests.",
