@@ -57,7 +57,7 @@ class Cause:
         str,
         Doc(
             "kind of the cause: not_run, unjudged_tests, low_confidence, unresolved_calls, failed_files, stale, "
-            "depth, budget, language or history"
+            "depth, budget, language, history or projects"
         ),
     ]
     message: str

@@ -49,6 +49,7 @@ class Consequences(NamedTuple):
     moves: tuple[tuple[str, float], ...] = ()  # files that change with it, and their share of its changes
     memories: tuple[str, ...] = ()  # ids, best first
     breaks: bool = False  # a signature changes or a definition is removed
+    outside: tuple[str, ...] = ()  # code of other projects that uses a contract of the targets, such as "web: shop.py:12 (GET /product/{})"
 
 
 Advise = Callable[[Sequence[Edit]], Consequences | None]
@@ -194,6 +195,8 @@ def notes(found: Consequences) -> list[Item]:
         what = "its signature changes, so they break" if found.breaks else "they use it"
         count = f"{len(found.dependents)} dependents in {files} file{'s' * (files > 1)}"
         said.append(f"Edit of {names}: {count} ({what}): {_dependents(found.dependents)}.")
+    if found.outside:
+        said.append(f"Other projects use {names} over the network: {_named(map(plain_path, found.outside))}.")
     if found.moves:
         moves = _named(f"{plain_path(path)} ({share:.0%} of its changes)" for path, share in found.moves)
         said.append(f"Often changed together with it: {moves}.")

@@ -5,6 +5,7 @@ Everything comes from projections in memory. A graph or history that is not load
 
 from __future__ import annotations
 
+import logging
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, replace
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from graphmem.analysis.impact import Question, impact
 from graphmem.answers import IndexState
+from graphmem.errors import GraphMemError
 from graphmem.injection.edits import MOVES_SHARE, Consequences, Dependent, Edit
 from graphmem.projection.arrays import NODE_KINDS
 from graphmem.runtime.inside import inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from graphmem.answers import CoAccessHit, ImpactHit, ImpactReport
+    from graphmem.project.contracts import ContractQuestions
     from graphmem.project.graph_source import GraphSource
     from graphmem.project.history import CoAccess
     from graphmem.project.known import KnownCode
@@ -33,6 +36,7 @@ MAX_TARGETS: Final = 20
 _BODIES: Final = frozenset({"function", "method", "class", "interface", "enum", "type"})
 _QUESTION: Final = Question(max_depth=1, min_confidence=0.5, limit=100)
 _ANY_STATE: Final = IndexState("fresh", 0, "", 0, 0, 0, 0, 0)  # the report's state is not shown
+_log = logging.getLogger(__name__)
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -45,6 +49,7 @@ class EditAdvice:
     evidence: OutsideEvidence
     co_access: CoAccess
     known: KnownCode
+    contracts: ContractQuestions
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
@@ -76,7 +81,16 @@ class EditAdvice:
             moves=tuple((one.path, one.confidence) for one in report.also_moves if self._moves(one)),
             memories=tuple(one.id for one in report.known.memories),
             breaks=any(nodes[node] for node in chosen),
+            outside=tuple(self._outside(report)),
         )
+
+    def _outside(self, report: ImpactReport) -> Iterator[str]:
+        """Yield code of other projects that uses a contract of the targets."""
+        try:
+            for use in self.contracts.outside({one.id: 1.0 for one in report.targets}):
+                yield f"{use.place.project}: {use.place.path}:{use.place.line} ({use.name})"
+        except GraphMemError as error:
+            _log.warning("advice without other projects: %s", error)
 
     def _moves(self, one: CoAccessHit) -> bool:
         """Whether a file exists and changes with the edited file often enough."""

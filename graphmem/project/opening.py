@@ -262,7 +262,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         refresh=user.refresh,
         unit_of=lambda session: observer().unit_of(session),
     )
-    advice = EditAdvice(graph, projections, evidence, co_access, known, injector.soon)
+    advice = EditAdvice(graph, projections, evidence, co_access, known, contracts, injector.soon)
     learner = SessionLearner(trails, observer, learning.learn_from, BookClock(book))
     feedback = Feedback(
         book,

@@ -11,7 +11,7 @@ from graphmem.analysis.impact import Question, Start, expand, impact, united_imp
 from graphmem.analysis.paths import best_path, subgraph
 from graphmem.analysis.refs import MAX_REF_CHARACTERS, resolve_ref
 from graphmem.analysis.weights import BODY_KINDS, IMPACT_KINDS
-from graphmem.answers import ChangedSymbol, DiffImpact, Missed, SymbolInfo
+from graphmem.answers import Cause, ChangedSymbol, DiffImpact, Missed, SymbolInfo
 from graphmem.errors import AmbiguousSymbolError, BadInputError, GraphMemError, SymbolNotFoundError
 from graphmem.model import symbol_id
 from graphmem.project import diffs
@@ -75,8 +75,13 @@ class ImpactQuestions:
         """Add the memories about a report's code, and its users in other projects."""
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
-        outside = self.contracts.outside(reached, dependents=report.direction == "dependents")
-        return dataclasses.replace(report, known=self.known.of_impact(view, report, targets), outside=outside)
+        known = self.known.of_impact(view, report, targets)
+        try:
+            outside = self.contracts.outside(reached, dependents=report.direction == "dependents")
+        except GraphMemError as error:  # the list of projects is damaged: the rest of the answer does not depend on it
+            causes = [*report.causes, Cause("projects", f"other projects were not asked: {error.message}", 0, [])]
+            return dataclasses.replace(report, known=known, causes=causes)
+        return dataclasses.replace(report, known=known, outside=outside)
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
         """Return the nodes that references mean, and those that match no node.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from graphmem.cli.output import Output
 from graphmem.cli.render.impact import impact as impact_text
 from graphmem.contracts import projects
 from graphmem.errors import BadInputError
+from graphmem.injection.experiment import FULL, group_of
 from graphmem.mcp_server.text import impact as tool_text
 from graphmem.project.graphmem import GraphMem
 from graphmem.settings import Settings
@@ -112,6 +114,9 @@ def test_a_damaged_list_of_projects_is_an_error_and_stays_as_it_is(organisation,
         projects.change(organisation)
     with pytest.raises(BadInputError, match="graphmem organisation add"):
         projects.neighbours(organisation[0])
+    with GraphMem.open(repo=organisation[0], settings=Settings(embedder="none")) as memory:
+        [cause] = [one for one in memory.impact("server.js").causes if one.kind == "projects"]
+    assert "is damaged" in cause.message
     assert file.read_text() == text
 
 
@@ -150,3 +155,17 @@ def test_impact_names_the_code_of_other_projects_that_uses_a_route(organisation,
         asking = use.place.name or "shop.py"
         [used] = [one for one in memory.impact(asking, direction="dependencies").outside if one.name == "GET /product/{}"]
         assert (used.place.project, used.place.path) == ("catalogue", handler.path)
+
+
+def test_before_an_edit_an_agent_hears_which_other_projects_use_the_route(organisation, monkeypatch):
+    monkeypatch.setattr("graphmem.injection.injector.deadline_of", lambda point: 60.0)
+    catalogue, _, web = organisation
+    projects.change([web])
+    given = {"file_path": str(catalogue / "server.js"), "old_string": "res.json(req.params.sku)", "new_string": "res.json({})"}
+    with GraphMem.open(repo=catalogue, settings=Settings(embedder="none")) as memory:
+        memory.impact("showProduct")  # the graph is open
+        session = next(one for one in (f"s{number}" for number in range(1_000)) if group_of(one, memory.project().name) == FULL)
+        payload = {"session_id": session, "hook_event_name": "PreToolUse", "tool_name": "Edit", "cwd": str(catalogue), "tool_input": given}
+        said = memory.hook("claude-code", json.dumps(payload)).output
+    assert "over the network: web: shop.py:" in said
+    assert "(GET /product/{})" in said
