@@ -186,7 +186,7 @@ def test_on_a_phone_a_row_of_many_columns_is_a_few_lines_that_can_be_read(tab, p
     heights = tab.value("[...document.querySelectorAll('table.wide tbody tr')].map((row) => row.offsetHeight)")
     assert max(heights) < 220
     named = "[...document.querySelectorAll('table.wide tbody tr:first-child td')].map((cell) => cell.dataset.column)"
-    assert tab.value(named)[1:4] == ["Score", "Share of their changes", "Times together"]
+    assert tab.value(named)[1:4] == ["Score", "Share of the given files' changes", "Times changed together"]
 
 
 @pytest.mark.usefixtures("phone")
@@ -226,7 +226,7 @@ def test_impact_and_neighbourhood_say_what_they_count(tab, page, shop, visit):
     visit(page + "/explore/graph?around=Cart&depth=1", "document.querySelector('.said')?.textContent")
     left, right = (sum(way * side > 0 for side in columns["side"]) for way in (-1, 1))
     assert tab.value("document.querySelector('.said').textContent").startswith(f"{left} symbol")
-    assert f" and {right} that depend on it" in tab.value("document.querySelector('.said').textContent")
+    assert f" and {right} that depend on the focus" in tab.value("document.querySelector('.said').textContent")
 
 
 def test_what_is_found_says_its_kind_in_words_and_shows_it(tab, page, visit):

@@ -257,7 +257,7 @@ def test_layers_and_kinds_are_switched(tab, explorer, visit):
         "symbols when zoomed in",
         "memories",
         "what modules do",
-        "certain only",
+        "only certain connections",
         "modules hidden by people",
         *(one for one in boxes if one.startswith(("tests (", "files without code ("))),
         "calls",
@@ -542,7 +542,7 @@ def test_a_session_shows_what_was_done_and_learnt_and_each_lesson_is_accepted_or
                 tab.until("document.querySelector('.memory [role=status]').textContent === 'Accepted.'")
                 assert any(memory.memory(one).user_verified for one in learnt)
             if len(learnt) > 1:
-                tab.value("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Save all')).click()")
+                tab.value("[...document.querySelectorAll('main button')].find((one) => one.textContent.startsWith('Store all')).click()")
                 tab.until("[...document.querySelectorAll('.memory .actions')].every((one) => one.parentElement.dataset.decided)")
                 assert all(memory.memory(one).user_verified for one in learnt)
 
