@@ -30,6 +30,7 @@ DEFAULT_ORIGIN: Final = "default"
 _NOT_IN_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "token": "would be committed",
+        "follow": "would switch off your index runs",
         "store": "would let a repository choose who receives your code",
         "sync_url": "would let a repository choose who receives your memories",
         "sync_person": "would let a repository choose in whose name you write",
@@ -91,6 +92,7 @@ class Settings:
     db: str = _setting("", "directory of the index; empty: .graphmem in the project")
     home: bool = _setting(False, "keep the index under the user's data directory instead of in the project")
     store: str = _setting("", "PostgreSQL database that holds the graph: postgresql://host/name; empty: a file in the index directory")
+    follow: bool = _setting(False, "only answer questions about a graph in PostgreSQL that another server writes, and follow its changes")
     engine: str = _setting("kuzu", "graph database", choices=("kuzu", "ladybug"))
     buffer_pool_mb: int = _setting(
         256, "minimum memory for database pages, MiB; a larger database file gets its own size", low=64, high=1_048_576

@@ -74,6 +74,7 @@ class _Server:
     MEMBERS = frozenset(name for protocol in (GraphReads, GraphWrites) for name in vars(protocol) if not name.startswith("_"))
     local = None
     cypher = None
+    feed = None
 
     def __init__(self, store: GraphStore) -> None:
         self._behind = store

@@ -52,7 +52,7 @@ def serve_until_interrupted(here: Door, *, full: bool, no_index: bool, watch: bo
     """
     if not no_index:
         here.expect_files()
-    expect_index(here.location, create=not no_index)
+    expect_index(here.location, create=not no_index or here.settings.follow)
     settings = here.settings
     tokens = here.location.data_dir / TOKENS
     loopback = _is_loopback(settings.host)

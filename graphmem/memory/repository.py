@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from graphmem.answers import Refusal, RememberAnswer, RememberManyAnswer
-from graphmem.errors import AmbiguousMemoryError, BadInputError, DiskFullError, JournalError, MemoryNotFoundError, ResourceError
+from graphmem.errors import (
+    AmbiguousMemoryError,
+    BadInputError,
+    DiskFullError,
+    JournalError,
+    MemoryNotFoundError,
+    ResourceError,
+    StoreBusyError,
+)
 from graphmem.knowledge import AboutRow, KnowledgeDelta, MemoryRow, NamedFile
 from graphmem.memory.clock import Clock, SystemClock
 from graphmem.memory.committer import Committer, Vectors
@@ -263,7 +271,13 @@ class MemoryRepository:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the write lock, with graph and journal reconciled."""
+        """Hold the write lock, with graph and journal reconciled.
+
+        Raises:
+            StoreBusyError: another server writes the memories.
+        """
+        if self.store.feed is not None:
+            raise StoreBusyError("this server follows another one, which writes the memories; ask that server", path="", owner=None)
         with self._turn:
             if self._behind:
                 self.catch_up()
@@ -319,7 +333,7 @@ class MemoryRepository:
     def catch_up(self) -> None:
         """Reconcile the graph with the journal; see `Recovery.level`."""
         with self._turn:
-            done = self.recovery.level()
+            done = self.recovery.level() if self.store.feed is None else []
             self.notes = [*self.journal.notes, *done]
             self._behind = False
             self._committer.resume()
@@ -357,7 +371,8 @@ class MemoryRepository:
 
     def embed_soon(self) -> None:
         """Start embedding of memories without a vector, in the background."""
-        self._vectors.wake()
+        if self.store.feed is None:  # else the writing server does it
+            self._vectors.wake()
 
     def _keep_vectors(self, vectors: Vectors, ids: list[str]) -> None:
         """Store vectors with the rows of their memories.

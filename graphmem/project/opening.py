@@ -184,6 +184,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
 
     # Stored data.
     projections = Projections(store, data_dir)
+    unfollow = _followed(store, projections)
     progress: Hub[IndexProgress] = Hub(replay=True)
     stale, following = StaleFiles(), Following()
     vectors = VectorFiller(store, projections, settings, progress.publish, models_dir(os.environ))
@@ -344,6 +345,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         endings=(
             runs.begin_closing,
             following.stop,
+            unfollow,
             vectors.pause,
             progress.close,
             memory_news.close,
@@ -366,6 +368,14 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
     learner.finish_left_soon()
     _open.add(parts)
     return parts
+
+
+def _followed(store: GraphStore, projections: Projections) -> Callable[[], None]:
+    if store.feed is None:
+        return lambda: None
+    from graphmem.project.shared_graph import follow
+
+    return follow(store.feed, projections)
 
 
 def _commit_at(data_dir: Path, root: str) -> str:

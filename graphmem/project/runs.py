@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.answers import DiagnosticInfo
-from graphmem.errors import IndexCancelledError
+from graphmem.errors import IndexCancelledError, StoreBusyError
 from graphmem.model import IndexProgress
 from graphmem.parsing.contents import read_regular
 from graphmem.parsing.discovery import content_hash
@@ -93,6 +93,8 @@ class IndexRuns:
 
         `paths`, from the root, must include every file that changed since the last run; None for all files.
         """
+        if self.store.feed is not None:
+            raise StoreBusyError("this server follows another one, which indexes the project; index there", path="", owner=None)
 
         def tell(step: IndexProgress) -> None:
             self.progress.publish(step)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graphmem.errors import BadInputError, StoreUnreachableError
 from graphmem.project.sharing import choose_key, kept_key
@@ -19,6 +19,13 @@ from graphmem.runtime.server_address import SCHEMES, shown
 from graphmem.runtime.sqlite_file import private
 from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings
 from graphmem.store.postgres.store import PostgresStore, open_postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphmem.model import GraphDelta
+    from graphmem.projection.projections import Projections
+    from graphmem.store.base import Feed
 
 _DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "explorer.projection")
 
@@ -56,7 +63,8 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     beside = data_dir.parent if data_dir.name == ".graphmem" else None
     key = kept_key(data_dir) or choose_key(data_dir, root or beside)
     try:
-        store = open_postgres(settings.store or mark.address, key, data_dir / DATABASE, str(root) if root else "", mark.home)
+        place = str(root) if root else ""
+        store = open_postgres(settings.store or mark.address, key, data_dir / DATABASE, place, mark.home, follow=settings.follow)
     except StoreUnreachableError as error:
         if settings.store:
             raise
@@ -66,12 +74,26 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     if mark.database != store.database:
         for derived in (one for pattern in _DERIVED for one in data_dir.glob(pattern)):
             derived.unlink()
-    if store.before not in ("", mark.home) and any((data_dir / JOURNAL).glob("journal-*")):
+    if not settings.follow and store.before not in ("", mark.home) and any((data_dir / JOURNAL).glob("journal-*")):
         renamed = data_dir / f"{JOURNAL}-{uuid.uuid4().hex[:8]}"
         (data_dir / JOURNAL).rename(renamed)
         store.notes.append(f"memories were written from another index directory; the journal of this one was kept as {renamed.name}")
     _write(data_dir / SHARED, _Mark(shown(settings.store) or mark.address, mark.home, store.database))
     return store
+
+
+def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
+    """Keep the projections equal to a graph that another server writes.
+
+    Returns the function that ends this.
+    """
+
+    def code(generation: int, delta: GraphDelta | None) -> None:
+        if projections.graph().generation < generation or delta is None:  # reading everything may have overtaken the feed
+            projections.refresh(generation, delta)
+
+    feed.follow(code, lambda generation: projections.refresh_knowledge(generation, None))
+    return feed.close
 
 
 def _read(path: Path) -> _Mark | None:

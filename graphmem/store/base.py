@@ -11,7 +11,7 @@ Callers use the narrowest protocol they need: `GraphReads`, `GraphWrites`, or `G
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -395,6 +395,19 @@ class CypherQueries(Protocol):
         """
 
 
+class Feed(Protocol):
+    """The changes that another server commits to a shared graph."""
+
+    def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
+        """Call back in a thread for each change of the code and of layer 3.
+
+        A callback gets the generation. For the code it also gets the change since the previous generation; None stands for all of it.
+        """
+
+    def close(self) -> None:
+        """End the thread. Idempotent."""
+
+
 class GraphStore(GraphReads, GraphWrites, Protocol):
     """An open store for reads and writes.
 
@@ -411,6 +424,10 @@ class GraphStore(GraphReads, GraphWrites, Protocol):
     @property
     def cypher(self) -> CypherQueries | None:
         """The executor of user-written queries, or None."""
+
+    @property
+    def feed(self) -> Feed | None:
+        """The changes of the server that writes; None if this process writes."""
 
     def close(self) -> None:
         """Finish queued writes, checkpoint, close. Idempotent."""

@@ -124,6 +124,8 @@ class KuzuStore(StoreReads, StoreChanges):
         if not options.read_only:
             self._sandbox.close()  # a copy left by a crash
 
+    feed: Final = None
+
     @property
     def local(self) -> LocalFile:
         """The operations on the engine's file, which this store implements."""

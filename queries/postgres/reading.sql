@@ -261,3 +261,8 @@ SELECT host(a.client_addr) AS host, to_char(a.backend_start AT TIME ZONE 'UTC', 
 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
   AND ((l.classid::bigint << 32) | l.objid::bigint) = hashtextextended(current_schema(), 0)
+
+-- name: feed_after(generation)
+-- Changes of the code after a generation, oldest first.
+-- returns: generation INT64, delta BLOB
+SELECT generation, delta FROM feed WHERE generation > $generation ORDER BY generation

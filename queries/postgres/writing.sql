@@ -104,3 +104,16 @@ USING unnest($models::text[], $hashes::text[]) AS k (model, text_hash)
 WHERE v.model = k.model AND v.text_hash = k.text_hash
   AND NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = v.text_hash)
   AND NOT EXISTS (SELECT FROM memory m WHERE m.text_hash = v.text_hash)
+
+-- name: put_feed(generation, delta)
+-- One change of the code, for followers.
+INSERT INTO feed (generation, delta) VALUES ($generation, $delta)
+
+-- name: prune_feed(generation)
+-- Changes up to a generation.
+DELETE FROM feed WHERE generation <= $generation
+
+-- name: ring()
+-- Wake the followers. It runs after the commit, because a notification within takes a lock of the whole server.
+-- returns: rung STRING
+SELECT pg_notify(current_schema(), '') AS rung

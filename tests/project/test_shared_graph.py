@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,39 @@ def test_another_machine_goes_on_where_the_first_one_stopped(bank, tmp_path, url
         assert [row.id for row in memory.memories(limit=5).memories] == [other]
         assert any("written from another index directory" in note for note in memory.damage)
     assert len(list((tmp_path / "one").glob("memories-*"))) == 1
+
+
+def until(true, timeout_s=60):
+    end = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
+
+
+def test_a_second_server_follows_the_one_that_writes(bank, tmp_path, url):
+    clone = tmp_path / "elsewhere" / "clone"
+    subprocess.run(["git", "clone", "-q", str(bank), str(clone)], check=True)
+    with opened(tmp_path / "one", bank, url) as memory:
+        memory.index(bank)
+        with opened(tmp_path / "two", clone, url, follow=True) as follower:
+            assert names(follower, "check") == {"withdraw"}
+            (bank / "teller.py").write_text("from account import withdraw\n\n\ndef serve():\n    return withdraw(1)\n")
+            memory.index(bank)
+            kept = memory.remember("Amounts are positive.", type="gotcha").memory.id
+            until(lambda: names(follower, "check") == {"withdraw", "serve"})
+            until(lambda: kept in {row.id for row in follower.memories(limit=5).memories})
+            assert follower.search("serve").hits
+            for refused in (
+                lambda: follower.index(clone),
+                lambda: follower.remember("x y z", type="gotcha"),
+                lambda: follower.forget(kept),
+            ):
+                with pytest.raises(StoreBusyError, match="follows another one"):
+                    refused()
+            memory.forget(kept, hard=True)
+            until(lambda: not follower.memories(limit=5).memories)
+        assert memory.memories(limit=5).memories == []
+    assert not list((tmp_path / "two").glob("memories/journal-*"))
 
 
 def test_projections_of_another_graph_are_not_used(bank, tmp_path, url, postgres):

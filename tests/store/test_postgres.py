@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import random
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphmem.errors import BadInputError, GenerationChangedError, StoreBusyError, StoreClosedError, StoreUnreachableError, UnsupportedError
 from graphmem.model import GraphDelta
+from graphmem.projection.graph import GraphView
+from graphmem.projection.projections import Projections
 from graphmem.store.capabilities import cypher_queries, local_file
 from graphmem.store.postgres.connections import driver
+from graphmem.store.postgres.feed import decoded, encoded
 from graphmem.store.postgres.store import open_postgres, schema_of
 from graphmem.store.postgres.tables import Queries, catalog
+from worlds import World
 
 
 def test_everything_is_there_after_closing_and_opening(in_postgres, world, equal, make):
@@ -173,7 +180,7 @@ def test_a_newer_database_is_left_alone(in_postgres):
     store = in_postgres()
     store._derive(lambda queries, _: queries.run("meta_put", name="store.schema", value="99"), {})
     store.close()
-    with pytest.raises(StoreBusyError, match="has version 99 of the tables, this graphmem has 1; upgrade it"):
+    with pytest.raises(StoreBusyError, match="has version 99 of the tables, this graphmem has 2; upgrade it"):
         in_postgres()
 
 
@@ -200,3 +207,47 @@ def test_every_query_is_planned_by_the_database(in_postgres):
 def schema_of_store(store):
     assert schema_of("a") != schema_of("b")
     return store._connections._schema
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_follower_becomes_equal_to_a_snapshot_whatever_breaks(in_postgres, new_world, tmp_path, wait_until, seed):
+    """Random edits, among them large ones, while connections break and the feed is pruned behind the follower's back."""
+    world, store, chance = new_world(seed), in_postgres(), random.Random(seed)
+    store.apply(world.full())
+    follower = in_postgres(follow=True)
+    projections = Projections(follower, tmp_path)
+    deltas: list[bool] = []
+
+    def code(generation, delta):
+        deltas.append(delta is not None)
+        if projections.graph().generation < generation or delta is None:
+            projections.refresh(generation, delta)
+
+    follower.feed.follow(code, lambda _: None)
+    for step in range(12):
+        store.apply(world.edit(chance.randrange(1, 4)))
+        match chance.randrange(5):
+            case 0:
+                cut(store)
+            case 1:
+                store._derive(lambda queries, _: queries.run("prune_feed", generation=10**6), {})
+            case 2 if step > 6:
+                store.replace(world.full())
+    store.apply(world.edit(1))
+    wait_until(lambda: projections.graph().generation == store.generation(), timeout_s=60)
+    wait_until(lambda: projections.snapshot().words is not None and projections.snapshot().words.generation == store.generation(), 60)
+    fresh = GraphView.from_tables(store.tables())
+    assert not projections.graph().arrays.difference(fresh.arrays)
+    assert True in deltas or seed
+    projections.close()
+
+
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=20)
+def test_a_change_survives_the_feed(seed):
+    world = World(seed)
+    world.edit(2)
+    for delta in (world.full(), world.loose_edit(), world.edit(5)._replace(moves=[("a", "b")])):
+        assert [list(rows) for rows in decoded(encoded(delta)) if rows != delta.before] == [
+            list(rows) for rows in delta if rows != delta.before
+        ]

@@ -30,6 +30,7 @@ MEMORY: Final = "taught-one"
 _MOMENT: Final = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SALTED: Final = re.compile(rb'"name":"[0-9a-f]{12}"')  # a person, by a salt of the index directory
+_SHARE: Final = re.compile(rb"-?\d+\.\d+(e-?\d+)?")
 _SECONDS: Final = re.compile(rb'"(seconds|tookMs|ms)":[0-9.e-]+')
 
 
@@ -146,7 +147,7 @@ class Compared(NamedTuple):
     asked: int
     documents: int
     identical: int  # byte for byte
-    moments: int  # but for moments, new ids and durations
+    moments: int  # but for moments, new ids, durations, and scores beyond the third digit
     refused: int  # among the equal ones: both editions refuse with the same words
     different: list[str]
 
@@ -170,4 +171,4 @@ def plain(answer: bytes) -> bytes:
     """An answer without moments, new ids, salted names and durations."""
     for pattern in (_MOMENT, _UUID, _SALTED, _SECONDS):
         answer = pattern.sub(b"~", answer)
-    return answer
+    return _SHARE.sub(lambda found: b"%.3f" % float(found[0]), answer)  # the age of a memory counts in its score

@@ -44,6 +44,9 @@ def serve(
     workers: options.Workers = None,
     embedder: options.Embedder = None,
     store: options.Store = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Only answer, and follow the server that writes to the graph at --store."), Setting()
+    ] = False,
     end_when_idle: Annotated[
         float, typer.Option("--end-when-idle", min=0, help="End the server after this many seconds without a request; 0: never.")
     ] = 0,
@@ -56,4 +59,5 @@ def serve(
     """
     from graphmem.cli.serving import serve_until_interrupted
 
+    no_index = no_index or here.settings.follow
     serve_until_interrupted(here, full=full, no_index=no_index, watch=not no_watch and not no_index, idle_s=end_when_idle)

@@ -51,6 +51,7 @@ class Connections:
         self._pid = os.getpid()
         self._closed = False
         self.shown = shown(url)
+        self.server_version = 0  # known after `migrate`
 
     def check_open(self) -> None:
         """Raise StoreClosedError after a close or in a forked child."""
@@ -104,6 +105,7 @@ class Connections:
         )
         psycopg = driver()
         connection = self.connect()
+        self.server_version = connection.info.server_version
         try:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))

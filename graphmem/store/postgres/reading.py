@@ -47,6 +47,7 @@ class PostgresReads:
             files, symbols = (_sorted(queries.ask(query, paths=None)) for query in ("files_of", "symbols_of"))
             externals, unresolved = _sorted(queries.ask("externals")), _sorted(queries.ask("unresolved_of", paths=None))
             edges = queries.ask("all_edges")
+        self._saw(meta)
         return GraphTables(
             int(meta.get(GENERATION, "0")), files, symbols, externals, _live_edges(edges, (files, symbols, externals)), unresolved
         )
@@ -61,6 +62,7 @@ class PostgresReads:
         """Return all chunk rows, sorted by id, with prefix and text compressed."""
         with self._connections.snapshot() as queries:
             table = queries.ask("chunks_of", paths=None).sort_by("id")
+            self._saw(dict(queries.rows("meta_all")))
         return table.rename_columns(["packed" if name == "text" else name for name in table.column_names])
 
     def file_hashes(self) -> dict[str, str]:
@@ -146,6 +148,9 @@ class PostgresReads:
         """Return the number of vectors of each model, by its id."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("vector_models"))
+
+    def _saw(self, meta: Mapping[str, str]) -> None:
+        """Learn the state of a snapshot, if another server writes."""
 
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()

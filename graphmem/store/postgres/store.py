@@ -19,9 +19,10 @@ from graphmem.store import embeddings, times
 from graphmem.store.base import HANDLES_OF, CoAccessRow, EngineInfo, FlowRow, ModuleRow
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.meta_names import CO_ACCESSED_OF, DATABASE, FLOWS_OF, GENERATION, KNOWLEDGE, MODULES_OF, OWN
-from graphmem.store.postgres import derived
+from graphmem.store.postgres import derived, feed
 from graphmem.store.postgres.code import apply_code, removing_the_rest
 from graphmem.store.postgres.connections import SCHEMA, Connections, driver
+from graphmem.store.postgres.feed import Feed
 from graphmem.store.postgres.knowledge import apply_knowledge, put_vectors
 from graphmem.store.postgres.reading import PostgresReads
 from graphmem.store.postgres.tables import Queries
@@ -42,7 +43,9 @@ ROOT: Final = "root"  # meta: the project's directory, which is another one on e
 _SCHEMA_DIGITS: Final = 24
 
 
-def open_postgres(url: str, project: str, folder: Path | None = None, root: str = "", home: str = "") -> PostgresStore:
+def open_postgres(
+    url: str, project: str, folder: Path | None = None, root: str = "", home: str = "", *, follow: bool = False
+) -> PostgresStore:
     """Open the graph of a project in a PostgreSQL database, or create it.
 
     Args:
@@ -51,6 +54,7 @@ def open_postgres(url: str, project: str, folder: Path | None = None, root: str 
         folder: path in the index directory that this process locks; None to lock nothing there.
         root: the project's directory on this machine; "" for the one that was indexed.
         home: identity of the index directory, which is recorded as the last writer.
+        follow: only read, and follow the server that writes.
 
     Raises:
         StoreUnreachableError: the database does not answer, or the driver is missing.
@@ -59,7 +63,7 @@ def open_postgres(url: str, project: str, folder: Path | None = None, root: str 
     """
     lock = DatabaseLock(folder, "postgresql", shared=False) if folder is not None else None
     try:
-        return PostgresStore(url, project, lock, root, home)
+        return PostgresStore(url, project, lock, root, home, follow=follow)
     except BaseException:
         if lock is not None:
             lock.release()
@@ -79,12 +83,13 @@ class PostgresStore(PostgresReads):
         notes: what happened at open, one sentence each.
         database: identity of the graph; another one means that it was made again.
         before: identity of the index directory that wrote last; "" if none did.
+        feed: the changes of the server that writes; None if this one writes.
     """
 
     local: Final = None
     cypher: Final = None
 
-    def __init__(self, url: str, project: str, lock: DatabaseLock | None, root: str, home: str = "") -> None:
+    def __init__(self, url: str, project: str, lock: DatabaseLock | None, root: str, home: str = "", *, follow: bool = False) -> None:
         self.notes: list[str] = []
         self._lock = lock
         self._own = {ROOT: root} if root else {}
@@ -94,18 +99,21 @@ class PostgresStore(PostgresReads):
         self._connections = Connections(url, schema_of(project))
         self._connections.migrate()
         self._meta: Mapping[str, str] = {}
-        self._connection: psycopg.Connection[Any] | None = self._writer()
+        self._connection: psycopg.Connection[Any] | None = None if follow else self._writer()
         self._meta = self._read_meta()
+        self.feed = Feed(self._connections, schema_of(project), self._meta, self._learn) if follow else None
         self.database, self.before = self._meta[DATABASE], self._meta.get(HOME, "")
         if home != self.before:
             self._derive(lambda *_: None, {HOME: home})
-        version = self._connection.info.server_version
+        version = self._connections.server_version
         self.engine = EngineInfo("postgresql", f"{version // 10_000}.{version % 10_000}", int(self._meta[SCHEMA]), 0, 0)
         if lock is not None:
             lock.write(clean=False, database=project, checkpoint=0, log=0)
 
     def close(self) -> None:
         """Wait for a write, close every connection and unlock. Idempotent."""
+        if self.feed is not None:
+            self.feed.close()
         with self._turn:
             self._connections.close()
             connection, self._connection = self._connection, None
@@ -122,7 +130,10 @@ class PostgresStore(PostgresReads):
         """Commit a delta and meta values atomically; return the new generation."""
 
         def change(queries: Queries, moment: datetime) -> dict[str, str]:
-            return self._next(GENERATION) | (self._next(KNOWLEDGE) if apply_code(queries, delta, moment) else {})
+            first = not queries.column("has_code")[0]
+            following = self._next(GENERATION)
+            feed.put(queries, int(following[GENERATION]), delta, first=first)
+            return following | (self._next(KNOWLEDGE) if apply_code(queries, delta, moment) else {})
 
         return int(self._write(change, checked_meta(meta))[GENERATION])
 
@@ -191,7 +202,19 @@ class PostgresStore(PostgresReads):
 
     # ---- inside
 
+    def _learn(self, meta: Mapping[str, str]) -> None:
+        self._meta = {GENERATION: "0", **meta}
+
+    def _saw(self, meta: Mapping[str, str]) -> None:
+        if self.feed is not None:
+            self._learn(meta)
+
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
+        """Write derived data, which a follower leaves to the writing server."""
+        if self.feed is not None:
+            self._connections.check_open()
+            return
+
         def changed(queries: Queries, moment: datetime) -> dict[str, str]:
             change(queries, moment)
             return {}
@@ -201,6 +224,12 @@ class PostgresStore(PostgresReads):
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
         """Commit a change with its meta values; return all of them."""
         self._connections.check_open()
+        if self.feed is not None:
+            raise StoreBusyError(
+                f"this server follows the one that writes to {self._connections.shown}; ask that server to change anything",
+                path=self._connections.shown,
+                owner=None,
+            )
         self._waiting += 1
         with self._turn:
             self._waiting -= 1
@@ -217,6 +246,8 @@ class PostgresStore(PostgresReads):
             except UnicodeEncodeError as error:
                 raise BadInputError(f"a value cannot be stored ({error}); correct that value", argument="value") from error
             self._meta = {**self._meta, **changed}
+            with suppress(driver().Error):  # followers look every second, too
+                Queries(connection).ask("ring")
             return self._meta
 
     def _next(self, counter: str) -> dict[str, str]:

@@ -1,0 +1,143 @@
+"""Changes of the code for servers that follow the writing one.
+
+The writer stores each change with its generation, in the same transaction. A follower hears a bell, or looks every second, and takes the
+changes after its own generation. If one is missing, it reads the whole graph again. So nothing depends on the bell.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import threading
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from graphmem.errors import GraphMemError
+from graphmem.model import ChunkRow, EdgeRow, ExternalRow, FileRow, GraphDelta, OccurrencesRow, SymbolRow, UnresolvedRow
+from graphmem.store.delta import weight
+from graphmem.store.meta_names import GENERATION, KNOWLEDGE
+from graphmem.store.postgres.connections import Connections, driver
+
+if TYPE_CHECKING:
+    from graphmem.store.postgres.tables import Queries
+
+MOST_ROWS: Final = 20_000  # of a change in the feed
+MOST_TEXT: Final = 8 << 20
+KEPT: Final = 500  # changes
+LOOK_S: Final = 1.0  # between two looks without a bell
+_ROWS: Final[dict[str, type[Any]]] = {
+    "files": FileRow,
+    "symbols": SymbolRow,
+    "externals": ExternalRow,
+    "chunks": ChunkRow,
+    "edges": EdgeRow,
+    "unresolved": UnresolvedRow,
+    "occurrences": OccurrencesRow,
+}
+_BYTES: Final = OccurrencesRow._fields.index("places")
+_log = logging.getLogger(__name__)
+
+OnCode = Callable[[int, GraphDelta | None], object]
+OnKnowledge = Callable[[int], object]
+
+
+def encoded(delta: GraphDelta) -> bytes:
+    """Return a change in its form for the feed."""
+    fields = {name: [list(row) for row in getattr(delta, name)] for name in _ROWS}
+    for row in fields["occurrences"]:
+        row[_BYTES] = base64.b64encode(row[_BYTES]).decode()
+    others = {name: list(getattr(delta, name)) for name in delta._fields if name not in _ROWS and name != "before"}
+    return zlib.compress(json.dumps({name: rows for name, rows in {**fields, **others}.items() if rows}).encode(), 1)
+
+
+def decoded(data: bytes) -> GraphDelta:
+    """Return the change that `encoded` wrote; `before` is empty."""
+    found: dict[str, Any] = json.loads(zlib.decompress(data))
+    for row in found.get("occurrences", ()):
+        row[_BYTES] = base64.b64decode(row[_BYTES])
+    for name, rows in found.items():
+        found[name] = (
+            [_ROWS[name]._make(row) for row in rows] if name in _ROWS else [tuple(one) if isinstance(one, list) else one for one in rows]
+        )
+    return GraphDelta.empty()._replace(**found)
+
+
+def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
+    """Store a change for followers, unless reading the graph again is cheaper."""
+    rows, text = weight(delta)
+    if not first and rows <= MOST_ROWS and text <= MOST_TEXT:
+        queries.run("put_feed", generation=generation, delta=encoded(delta))
+    queries.run("prune_feed", generation=generation - KEPT)
+
+
+class Feed:
+    """Tells the changes that another server commits.
+
+    Args:
+        connections: to the schema of the project.
+        channel: name of the schema, on which the bell rings.
+        meta: returns and replaces what this server knows of Meta.
+    """
+
+    def __init__(
+        self, connections: Connections, channel: str, known: Mapping[str, str], learn: Callable[[Mapping[str, str]], None]
+    ) -> None:
+        self._connections = connections
+        self._channel = channel
+        self._learn = learn
+        self._at = {name: int(known.get(name, "0")) for name in (GENERATION, KNOWLEDGE)}
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def follow(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
+        """Call back for each change of the code and of layer 3, in a thread.
+
+        Args:
+            on_code: gets the generation, and the change since the previous one; None to read everything again.
+            on_knowledge: gets the generation of layer 3.
+        """
+        self._thread = threading.Thread(target=self._run, args=(on_code, on_knowledge), name="graphmem-feed", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the thread. Idempotent."""
+        self._ending.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
+        while not self._ending.is_set():
+            with suppress(driver().Error):  # the connection broke; what was missed is taken after the next LISTEN
+                try:
+                    with self._connections.connect() as bell:
+                        bell.execute(f"LISTEN {self._channel}".encode())
+                        while not self._ending.is_set():
+                            self.take(on_code, on_knowledge)
+                            for _ in bell.notifies(timeout=LOOK_S, stop_after=1):
+                                pass
+                except GraphMemError as error:
+                    _log.warning("the changes of another server could not be followed: %s; it is tried again", error)
+            self._ending.wait(LOOK_S)
+
+    def take(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
+        """Take the changes that were committed since the last call."""
+        with self._connections.snapshot() as queries:
+            meta = dict(queries.rows("meta_all"))
+            changes = dict(queries.rows("feed_after", generation=self._at[GENERATION]))
+        found = {name: int(meta.get(name, "0")) for name in self._at}
+        self._learn(meta)
+        if found[GENERATION] != self._at[GENERATION]:
+            wanted = range(self._at[GENERATION] + 1, found[GENERATION] + 1)
+            if wanted and all(one in changes for one in wanted):
+                for one in wanted:
+                    on_code(one, decoded(changes[one]))
+                    self._at[GENERATION] = one
+            else:
+                on_code(found[GENERATION], None)
+                self._at[GENERATION] = found[GENERATION]
+        if found[KNOWLEDGE] != self._at[KNOWLEDGE]:
+            on_knowledge(found[KNOWLEDGE])
+            self._at[KNOWLEDGE] = found[KNOWLEDGE]
