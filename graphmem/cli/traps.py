@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from graphmem.maintenance.backup import PORTABLE, listed, readable
 from graphmem.maintenance.place import open_to_others
 from graphmem.server import owner
-from graphmem.settings import JOURNAL, Location
+from graphmem.settings import JOURNAL, SHARED, Location
 
 ROOM_BYTES: Final = 256 << 20  # free bytes, below which a compaction or a full index may fail
 OLD_BACKUP_S: Final = 14 * 86_400.0
@@ -128,6 +128,8 @@ def filesystem_of(folder: Path) -> str:
 
 
 def _backups(folder: Path, said: dict[str, Any]) -> list[Trap]:
+    if (folder / SHARED).exists():  # the database of the graph has its own backups
+        return []
     newest = listed(folder)[-1:]
     if newest and not any(known.engine == PORTABLE for _, known in readable(folder)):
         return [

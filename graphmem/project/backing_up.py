@@ -180,6 +180,8 @@ class Backups:
         A backup is due when the interval in the settings has passed and something has changed. Older backups beyond `backup_keep` are
         deleted.
         """
+        if self.store.local is None:  # the database's own tools save it
+            return None
         hours = self.settings.backup_hours
         newest = backups.listed(self.data_dir)[-1:]
         if not hours or (newest and time.time() - newest[0].stat().st_mtime < hours * 3600):

@@ -189,4 +189,6 @@ def test_the_command_line_takes_the_address_once(bank, url):
 
     run("index", "--store", url, "--embedder", "none", "--quiet")
     assert "withdraw" in run("impact", "check")
-    assert "postgresql" in run("doctor")
+    said = run("doctor")
+    assert "postgresql" in said
+    assert "no backup" not in said

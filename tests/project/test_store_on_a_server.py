@@ -56,6 +56,7 @@ def test_maintenance_passes_over_a_file_that_is_not_there(project) -> None:
     assert project.compact_when_wasteful() is None
     assert project.checkpoint_when_due() == 0
     assert project.rest(0.0) is False
+    assert project.backup_when_due() is None
     health = project.health()
     assert (health.database_bytes, health.wal_bytes, health.waste_bytes) == (0, 0, 0)
     (said,) = [one for one in project.verify_index().checks if one.name == "database"]
