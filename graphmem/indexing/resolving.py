@@ -1,6 +1,6 @@
 """Resolve all files of a first index in several processes.
 
-The processes are children of one program (`resolving_worker`), so that nothing is forked while a database is open. The rows and
+The processes are forks of one program (`resolving_worker`), so that nothing is forked while a database is open. The rows and
 dependencies equal those of one process. A program that fails costs only its time: the caller then resolves in its own process.
 """
 
@@ -245,5 +245,5 @@ def processes_for(files: int, size: int, workers: int | None, free: int | None) 
         return 1
     most = min(workers or default_workers(), files // BATCH, MOST_PROCESSES)
     if free is not None:
-        most = min(most, free // MEMORY_SHARE // (PROCESS_BYTES + BYTES_OF_SOURCE * size) - 1)  # one reads the facts
+        most = min(most, free // MEMORY_SHARE // (PROCESS_BYTES + BYTES_OF_SOURCE * size) - 1)  # one in reserve
     return most if most > 1 else 1

@@ -1,8 +1,8 @@
 """Resolve files in forked processes of one program that opens no database.
 
-The program reads the facts of all files once and forks. Each child first resolves its own run of neighbouring files, because they share
-intermediate results. Then it takes batches that remain of other children's runs. Each child writes the rows of its batches to its own pipe.
-The bytes of a batch do not depend on the number of children.
+The program reads the facts of all files once and forks. Each process, the first included, resolves its own run of neighbouring files,
+because they share intermediate results. Then it takes batches that remain of other runs. Each process writes the rows of its batches to
+its own pipe. The bytes of a batch do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class End(NamedTuple):
 
 
 def main(outputs: Sequence[int]) -> None:
-    """Resolve the job on standard input, with one child for each output."""
+    """Resolve the job on standard input, in one process for each output."""
     message = receive(sys.stdin.buffer)
     if message is None:
         return
@@ -120,14 +120,25 @@ def main(outputs: Sequence[int]) -> None:
     batches = [paths[at : at + job.batch] for at in range(0, len(paths), job.batch)]
     orders = [_orders(len(batches) * number // len(outputs), len(batches) * (number + 1) // len(outputs)) for number in range(len(outputs))]
     gc.freeze()  # a collection would copy the shared memory into each child
-    children = [_forked(job, resolver, batches, first, orders, outputs, number) for number in range(len(outputs))]
-    for descriptor in (*orders, *outputs):
-        os.close(descriptor)
-    failed = [child for child in children if os.waitpid(child, 0)[1] != 0]
+    # This process resolves as well: one that only waited would keep the memory that its children have copied.
+    children: list[int] = []
+    mine = 0
+    for number in range(1, len(outputs)):
+        child = os.fork()
+        if not child:
+            mine = number
+            break
+        children.append(child)
+    try:
+        _work(job, resolver, batches, first, orders, outputs, mine)
+    except BaseException:  # noqa: BLE001 - a child must not go on in its parent's code
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
+    failed = [child for child in children if not mine and os.waitpid(child, 0)[1] != 0]
     os._exit(1 if failed else 0)  # without freeing millions of objects
 
 
-def _forked(
+def _work(
     job: Job,
     resolver: Resolver,
     batches: list[list[str]],
@@ -135,28 +146,20 @@ def _forked(
     orders: list[int],
     outputs: Sequence[int],
     number: int,
-) -> int:
-    """Fork a child that resolves batches until none is left; return its id."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        for other in outputs:
-            if other != outputs[number]:
-                os.close(other)
-        cache = FactsCache(job.cache, job.project)  # a connection must not be used on both sides of a fork
-        resolver.divide(FactsSource(cache, job.root, job.project, job.marker), len(outputs))
-        done: list[str] = []
-        with open(outputs[number], "wb") as sink:  # noqa: PTH123 - a descriptor
-            for position in _taken([*orders[number:], *orders[:number]]):
-                _say(sink, _batch(resolver, position, batches[position]))
-                done += batches[position]
-            added = resolver.dependencies(done, *first)
-            _say(sink, End(added.keys, added.groups, dict(added.inputs)))
-    except BaseException:  # noqa: BLE001 - the child must not go on in its parent's code
-        sys.excepthook(*sys.exc_info())
-        os._exit(1)
-    os._exit(0)
+) -> None:
+    """Resolve batches until none is left, in one of several processes."""
+    for other in outputs:
+        if other != outputs[number]:
+            os.close(other)
+    cache = FactsCache(job.cache, job.project)  # a connection must not be used on both sides of a fork
+    resolver.divide(FactsSource(cache, job.root, job.project, job.marker), len(outputs))
+    done: list[str] = []
+    with open(outputs[number], "wb") as sink:  # noqa: PTH123 - a descriptor
+        for position in _taken([*orders[number:], *orders[:number]]):
+            _say(sink, _batch(resolver, position, batches[position]))
+            done += batches[position]
+        added = resolver.dependencies(done, *first)
+        _say(sink, End(added.keys, added.groups, dict(added.inputs)))
 
 
 def _orders(begin: int, end: int) -> int:
