@@ -19,7 +19,7 @@ from graphmem.search.literal import literal
 from graphmem.search.places import named_files
 from graphmem.search.query_type import QUESTION, classify
 from graphmem.search.request import Request, Tuning, Weights
-from graphmem.search.surroundings import joined_by_edges, like_the_best
+from graphmem.search.surroundings import echoes, joined_by_edges, like_the_best
 from graphmem.search.unit_words import UnitWords, unit_words
 from graphmem.search.units import SURE, Units, Voted, divided, is_class, is_inner
 
@@ -77,9 +77,10 @@ def gather(
         chunk_dense = {key: known[entry.text_hash] for key, entry in entries.items() if entry.text_hash in known}
     best_first = sorted(entries, key=_places(chunk_words, chunk_dense))
     units = divided(view, [entries[chunk] for chunk in best_first], signs.named, divide=tuning.divide, most=tuning.units)
-    by_words = UnitWords({}, {}, {})
+    by_words = UnitWords({}, {}, {}, {})
+    told = weights.told * (1 - share)
     if words is not None and shot.words is not None:
-        by_words = unit_words(view, units, words, shot.words, query, tuning.fields)
+        by_words = unit_words(view, units, words, shot.words, query, tuning.fields, told=told > 0)
     receivers = _receivers(view, units)
     by_cosine = _cosines(receivers, chunk_dense)
     for chunk in sorted(units.segments, key=lambda key: (-chunk_words.get(key, 0.0), -chunk_dense.get(key, -1.0), key)):
@@ -91,6 +92,7 @@ def gather(
         Ranked("words", by_words.whole, weights.words),
         Ranked("sentence", by_words.sentence, weights.sentence, full=1.0),
         Ranked("names", by_words.names, weights.names, full=1.0),
+        Ranked("told", by_words.told, told, full=1.0),
         Ranked("dense", by_cosine, weights.dense * share, None),
         Ranked("exact", {view.ids[node]: score for node, score in signs.named.items()}, weights.exact, full=1.0),
         Ranked("graph", {view.ids[node]: score for node, (score, _) in signs.around.items()}, weights.graph),
@@ -181,7 +183,7 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
     """
     lists = [one._replace(full=best_cosine) if one.name == "dense" and best_cosine is not None else one for one in found.lists]
     fused = fuse(lists, tuning.normaliser)
-    if weights.alike or weights.joined:
+    if weights.alike or weights.joined or weights.echo:
         fused = fuse(_second_look(shot, found, fused, weights, tuning), tuning.normaliser, before=fused)
     if request.kinds and not request.kinds & {"code", "prose", "data"}:
         fused = [hit for hit in fused if hit.id in shot.graph.index_of]
@@ -196,8 +198,10 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
     """Return further lists: scores that candidates get from the best hits."""
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
+    echo = weights.echo * found.share
     return [
         Ranked("alike", _cosines(found.receivers, chunks), weights.alike * found.share, None),
+        Ranked("echo", echoes(fused, found.units.stems, tuning.judged_right) if echo else {}, echo),
         Ranked("joined", joined_by_edges(shot.graph, {hit.id: hit.score for hit in fused}, tuning.others), weights.joined, full=1.0),
     ]
 

@@ -42,7 +42,7 @@ __all__ = ["KINDS", "MAX_K", "MAX_QUERY", "Aids", "Judge", "MemoryWeights", "Req
 
 _ENOUGH: Final = 3  # minimum memories over _GOOD; with fewer, a hypothetical memory is written and searched for
 _GOOD: Final = 0.5
-_SELDOM: Final = ("literal", "places", "frames")  # lists that are empty for most queries
+_SELDOM: Final = ("told", "literal", "places", "frames")  # lists that are empty for most queries
 _TEXTS: Final = ("words", "sentence", "names", "literal", "dense")  # lists that compare code with the query, as the lists of memories do
 
 
@@ -251,7 +251,8 @@ class _Run:
         self._answers(*(of_words if words is not None else []), *(["dense"] if dense is not None else []))
         if want_symbols:
             self._answers(*(["exact", "graph"] if weights.graph else ["exact"]))
-        self._answers(*(["alike"] if weights.alike and dense is not None else []), *(["joined"] if weights.joined else []))
+        self._answers(*(name for name in ("alike", "echo") if getattr(weights, name) and dense is not None))
+        self._answers(*(["joined"] if weights.joined else []))
         if active:
             self._answers("files")
         self.notes += _word_notes(words)
@@ -340,7 +341,8 @@ class _Run:
 
         Texts and vectors of code have more lists than those of memories, but carry no more evidence.
         """
-        said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores) + self.weights.alike * coded.share
+        said = sum(one.weight for one in coded.lists if one.name in _TEXTS and one.scores)
+        said += (self.weights.alike + self.weights.echo) * coded.share
         full = self.tuning.memory.words + self.tuning.memory.dense
         return min(1.0, full / said) if said else 1.0
 

@@ -49,6 +49,8 @@ class Weights(NamedTuple):
     votes: float  # of other hits in the same file
     sentence: float = 0.0  # BM25 of the query's best sentence
     names: float = 0.0  # share of the names of a unit, its enclosing units and its file that the query has
+    told: float = 0.0  # share of the query that the first paragraph of a unit's documentation has; fades out as vectors are made
+    echo: float = 0.0  # words of the best hits; fades in as vectors are made
     literal: float = 0.0  # names and phrases that code has exactly as the query writes them
     places: float = 0.0  # files that the query names
     frames: float = 0.0  # definitions around the places given by file and line, as in tracebacks
@@ -88,6 +90,7 @@ class Fields(NamedTuple):
     name_share: float = 0.175  # part of `names` that the unit's own name contributes
     outer_share: float = 0.325
     file_share: float = 0.5
+    focus: float = 0.25  # exponent of the share of words in documentation that the query has
 
 
 class MemoryWeights(NamedTuple):
@@ -118,7 +121,7 @@ class Tuning(NamedTuple):
     units: int = 400  # maximum ranked symbols in those chunks
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names if the query is a single name
-    outside: float = 2.0  # factor on `dense` for a question that names the project's language: its words are seldom those of the code
+    outside: float = 3.0  # factor on `dense` for a question that names the project's language: its words are seldom those of the code
     divide: bool = True  # divide chunks among their symbols
     fields: Fields = Fields()
     voters: int = 10  # hits of a file that vote for it
@@ -133,7 +136,7 @@ class Tuning(NamedTuple):
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: _DESCRIBED,
-            QUESTION: _DESCRIBED._replace(dense=0.8, names=0.1, joined=0.3),
+            QUESTION: _DESCRIBED._replace(dense=1.2, names=0.1, joined=0.3, told=0.3, echo=0.2),
             ERROR: _DESCRIBED,
             SEMANTIC: _DESCRIBED,
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),

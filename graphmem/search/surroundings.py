@@ -19,12 +19,13 @@ import numpy.typing as npt
 from graphmem.projection.graph import GraphView, kind_mask
 from graphmem.projection.vectors import VectorIndex
 from graphmem.search.fusion import Fused
-from graphmem.search.units import Units
+from graphmem.search.units import StemsOfUnits, Units
 
 F64 = npt.NDArray[np.float64]
 
 # The best edge of each row counts. Calls have one row for each direction, all other edges share one.
 _CALLS: Final = ("CALLS",)
+_ECHOED: Final = 15  # words of the best hits that count
 _OTHERS: Final = (("REFERENCES", "USES_TYPE"), ("INHERITS", "OVERRIDES"))
 
 
@@ -50,6 +51,35 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
         return {}
     cosines = vectors.cosines(mean, [units.entries[chunk].text_hash for chunk in units.segments])
     return {chunk: cosines[key] for chunk in units.segments if (key := units.entries[chunk].text_hash) in cosines}
+
+
+def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str, float]:
+    """Score candidates by the distinctive words of the best hits.
+
+    Source: Abdul-Jaleel et al. 2004 (RM3), here among the candidates alone.
+
+    Args:
+        fused: candidates, best first.
+        stems: words of the candidates.
+        count: number of hits that are assumed to be relevant.
+    """
+    place = {unit: at for at, unit in enumerate(stems.units)}
+    best = {place[hit.id]: max(0.0, hit.score) for hit in fused if hit.id in place}
+    best = dict(list(best.items())[:count])
+    words = np.unique(stems.stems[np.isin(stems.owner, list(best))])
+    if not len(words):
+        return {}
+    worth = np.zeros(len(place))
+    worth[list(best)] = list(best.values())
+    length = np.bincount(stems.owner, minlength=len(place))
+    at = np.flatnonzero(np.isin(stems.stems, words))
+    pairs, times = np.unique(stems.owner[at] * len(words) + np.searchsorted(words, stems.stems[at]), return_counts=True)
+    unit, word = np.divmod(pairs, len(words))
+    rarity = np.log(len(place) / np.bincount(word, minlength=len(words)))
+    weight = np.bincount(word, worth[unit] * times / length[unit], len(words)) * rarity
+    weight[np.argsort(-weight, kind="stable")[_ECHOED:]] = 0.0
+    scores = np.bincount(unit, weight[word] * times / (times + 1), len(place)).tolist()
+    return {key: score for key, score in zip(stems.units, scores, strict=True) if score > 0}
 
 
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:

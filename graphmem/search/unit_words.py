@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from threading import Lock
 from typing import Final, NamedTuple
@@ -41,16 +41,19 @@ class UnitWords(NamedTuple):
     whole: dict[str, float]  # BM25F of the query
     sentence: dict[str, float]  # BM25F of its best sentence, relative to the best unit's; 0 to 1
     names: dict[str, float]  # share of the names of the unit, its enclosing units and its file that the query has; 0 to 1
+    told: dict[str, float]  # share of the query that the first paragraph of the unit's documentation has; 0 to 1
 
 
-class _Near(NamedTuple):
+class _Terms(NamedTuple):
     """Stems of the query in a text, in its order; number of its words."""
 
     terms: list[str]
     length: int
 
 
-def unit_words(view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields) -> UnitWords:
+def unit_words(
+    view: GraphView, units: Units, words: WordAnswer, index: WordIndex, query: str, fields: Fields, *, told: bool = False
+) -> UnitWords:
     """Score units by the words of the query.
 
     Args:
@@ -60,16 +63,18 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, index: WordInde
         index: the word index.
         query: the search text.
         fields: weights of the fields.
+        told: whether documentation is scored.
     """
     if not words.rows:
-        return UnitWords({}, {}, {})
+        return UnitWords({}, {}, {}, {})
     rarity, stem_of_row = _rarities(words)
     first = {stem_of_row[word] for word in query_words(query.strip().split("\n", 1)[0]) if word in stem_of_row}
     weight = {stem: value * (1.0 if stem in first else fields.rest) for stem, value in rarity.items()}
     others = other_forms(weight, stems_of)
     term_of = {stem: stem for stem in weight} | {stem: term for stem, term in others.items() if term in weight}
     texts = _of_texts(units.stems, index, term_of)
-    named = _of_names(view, units, [*words.rows, *others], term_of)
+    heads = tuple({word[:_HEAD] for word in (*words.rows, *others)})
+    named = _terms_in({unit: _fields(view, units, unit) for unit in units.stems.units}, heads, term_of)
     average = sum(one.length for one in texts) / max(1, len(texts)) or 1.0
     worth = (fields.name, fields.outer, fields.path)
     saturated: dict[str, dict[str, float]] = {}
@@ -82,10 +87,16 @@ def unit_words(view: GraphView, units: Units, words: WordAnswer, index: WordInde
         if joined:
             saturated[unit] = {term: tf / (tf + fields.k1) for term, tf in joined.items()}
     whole = _bm25f(saturated, weight, fields.coverage)
-    return UnitWords(whole, _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields), _shares(named, fields))
+    documented = {unit: (view.doc(node),) for unit in units.stems.units if (node := view.index_of.get(unit)) is not None} if told else {}
+    return UnitWords(
+        whole,
+        _best_sentence(saturated, whole, rarity, sentences(query), stem_of_row, fields),
+        _shares(named, fields),
+        _told(_terms_in(documented, heads, term_of), weight, fields.focus),
+    )
 
 
-def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Near]:
+def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Terms]:
     """Return the terms in the text of each unit, in the order of the units."""
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
@@ -96,27 +107,24 @@ def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str])
         for unit, number in zip(stems.owner[at].tolist(), stems.stems[at].tolist(), strict=True):
             found[unit].append(term[number])
     lengths = np.bincount(stems.owner, minlength=count).tolist() if count else []
-    return list(map(_Near, found, lengths))
+    return list(map(_Terms, found, lengths))
 
 
-def _of_names(view: GraphView, units: Units, words: Iterable[str], term_of: Mapping[str, str]) -> dict[str, list[_Near]]:
-    """Return terms of each unit's name, enclosing names, path and file name.
+def _terms_in(texts: Mapping[str, Sequence[str]], heads: tuple[str, ...], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
+    """Return the terms in short texts of each unit.
 
     Args:
-        view: the graph of the units.
-        units: the candidates.
-        words: words whose first letters a word must have to be looked at.
+        texts: the texts of each unit.
+        heads: first letters of the words that are looked at.
         term_of: the term that a stem stands for.
     """
-    heads = tuple({word[:_HEAD] for word in words})
-    texts = {unit: _fields(view, units, unit) for unit in units.stems.units}
     distinct = list(dict.fromkeys(text for of_unit in texts.values() for text in of_unit))  # many units share a path
     lines = normalised_lines("\n".join(text.replace("\n", " ") for text in distinct))
     split = [line.split() for line in lines.split("\n")] if distinct else []
     stems = stems_of(word for word in {word for of_text in split for word in of_text} if word.startswith(heads))
     term = {word: term_of[stem] for word, stem in stems.items() if stem in term_of}
     near = {
-        text: _Near([term[word] for word in of_text if word in term], len(of_text)) for text, of_text in zip(distinct, split, strict=True)
+        text: _Terms([term[word] for word in of_text if word in term], len(of_text)) for text, of_text in zip(distinct, split, strict=True)
     }
     return {unit: [near[text] for text in of_unit] for unit, of_unit in texts.items()}
 
@@ -170,7 +178,7 @@ def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) 
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
-def _shares(named: Mapping[str, list[_Near]], fields: Fields) -> dict[str, float]:
+def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
     """Return the weighted mean of three shares of words in the query.
 
     The shares are of the words of a unit's name, of its enclosing names and of its file's name.
@@ -186,6 +194,16 @@ def _shares(named: Mapping[str, list[_Near]], fields: Fields) -> dict[str, float
         if share:
             shares[unit] = share / total
     return shares
+
+
+def _told(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
+    """Return the share of the query in documentation; long ones have less."""
+    whole = math.fsum(weight.values()) or 1.0
+    told: dict[str, float] = {}
+    for unit, (doc,) in documented.items():
+        if terms := set(doc.terms):
+            told[unit] = math.fsum(weight[term] for term in terms) / whole * (len(terms) / doc.length) ** focus
+    return told
 
 
 def _rarities(words: WordAnswer) -> tuple[dict[str, float], Mapping[str, str]]:

@@ -7,9 +7,10 @@ import pytest
 
 from graphmem import GraphMem
 from graphmem.projection.vectors import VectorIndex
-from graphmem.search.fusion import Ranked, fuse
+from graphmem.search.fusion import Fused, Ranked, fuse
 from graphmem.search.pipeline import Request, Tuning, search
-from graphmem.search.surroundings import joined_by_edges
+from graphmem.search.surroundings import echoes, joined_by_edges
+from graphmem.search.units import StemsOfUnits
 from graphmem.settings import Settings
 
 SOURCE = '''"""Reports."""
@@ -132,3 +133,14 @@ def test_a_mean_is_of_the_vectors_that_are_there():
     vectors = VectorIndex("model", 2, ["x", "y"], np.array([[1, 0], [0, 2]], np.float32))
     assert vectors.mean(["x", "y", "y", "z"]).tolist() == [0.5, 0.5]
     assert vectors.mean(["z"]) is None
+
+
+def test_candidates_echo_the_rare_words_of_the_best_hits():
+    found = {"best": [1, 2, 2], "like it": [2, 3], "of common words": [1, 1, 3], "other": [1, 3]}
+    words = np.concatenate([np.array(one) for one in found.values()])
+    stems = StemsOfUnits(list(found), words, np.repeat(np.arange(len(found)), [len(one) for one in found.values()]))
+    scores = echoes([Fused("best", 1.0, []), Fused("not read", 0.9, []), Fused("other", 0.1, [])], stems, count=1)
+    assert max(scores, key=scores.__getitem__) == "best"
+    assert scores["like it"] > scores["of common words"]
+    assert "not read" not in scores
+    assert echoes([Fused("not read", 1.0, [])], stems, count=1) == {}

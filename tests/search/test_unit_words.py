@@ -148,3 +148,16 @@ def test_a_class_stands_behind_its_methods_unless_it_is_named(ask):
     as_it_is, like_any = Tuning(), Tuning()._replace(around=1.0)
     for query, factor in (("money that belongs to somebody", as_it_is.around), ("`Account`", 1.0)):
         assert ask(query)["Account"].score == pytest.approx(ask(query, like_any)["Account"].score * factor)
+
+
+def test_documentation_that_says_little_else_answers_a_question(ask):
+    question = "How do I write a letter?"
+    described, silent = Tuning(), Tuning()._replace(weights={kind: one._replace(told=0.0) for kind, one in Tuning().weights.items()})
+
+    def told(hit):
+        return next((part.raw for part in hit.parts if part.path == "told"), 0.0)
+
+    hits = ask(question, described)
+    assert told(hits["statement"]) > told(hits["farewell"]) > 0
+    assert not any(told(hit) for hit in ask(question, silent).values())
+    assert not any(told(hit) for hit in ask("Fix: a letter was written twice.", described).values())
