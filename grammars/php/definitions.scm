@@ -26,7 +26,7 @@
   [
     (name)
     (qualified_name)
-  ] @base.mixed)
+  ] @base.here)
 
 ; function name(parameters): Type {…}
 (function_definition

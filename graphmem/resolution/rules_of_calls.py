@@ -109,6 +109,9 @@ class CallRules:
     An example is `Pointer[T].Load()`.
     """
 
+    components: tuple[str, ...] = ()
+    """Endings of files that are one component each, whose default export is the file."""
+
     links_routes: bool = False
     """Whether a call that names a route refers to its handler."""
 

@@ -165,3 +165,15 @@ def test_an_edge_shows_the_line_of_the_site_it_is_believed_for(resolve):
     )
     (edge,) = [one for one in resolve({"a.py": source}).results["a.py"].edges if one.kind == "CALLS" and one.rule == "receiver_type"]
     assert (edge.line, edge.lines) == (7, "6,7,8")
+
+
+def test_a_component_in_markup_refers_to_the_file_that_defines_it(resolve):
+    found = resolve(
+        {
+            "ui/Shelf.vue": '<template>\n  <Child />\n</template>\n<script setup>\nimport Child from "./Child.vue"\n</script>\n',
+            "ui/Child.vue": "<template>\n  <p>x</p>\n</template>\n<script setup>\nconst a = 1\n</script>\n",
+        }
+    )
+    child = next(symbol.id for symbol in found.symbols.values() if symbol.path == "ui/Child.vue" and symbol.qualname == "<module>")
+    edges = [edge for edge in found.results["ui/Shelf.vue"].edges if edge.dst == child]
+    assert [(edge.kind, edge.rule, edge.line) for edge in edges] == [("REFERENCES", "import", 2)]

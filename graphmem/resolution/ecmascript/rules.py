@@ -55,6 +55,7 @@ class EcmascriptRules(EcmascriptTypes):
     """Resolution rules for JavaScript, TypeScript and TSX."""
 
     constructors = ("constructor",)
+    components = (".vue", ".svelte")
     call_method = SIGNATURE
     builtin_package = PACKAGE
 

@@ -54,7 +54,10 @@ class ReadSites(VariableSites):
         found = place.entry.facts.imports[place.slot.index]
         if found.name and place.entry.path not in seen:
             for atom in ordered(rules_of(place.entry).import_targets(self.inference, place.entry, found)):
-                if atom[0] == MODULE:
+                if atom[0] == MODULE and found.name == "default" and atom[1].endswith(rules_of(self.entry).components):
+                    symbol = self.project.files[atom[1]].symbols[0]
+                    self.evidence.edge(EdgeKind.REFERENCES, self.caller(reference).id, symbol.id, "import", reference.line)
+                elif atom[0] == MODULE:
                     self.read_module_variable(reference, atom[1], found.name, seen | {place.entry.path})
 
     def read_module_variable(self, reference: Reference, path: str, name: str, seen: frozenset[str]) -> None:
