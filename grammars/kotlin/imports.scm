@@ -2,6 +2,17 @@
 (package_header
   (identifier) @import.module) @import.kind.package
 
+; @file:JvmName("Name"): the class that Java sees the functions of the file in
+(file_annotation
+  (constructor_invocation
+    (user_type
+      (type_identifier) @_annotation)
+    (value_arguments
+      (value_argument
+        (string_literal
+          (string_content) @import.alias) @import.module)))
+  (#eq? @_annotation "JvmName")) @import.kind.package
+
 ; import name.Name
 (import_header
   (identifier

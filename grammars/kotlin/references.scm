@@ -10,6 +10,11 @@
 ; receiver.name; callees and targets are left out by the engine
 (navigation_expression) @reference.read
 
+; receiver.name = value
+(assignment
+  (directly_assignable_expression
+    (navigation_suffix)) @reference.write)
+
 ; A name in a place where its value goes somewhere else.
 (value_argument
   (simple_identifier) @reference.read

@@ -90,7 +90,7 @@ class FileEntry:
         self.in_tests = spec.tests.is_test_path(facts.path)
         self.frameworks = frameworks_of(spec.frameworks)
         self.made = class_names(facts, rules.type_tests) if rules.classes_are_made_by_name else frozenset()
-        self.clause = next((found.module for found in facts.imports if found.kind == "package"), "")
+        self.clause = next((found.module for found in facts.imports if found.kind == "package" and not found.alias), "")
         self.constraint = next((found.module for found in facts.imports if found.kind == "constraint"), "")
         self._fill(facts)
 

@@ -191,6 +191,17 @@ class ClassRules:
         """Whether a term is `super`, the receiver seen as its base class."""
         return bool(entry.terms[term][0] == SUPER)
 
+    def accessors(self, name: str, kind: str) -> Sequence[str]:
+        """Return the methods of another language that a property stands for."""
+        return ()
+
+    def property_of(self, accessor: str) -> str:
+        """Return the property of another language that an accessor reads.
+
+        Empty for other methods.
+        """
+        return ""
+
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
         """Return the type of `object[i]` for an object of a project class."""
         return inference.method_result(receiver, self.item_method) if self.item_method else EMPTY

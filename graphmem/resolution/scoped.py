@@ -73,6 +73,9 @@ _KEYS: Final = frozenset(
             "fields",
             "class_constant",
             "results",
+            "file_class",
+            "objects",
+            "accessors",
         ),
         *("constructors", "maker", "implied_this", "overloads", "reopened", "typed", "any_count", "open_enums"),
     }
@@ -147,6 +150,9 @@ class ScopedRules(PackageRules):
         self._type_of = str(table.get("type_of", ""))
         self._fields = str(table.get("fields", ""))
         self.fields_are_called = bool(self._fields)
+        self._file_class = str(table.get("file_class", ""))
+        self._objects = frozenset(table.get("objects", ()))
+        self._accessors = bool(table.get("accessors"))
         self._itself = frozenset(table.get("itself", ()))
         self._block = frozenset(table.get("block", ()))
         self._extends = str(table.get("extensions", ""))
@@ -180,14 +186,17 @@ class ScopedRules(PackageRules):
 
         The first one is the group or package whose files share names. Names for imports follow.
         """
-        packages = dict.fromkeys(found.module.replace(self.separator, ".") for found in facts.imports if found.kind == "package")
-        names = list(packages)
+        clauses = [found for found in facts.imports if found.kind == "package"]
+        names = list(dict.fromkeys(found.module.replace(self.separator, ".") for found in clauses if not found.alias))
         if self._shares == "project":
             names.insert(0, self._group)
         elif self._shares == "folder":
             names.insert(0, facts.path.rpartition("/")[0] or "<root>")
         elif not names:
             names.append(f"<{self._language} {facts.path}>" if self._shares != "package" else self._group)
+        if self._file_class:  # Java sees the functions of `shop/Items.kt` in the class `shop.ItemsKt`
+            renamed = next((found.alias for found in clauses if found.alias), f"{stem(facts.path)}{self._file_class}")
+            names.append(f"{names[0]}.{renamed}")
         if self._by_path:
             parts = facts.path.split("/")
             names += ("/" + "/".join(parts[-count:]) for count in range(1, min(len(parts), MAX_SUFFIX) + 1))
@@ -400,6 +409,17 @@ class ScopedRules(PackageRules):
         found = [owner for owner in found if not inference.project.files[owner.path].in_tests] or found
         return found if len(found) <= MAX_SIBLINGS else ()
 
+    def accessors(self, name: str, kind: str) -> Sequence[str]:
+        """Return the methods of another language that a property stands for.
+
+        In Kotlin, `item.price` calls `getPrice()` of a Java class, and `item.price = 1` calls `setPrice(…)`.
+        """
+        if not self._accessors:
+            return ()
+        plain = name.removeprefix("is") if name[:2] == "is" and name[2:3].isupper() else ""
+        ending = plain or name[:1].upper() + name[1:]
+        return (f"set{ending}",) if kind == "write" else (name,) if plain else (f"get{ending}",)
+
     def field_name(self, name: str) -> str:
         """Return the name of the variable that an attribute reads; "" for none.
 
@@ -418,6 +438,8 @@ class ScopedRules(PackageRules):
         """
         if name in self._itself or name in self._block or (name and name == self._type_of):
             return one((BUILTIN, receiver, name))
+        if name in self._objects and receiver[0] == CLASS:
+            return frozenset((receiver,))
         is_maker = self._maker and name == self._maker and receiver[0] == CLASS
         return frozenset((receiver,)) if is_maker else super().missing_member(receiver, name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from graphmem.parsing.facts import ATTR, CALL, EITHER, ITER, LAMBDA, LITERAL, NAME, NEW, NO_TERM, SUPER, OptionalTerm, TermIndex
+from graphmem.parsing.facts import ATTR, CALL, EITHER, INDEX, ITER, LAMBDA, LITERAL, NAME, NEW, NO_TERM, SUPER, OptionalTerm, TermIndex
 from graphmem.parsing.languages import Helper
 
 if TYPE_CHECKING:
@@ -86,6 +86,13 @@ class KotlinHelper(Helper):
             if len(parts) < 2:
                 return builder.term(parts[0]) if parts else builder.unknown
             return builder.add((ATTR, builder.term(parts[0]), builder.text(parts[-1])))
+        if what == "assigned":  # `a.b = …`, `a[b] = …`
+            term = builder.term(node.named_children[0])
+            for suffix in node.named_children[1:]:
+                inner = suffix.named_children[-1]
+                is_member = suffix.type == "navigation_suffix"
+                term = builder.add((ATTR, term, builder.text(inner)) if is_member else (INDEX, term, builder.term(inner)))
+            return term
         if what == "last":
             return builder.term(node.named_children[-1]) if node.named_children else builder.unknown
         if what == "when":

@@ -215,12 +215,27 @@ class CallSites:
                 found = [target for target in found if target.symbol is None or held in target.symbol.qualname.lower()]
         elif self.is_anything(base):
             found = found + [target for target in self.targets.of_name(reference, name, bound=True) if target.rule == "unique_name"]
+        if base and not any(target.symbol is not None for target in found):
+            read = rules_of(self.entry).property_of(name)
+            if self.reads_property(base, read):
+                self.read_named(reference, receiver, read)
+                return elsewhere
         if not found and not elsewhere:
             known = any(atom[0] in (INST, CLASS, MODULE, NAMESPACE) for atom in base)
             value = self.inference.attribute(base, name)
             missing = known and not value
             self.nothing_found(reference, value or base, "no_such_member" if missing else "dynamic" if base else "no_receiver_type")
         return found + elsewhere
+
+    def reads_property(self, base: Type, name: str) -> bool:
+        """Whether a class of another language has a property of a name.
+
+        In Java, `item.getPrice()` reads the Kotlin property `price`.
+        """
+        for atom in base:
+            if name and atom[0] == INST and isinstance(owner := self.inference.owner(atom[1], name), Symbol):
+                return bool(rules_of(self.project.entry(owner)).accessors(name, "read"))
+        return False
 
     def is_anything(self, base: Type) -> bool:
         """Whether a value is the result of an unknown library function."""

@@ -147,7 +147,20 @@ class JavaRules(PackageRules):
             return one((EXT, self.builtin_package, name, None))
         return one((EXT, self.builtin_package, f"Object.{name}", None)) if name in _OBJECT else super().builtin(name)
 
+    def unbound(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
+        """Return a type of `java.lang`, or a file of Kotlin as the class it makes."""
+        found = super().unbound(inference, entry, scope, name)
+        if found or not name[:1].isupper():
+            return found
+        package = f"{self.names_of(entry.facts)[0]}.{name}"
+        return one((NAMESPACE, package, self.name)) if inference.project.modules(package) else EMPTY
+
     # classes
+
+    def property_of(self, accessor: str) -> str:
+        """Return the Kotlin property that an accessor reads or writes."""
+        ending = accessor[3:] if accessor[:3] in ("get", "set") else ""
+        return ending[:1].lower() + ending[1:] if ending[:1].isupper() else accessor if accessor[:2] == "is" else ""
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
