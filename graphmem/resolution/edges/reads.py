@@ -112,11 +112,12 @@ class ReadSites(VariableSites):
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
         """Add edges for a class member that is read or written through an object."""
         inference, rules = self.inference, rules_of(self.entry)
-        for accessor in rules.accessors(name, reference.kind) if atom[0] == INST else ():
-            owner = inference.owner(atom[1], accessor)
-            if isinstance(owner, Symbol) and rules_of(self.project.entry(owner)) is not rules:
-                self.special(reference, atom, accessor, confidence)
-                return
+        if atom[0] == INST:
+            for accessor in rules.accessors(name, reference.kind):
+                owner = inference.owner(atom[1], accessor)
+                if isinstance(owner, Symbol) and rules_of(self.project.entry(owner)) is not rules:
+                    self.special(reference, atom, accessor, confidence)
+                    return
         self.use_member_variable(reference, atom, name)
         owner = inference.owner(atom[2][1], name, atom[1]) if atom[0] == SUPEROBJ else inference.owner(atom[1], name)
         caller = self.caller(reference)
