@@ -36,9 +36,11 @@ class OutsideUse:
 
     kind: Annotated[str, Doc("http, grpc or topic")]
     name: Annotated[str, Doc("name of the contract, as in `Contract`")]
-    symbol: Annotated[str, Doc("the symbol of this project that offers the contract; for dependencies, that uses it"), GlobalId(SYMBOL)]
+    symbol: Annotated[
+        str, Doc("the symbol of this project that offers the contract, or for dependencies uses the contract"), GlobalId(SYMBOL)
+    ]
     place: Annotated[
-        ContractPlace, Doc("the code of the other project; its confidence is the product of the link's and of the path's to `symbol`")
+        ContractPlace, Doc("the code of the other project; its confidence is the confidence of the link times that of the path to `symbol`")
     ]
 
 

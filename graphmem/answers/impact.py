@@ -115,8 +115,8 @@ class ImpactReport:
     ]
     total: Annotated[int, Doc("number of dependents within the limits of depth and confidence, plus the number of tests at any depth")]
     by_depth: Annotated[list[int], Doc("number of dependents at each depth; the first entry is for depth 1")]
-    by_file: Annotated[list[ImpactGroup], Doc("strongest first"), Size(100)]
-    by_module: Annotated[list[ImpactGroup], Doc("strongest first"), Size(30)]
+    by_file: Annotated[list[ImpactGroup], Doc("hits grouped by file, strongest first"), Size(100)]
+    by_module: Annotated[list[ImpactGroup], Doc("hits grouped by directory, strongest first"), Size(30)]
     risk: Risk
     epistemic: Annotated[Epistemic, Doc("certainty of the tests: exact only when a recorded run that is still valid covers every test")]
     causes: Annotated[list[Cause], Doc("why the answer may be incomplete"), Size(5)]

@@ -93,7 +93,7 @@ class Prefetch:
     files: Annotated[list[PrefetchedFile], Doc("files to read, most needed first; at most 12"), Size(12)]
     tokens: Annotated[int, Doc("size of all listed files in tokens")]
     left_out: Annotated[int, Doc("number of files that were omitted because of the limits")]
-    notes: Annotated[list[str], Doc("further remarks, such as missing data"), Size(5)] = field(default_factory=list)
+    notes: Annotated[list[str], Doc("remarks on the list of files, such as missing data"), Size(5)] = field(default_factory=list)
 
 
 @answer

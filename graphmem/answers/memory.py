@@ -101,8 +101,8 @@ class NearbyMemory:
     """A memory about code of an answer."""
 
     id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
-    short_id: Annotated[str, Doc("the short form for people")]
-    type: Annotated[str, Doc("gotcha, decision, pattern, …; docs/memories.md lists them")]
+    short_id: Annotated[str, Doc("short form of the id, for people")]
+    type: Annotated[str, Doc("type of the memory, such as gotcha, decision or pattern; docs/memories.md lists all types")]
     title: str
     content: str
     trap: Annotated[bool, Doc("true for a gotcha, an error pattern or a dead end")]
@@ -116,8 +116,10 @@ class NearbyMemory:
         ),
     ]
     steps: Annotated[int, Doc("number of steps from a target to the code of the memory; 0 for a target and the code around it")]
-    confidence_in_use: Annotated[float, Doc("confidence after fading with time; lower when disputed or when its code changed")]
-    trust: Annotated[float, Doc("ranking weight of the source")]
+    confidence_in_use: Annotated[
+        float, Doc("confidence of the memory after fading with time, 0 to 1; lower when the memory is disputed or its code changed")
+    ]
+    trust: Annotated[float, Doc("ranking weight of the source that the memory came from")]
     score: Annotated[float, Doc("score of the memory: nearness × trust × confidence in use")]
     created_at: Moment
     contaminated: Annotated[bool, Doc("true when text from untrusted sources was used for the memory")]
@@ -221,7 +223,7 @@ class RememberManyAnswer:
     """The outcome of a bulk write, in the order of its items."""
 
     results: Annotated[list[Remembered], Doc("outcomes of the stored items"), Size(100)]
-    refused: Annotated[list[Refusal], Doc("the rejected items"), Size(10)]
+    refused: Annotated[list[Refusal], Doc("the rejected items of the write, with the reasons"), Size(10)]
     counts: Annotated[dict[str, int], Doc("Number of items by outcome"), Size(6)]
     seconds: float
 

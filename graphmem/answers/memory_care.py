@@ -74,7 +74,7 @@ class AuditPage:
 class SecretsFound:
     """A memory in which a scan found a secret; the secret is not included."""
 
-    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     kinds: list[str]
     fields: list[str]

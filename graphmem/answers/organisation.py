@@ -127,7 +127,7 @@ class Erased:
 class Learnt:
     """A memory that is new or changed."""
 
-    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
     type: str
@@ -150,7 +150,7 @@ class TeamNews:
     """What the team learnt recently, and open disagreements."""
 
     since: Moment
-    learnt: Annotated[list[Learnt], Doc("the newest first"), Size(50)]
+    learnt: Annotated[list[Learnt], Doc("memories learnt in the period, newest first"), Size(50)]
     total: Annotated[int, Doc("number of memories learnt in the period, including those beyond the limit")]
     disagreements: Annotated[list[Disagreement], Size(20)]
     knows: Annotated[list[Knows], Size(20)]

@@ -14,10 +14,10 @@ class OutlineEntry:
     """A symbol of a file, with what is known about it."""
 
     symbol: SymbolInfo
-    callers: Annotated[int, Doc("number of symbols that call this one, without tests")]
+    callers: Annotated[int, Doc("number of symbols other than tests that call the symbol")]
     tests: Annotated[int, Doc("number of tests that have an edge to the symbol")]
     memories: Annotated[int, Doc("number of live memories about the symbol")]
-    traps: Annotated[int, Doc("number of these memories that are traps: gotchas, error patterns and dead ends")]
+    traps: Annotated[int, Doc("number of memories about the symbol that are traps: gotchas, error patterns and dead ends")]
     suspect: Annotated[list[str], Doc("short ids and titles of memories about the symbol that are older than its last change"), Size(1)]
 
 

@@ -91,10 +91,10 @@ class ModuleFile:
 class FileLink:
     """All edges from one file to another."""
 
-    src: Annotated[str, Doc("path of the file that depends")]
+    src: Annotated[str, Doc("path of the file that uses the other file")]
     dst: str
     weight: int
-    kinds: Annotated[dict[str, int], Doc("Edges by kind, most first"), Size(4)]
+    kinds: Annotated[dict[str, int], Doc("Number of edges by kind, most first"), Size(4)]
 
 
 @answer
@@ -216,7 +216,7 @@ class Flow:
     confidence: Annotated[float, Doc("product of the confidences of the flow's steps")]
     variants: Annotated[list[str], Doc("other entry points whose flows are equal from the second step on, at most 10")]
     variant_count: int
-    paragraph: Annotated[str, Doc("a description by a language model; empty until a model has written one")] = ""
+    paragraph: Annotated[str, Doc("description by a language model; empty until a model has written one")] = ""
 
 
 @answer
@@ -235,8 +235,10 @@ class Hotspot:
     symbol: Annotated[SymbolInfo, Doc("the risky symbol; at the level of files the file")]
     churn: Annotated[float, Doc("number of commits to the file, in which older commits count less; 0 without history")]
     complexity: Annotated[int, Doc("1 + the number of branches in the symbol; the sum over all symbols for a file")]
-    dependents: Annotated[int, Doc("number of other symbols, or of other files at the level of files, that depend on this one directly")]
-    score: Annotated[float, Doc("0 to 100")]
+    dependents: Annotated[
+        int, Doc("number of other symbols, or of other files at the level of files, that depend directly on the risky place")
+    ]
+    score: Annotated[float, Doc("risk of a change at this place, 0 to 100")]
 
 
 @answer
@@ -285,7 +287,7 @@ class DeadCodePage:
 
     symbols: list[DeadSymbol]
     total: Annotated[int, Doc("number of definitions whose confidence is at least the requested one")]
-    lines: Annotated[int, Doc("total number of lines of all these definitions")]
+    lines: Annotated[int, Doc("total number of lines of all unused definitions")]
     notes: Annotated[list[str], Doc("sentences about omitted definitions, with their number")]
     state: IndexState
 

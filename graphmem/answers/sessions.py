@@ -35,7 +35,7 @@ class SessionInfo:
     commit_sha: str
     started_at: MomentOrNone
     ended_at: MomentOrNone
-    events: Annotated[int, Doc("number of recorded events")]
+    events: Annotated[int, Doc("number of recorded events of the session")]
     steps: int
     tokens: int
     duration_s: Annotated[float, Doc("duration of the session in seconds, without pauses of over an hour")]
@@ -162,7 +162,7 @@ class ObserveAnswer:
     ignored: Annotated[dict[str, int], Doc("Number of events that were rejected, or recorded with a remark, by reason"), Size(5)]
     sessions: Annotated[list[str], Doc("ids of the sessions with events in this batch")]
     ended: Annotated[list[str], Doc("ids of the sessions that this batch ended; learning runs in the background")]
-    early: Annotated[list[str], Doc("keys of findings in these sessions that are already certain enough to be learnt")]
+    early: Annotated[list[str], Doc("keys of findings in the sessions of this batch that are already certain enough to be learnt")]
 
 
 @answer
@@ -178,7 +178,7 @@ class SessionEnded:
 class FindingVerdict:
     """The outcome of one finding of a session."""
 
-    key: Annotated[str, Doc("identical in all sessions with the same finding")]
+    key: Annotated[str, Doc("key of the finding; identical in all sessions with the same finding")]
     signal: Annotated[str, Doc("name of the detector that made the finding")]
     memory_type: str
     outcome: Annotated[
@@ -225,7 +225,7 @@ class GroupMeasures:
     group: Annotated[str, Doc("name of the group: control (nothing is injected), passive (only at the start) or full (everything)")]
     percent: Annotated[int, Doc("percentage of all sessions that are assigned to the group")]
     sessions: int
-    calls_per_task: Annotated[float | None, Doc("average number of tool calls for each unit of work; for the session when it names none")]
+    calls_per_task: Annotated[float | None, Doc("average number of tool calls per unit of work, or per session without units of work")]
     rereads: Annotated[float | None, Doc("share of file reads that read a file again, 0 to 1")]
     first_pass: Annotated[float | None, Doc("share of test command lines that never failed, 0 to 1")]
     dead_end_reentry: Annotated[float | None, Doc("share of dead ends that an earlier session had already found, 0 to 1")]
@@ -253,7 +253,7 @@ class PhaseWeight:
     shown: Annotated[
         int, Doc("number of shown memories of the type, each counted once per session, in the phase in which it was first shown")
     ]
-    used: Annotated[int, Doc("number of these memories that were used in the same session")]
+    used: Annotated[int, Doc("number of shown memories of the type that were used in the session that showed them")]
     built_in: float
     weight: Annotated[float, Doc("the weight that the ranking uses")]
     proposed: Annotated[float | None, Doc("the proposed weight; null while there is too little data")]
@@ -265,10 +265,12 @@ class PhaseWeights:
 
     sessions: Annotated[int, Doc("number of ended sessions in which a memory was shown in a phase")]
     missing: Annotated[int, Doc("number of further sessions that are needed before weights are proposed")]
-    accepted_at: Annotated[MomentOrNone, Doc("none while the built-in weights are in use")]
+    accepted_at: Annotated[
+        MomentOrNone, Doc("time at which a person accepted proposed weights; null while the built-in weights are in use")
+    ]
     accepted_sessions: Annotated[int, Doc("number of sessions from which the accepted weights were computed")]
     weights: Annotated[list[PhaseWeight], Doc("the weights, by phase, then by built-in weight, highest first"), Size(60)]
-    notes: Annotated[list[str], Doc("why nothing is proposed")]
+    notes: Annotated[list[str], Doc("why no weights are proposed")]
 
 
 @answer
@@ -279,7 +281,7 @@ class SessionSummary:
     agent: str
     kind: str
     title: str
-    status: Annotated[str, Doc("validated, failed, accepted or abandoned; empty if unknown")]
+    status: Annotated[str, Doc("outcome of the session: validated, failed, accepted or abandoned; empty if unknown")]
     started_at: MomentOrNone
     ended_at: MomentOrNone
     duration_s: float

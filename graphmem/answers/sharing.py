@@ -23,7 +23,7 @@ class Said:
 class Disagreement:
     """Different values that people chose for one field of a memory."""
 
-    id: Annotated[str, Doc("Global id"), GlobalId(MEMORY)]
+    id: Annotated[str, Doc("Global id of the memory"), GlobalId(MEMORY)]
     short_id: str
     title: str
     field: Annotated[str, Doc("name of the field about which people disagree: text, type, status, …")]
@@ -54,6 +54,6 @@ class SharingStatus:
     project: Annotated[str, Doc("key of the project; empty before the first exchange")]
     person: str
     last: Annotated[MomentOrNone, Doc("time of the last successful exchange; null if there was none")]
-    waiting: Annotated[int, Doc("operations that are not sent yet")]
-    error: Annotated[str, Doc("why the last exchange failed; empty if it succeeded")]
+    waiting: Annotated[int, Doc("number of operations that are not sent yet")]
+    error: Annotated[str, Doc("why the last exchange failed; empty if the exchange succeeded")]
     disagreements: Annotated[list[Disagreement], Size(20)]

@@ -55,7 +55,7 @@ class BlameRun:
     """Neighbouring lines that one commit wrote."""
 
     line: Annotated[int, Doc("number of the first line, 1-based")]
-    lines: Annotated[int, Doc("number of lines")]
+    lines: Annotated[int, Doc("number of lines in the run")]
     commit: Annotated[str, Doc("full hash of the commit; empty for lines that are not committed")]
     author: str
     at: Annotated[Moment, Doc("time at which the author made the commit")]

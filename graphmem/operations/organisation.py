@@ -30,7 +30,7 @@ class OrganisationOperations:
         """List people, teams and their roles by project.
 
         Args:
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation invite")
@@ -48,7 +48,7 @@ class OrganisationOperations:
             key: key of a project in which the person, or the named team, gets a role.
             level: the role in the project: read, write, curate or admin.
             admin: true to make the person an administrator of the organisation.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation team")
@@ -61,7 +61,7 @@ class OrganisationOperations:
             team: name of the team, which is created if needed.
             login: login of the person.
             standing: place of the person in the team: member, steward, or none to remove the person.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation role")
@@ -75,7 +75,7 @@ class OrganisationOperations:
             level: role in the project: read, write, curate or admin; `none` takes the role away.
             login: login of the person.
             team: name of the team.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation enable")
@@ -85,7 +85,7 @@ class OrganisationOperations:
         Args:
             login: login of the person.
             off: true to keep the person out; memories of the person stay.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation audit")
@@ -95,7 +95,7 @@ class OrganisationOperations:
         Args:
             person: name or login of the person; default: everybody.
             limit: the maximum number of entries.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("query", needs="admin", shows=Sight.WHOLE, command="organisation news")
@@ -115,7 +115,7 @@ class OrganisationOperations:
 
         Args:
             id: the memory, by id or short id.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, command="organisation comment")
@@ -132,7 +132,7 @@ class OrganisationOperations:
             id: the memory, by id or short id.
             text: text of the comment; secrets in it are removed.
             reply: raw id of the comment that the new comment answers; default: a comment on the memory itself.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation export")
@@ -143,7 +143,7 @@ class OrganisationOperations:
 
         Args:
             login: login of the person; default: the whole organisation.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation erase")
@@ -155,7 +155,7 @@ class OrganisationOperations:
         Args:
             login: login of the person.
             confirm: the login of the person once more, as confirmation.
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
         """
 
     @operation("mutation", needs="admin", shows=Sight.WHOLE, slow=True, command="organisation dissolve")

@@ -32,7 +32,7 @@ from graphmem.answers.vocabulary import CycleLevel, EntryKind, HotspotLevel, Vie
 from graphmem.operations.declare import Argument, Ref, Sight, Spelled, Within, Words, operation
 
 Limit = Annotated[int, Within("page"), Spelled(default=20), Doc("the maximum number of results; totals stay exact")]
-Offset = Annotated[int, Doc("skip this many results")]
+Offset = Annotated[int, Doc("number of results to skip")]
 
 
 Kinds = Annotated[Sequence[EntryKind] | None, Doc("only entry points of this kind")]

@@ -13,7 +13,7 @@ from graphmem.answers.vocabulary import LearningChoice, PhaseChoice, SessionKind
 from graphmem.operations.declare import Argument, Filled, Sight, Spelled, Within, operation
 
 Limit = Annotated[int, Within("results"), Doc("the maximum number of results")]
-Offset = Annotated[int, Doc("skip this many results")]
+Offset = Annotated[int, Doc("number of results to skip")]
 Session = Annotated[str, Doc("id of the session, or a prefix of the id")]
 
 
@@ -69,7 +69,7 @@ class SessionOperations:
             group: name shared by agents that work in parallel.
             work_unit: the unit of work of the session, such as a ticket.
             phase: the phase of work of the session, in the words of its methodology.
-            methodology: the methodology of the session: native, tdd, bmad, or an installed one.
+            methodology: the methodology of the session: the methodology of the session: native, tdd, bmad, or an installed one.
             title: the topic of the session.
             planned_steps: the number of planned steps.
             branch: the git branch of the session.
@@ -88,7 +88,7 @@ class SessionOperations:
         The change applies at once. While learning is off or paused, events of sessions are dropped. Explicit memories are still stored.
 
         Args:
-            state: the new state of learning: ON, OFF or PAUSED.
+            state: the new state of learning: the new state of learning: ON, OFF or PAUSED.
             minutes: length of a pause in minutes; default: until learning is switched on.
         """
 

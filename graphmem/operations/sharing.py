@@ -22,7 +22,7 @@ class SharingOperations:
         Personal memories stay on this machine. Nothing is overwritten: concurrent changes are shown with both sides.
 
         Args:
-            url: postgresql://host/name; default: the setting sync_url.
+            url: address postgresql://host/name; default: the setting sync_url.
             key: key of the project, before its first exchange; default: Git's first commit.
         """
 

@@ -58,7 +58,7 @@ def impact(
         ),
     ] = False,
     direction: Annotated[
-        Direction, typer.Option("--direction", help="Show code that depends on the target, or code that it depends on.")
+        Direction, typer.Option("--direction", help="Show code that depends on the target, or code that the target depends on.")
     ] = Direction.DEPENDENTS,
     max_depth: options.MaxDepth = 5,
     min_confidence: options.MinConfidence = 0.3,

@@ -32,7 +32,7 @@ MOST_SESSIONS = 200  # the maximum that a server returns at once
 Id = Annotated[str, typer.Argument(metavar="ID", help="Id or short id of a memory, with or without #.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids or short ids of memories, with or without #.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1_000, help="The maximum number of results.")]
-Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many results.")]
+Offset = Annotated[int, typer.Option("--offset", min=0, help="Number of results to skip.")]
 Types = Annotated[
     list[str] | None, typer.Option("--type", "-t", metavar="TYPE", help="Type of memory: gotcha, decision, pattern, … (repeatable).")
 ]
@@ -379,8 +379,8 @@ def scan(
 def phases(
     here: Door,
     *,
-    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights.")] = False,
-    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Apply the proposed weights to the ranking.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Restore the built-in weights of the ranking.")] = False,
 ) -> None:
     """Show the ranking weights of memory types in phases of work.
 

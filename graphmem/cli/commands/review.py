@@ -56,8 +56,10 @@ def review(
     min_confidence: options.MinConfidence = 0.3,
     limit: Annotated[int, typer.Option("--limit", min=1, max=100_000, help="The maximum number of listed dependents.")] = 200,
     tests: Annotated[int, typer.Option("--tests", min=1, max=100_000, help="The maximum number of tests to run.")] = 1000,
-    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of lines of each group; 0: all.")] = 20,
-    fail_on: Annotated[Level | None, typer.Option("--fail-on", help="Exit with 1 when the risk is at least this, or unknown.")] = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="The maximum number of printed lines of each group; 0: all.")] = 20,
+    fail_on: Annotated[
+        Level | None, typer.Option("--fail-on", help="Exit with code 1 when the risk is at least this level, or unknown.")
+    ] = None,
 ) -> None:
     """Show what a reviewer must know about a change.
 

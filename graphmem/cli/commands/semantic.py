@@ -61,7 +61,7 @@ def describe(
 @command()
 def drift(
     here: Door,
-    base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both.")],
+    base: Annotated[str, typer.Argument(metavar="BASE", help="The older revision; BASE..HEAD names both revisions.")],
     head: Annotated[str | None, typer.Argument(metavar="[HEAD]", help="The newer revision; default: the indexed files.")] = None,
     *,
     fail: Annotated[bool, typer.Option("--fail", help="Exit with code 1 when there is a new cycle.")] = False,
