@@ -35,6 +35,7 @@ class Run(NamedTuple):
 
     operand: int  # term
     names: Sequence[str]
+    container: int = -1  # term: an object of the project in this place calls its own methods instead
 
 
 class Through(NamedTuple):
@@ -47,6 +48,7 @@ class Through(NamedTuple):
     first: int = 0  # positional arguments from here
     last: int = 1  # to before here
     keyword: str = ""  # or the argument of this name
+    elements: bool = False  # it calls the method on what the argument contains
 
 
 class CallRules:

@@ -38,6 +38,12 @@ class ClassRules:
     item_setters: Sequence[str] = ()
     """Methods that run when an item is assigned through a subscript."""
 
+    key_methods: Sequence[str] = ()
+    """Methods of a key that a container of the language calls: the first unless it is a sequence, the others if they are equal."""
+
+    contained_text: str = ""
+    """Method that a container's text calls on what it contains; "" for none."""
+
     item_method: str = ""
     """Method that runs when an item is read through a subscript; "" for none."""
 

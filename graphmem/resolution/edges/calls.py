@@ -28,6 +28,7 @@ from graphmem.resolution.types import (
     BOX,
     BUILTIN,
     CLASS,
+    EMPTY,
     EXT,
     EXTI,
     FUNC,
@@ -42,6 +43,8 @@ from graphmem.resolution.types import (
     Instance,
     Receiver,
     Type,
+    join,
+    join_all,
     ordered,
 )
 
@@ -345,8 +348,11 @@ class CallSites:
 
         The classes of the operands determine the methods.
         """
-        for operand, names in rules_of(self.entry).operations(self.entry, reference.term):
-            self.run_first(reference, operand, names)
+        for operand, names, container in rules_of(self.entry).operations(self.entry, reference.term):
+            if container < 0:
+                self.run_first(reference, operand, names)
+            else:
+                self.run_on_key(reference, operand, names, container)
         self.add_implied(reference)
 
     def add_implied(self, reference: Reference) -> None:
@@ -366,10 +372,18 @@ class CallSites:
         for through in found:
             given = [*positional[through.first : through.last], *(value for name, value in keywords if name == through.keyword)]
             for argument in given:
-                if through.names:
+                if through.elements:
+                    self.run_on(reference, self.contained(self.value(reference, argument)), through.names)
+                elif through.names:
                     self.run_first(reference, argument, through.names)
                 else:
-                    value = frozenset(atom for atom in self.value(reference, argument) if atom[0] in (FUNC, INST, PARTIAL))
+                    given_value = self.value(reference, argument)
+                    for atom in given_value:
+                        if atom[0] == EXT:  # map(str, items)
+                            self.run_on_elements(
+                                reference, positional[through.last :], rules_of(self.entry).called_through(atom[1], atom[2])
+                            )
+                    value = frozenset(atom for atom in given_value if atom[0] in (FUNC, INST, PARTIAL))
                     self.add_calls(reference, self.targets.of_value(value, "function_value", self.caller(reference)))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
@@ -382,17 +396,53 @@ class CallSites:
         For a method that creates an iterator, the iterator's method for the next element is added too.
         """
         value = self.value(reference, operand)
+        self.run_on(reference, value, names)
+        text = rules_of(self.entry).contained_text
+        if text and names and names[-1] == text:
+            self.run_on(reference, self.contained(value), (text,))
+
+    def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
+        """Add the call of the first of several methods, for each class of a value."""
+        likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
         for atom in ordered(value):
             if atom[0] == PENDING and resumes:
-                self.add_calls(reference, [Target(atom[1], None, "implicit", shared_among(value))])
+                self.add_calls(reference, [Target(atom[1], None, "implicit", likely)])
             if atom[0] != INST:
                 continue
             for name in names:
                 if isinstance(self.inference.owner(atom[1], name), Symbol):
-                    self.special(reference, atom, name, shared_among(value))
+                    self.special(reference, atom, name, likely)
                     self.step(reference, atom, name)
                     break
+
+    def run_on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
+        """Add what an external function calls if it is called with each element."""
+        for through in found:
+            for container in containers if through.names and not through.first else ():
+                self.run_on(reference, self.inference.expanded(self.inference.element(self.value(reference, container))), through.names)
+
+    def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
+        """Add the call of a key's method that a container of the language makes.
+
+        A list or a tuple only compares what it contains.
+        """
+        inside = self.value(reference, container)
+        if not any(atom[0] in (INST, CLASS) for atom in inside):
+            is_sequence = bool(inside) and all(atom[0] == TUP or (atom[0] == BOX and atom[1] in ("list", "tuple")) for atom in inside)
+            for name in names[is_sequence:]:
+                self.run_on(reference, self.value(reference, key), (name,), FEW_CLASSES if name != names[0] else 0.0)
+
+    def contained(self, value: Type) -> Type:
+        """Return what the containers in a type contain, through two levels."""
+        found = EMPTY
+        for atom in value:
+            inner = join_all(atom[2]) if atom[0] == BOX else join_all(atom[1]) if atom[0] == TUP else EMPTY
+            inner = self.inference.expanded(inner)
+            found = join(found, inner)
+            for one in inner:
+                found = join(found, self.inference.expanded(join_all(one[1]) if one[0] == TUP else EMPTY))
+        return found
 
     def step(self, reference: Reference, receiver: Instance, name: str) -> None:
         """Add the call of the iterator's method for the next element.

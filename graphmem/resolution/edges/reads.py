@@ -99,6 +99,7 @@ class ReadSites(VariableSites):
         term = self.terms[reference.term]
         if term[0] == INDEX:
             self.run_first(reference, term[1], rules_of(self.entry).item_setters)
+            self.run_on_key(reference, term[2], rules_of(self.entry).key_methods, term[1])
         elif term[0] == ATTR:
             self.receive(reference, term[1])
             for atom in ordered(self.value(reference, term[1])):

@@ -16,6 +16,7 @@ ITERATION: Final = ("__iter__", "__getitem__")
 CONTAINMENT: Final = ("__contains__", "__iter__", "__getitem__")
 PLAIN_TEXT: Final = ("__str__", "__repr__")
 FORMATTED_TEXT: Final = ("__format__", *PLAIN_TEXT)
+KEY: Final = ("__hash__", "__eq__")
 TRUTH_VALUE: Final = ("__bool__", "__len__")
 
 UNSIGNED: Final[Mapping[str, Sequence[str]]] = {
@@ -46,6 +47,9 @@ _ITERATES: Final = (Through(ITERATION),)
 _ITERATES_ALL: Final = (Through(ITERATION, last=_ALL),)
 _SIZES: Final = (Through(ITERATION), Through(("__len__",)))  # a list is made of it: Python asks for the length first
 _SIZES_ALL: Final = (Through(ITERATION, last=_ALL), Through(("__len__",), last=_ALL))
+_FINDS: Final = (Through(("__hash__",)), Through(("__eq__",)))
+_COMPARES: Final = (Through(("__eq__",)), Through(("__eq__",), elements=True))
+_ORDERS: Final = Through(("__lt__",), elements=True)
 _KEYED: Final = Through((), first=_ALL, keyword="key")
 _CALLS_FIRST: Final = Through(())
 
@@ -103,9 +107,11 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "all": _ITERATES,
     "enumerate": _ITERATES,
     "zip": _ITERATES_ALL,
-    "sorted": (*_SIZES, _KEYED),
-    "min": (*_ITERATES, _KEYED),
-    "max": (*_ITERATES, _KEYED),
+    **dict.fromkeys(("dict.get", "dict.pop", "dict.setdefault", "set.add", "set.remove", "set.discard"), _FINDS),
+    **dict.fromkeys(("list.index", "list.remove", "list.count", "tuple.index", "tuple.count"), _COMPARES),
+    "sorted": (*_SIZES, _KEYED, _ORDERS),
+    "min": (*_ITERATES, _KEYED, _ORDERS),
+    "max": (*_ITERATES, _KEYED, Through(("__gt__", "__lt__"), elements=True)),
     "list.sort": (_KEYED,),
     "map": (_CALLS_FIRST, Through(ITERATION, 1, _ALL)),
     "filter": (_CALLS_FIRST, _iterates(1)),
@@ -120,7 +126,12 @@ _LIBRARY: Final[Mapping[str, Mapping[str, Sequence[Through]]]] = {
     "contextlib": {"closing": _calls("close")},
     "copy": {"copy": _calls("__copy__", *_COPIED), "deepcopy": _calls("__deepcopy__", *_COPIED)},
     "functools": {"reduce": (_CALLS_FIRST, _iterates(1))},
-    "heapq": {**dict.fromkeys(("nlargest", "nsmallest"), (_iterates(1), _KEYED)), "merge": (*_ITERATES_ALL, _KEYED)},
+    "bisect": dict.fromkeys(("bisect", "bisect_left", "bisect_right", "insort", "insort_left", "insort_right"), (_ORDERS,)),
+    "heapq": {
+        **dict.fromkeys(("heapify", "heappop", "heappush", "heappushpop", "heapreplace"), (_ORDERS,)),
+        **dict.fromkeys(("nlargest", "nsmallest"), (_iterates(1), _KEYED)),
+        "merge": (*_ITERATES_ALL, _KEYED),
+    },
     "itertools": {
         **dict.fromkeys(("accumulate", "cycle", "islice", "pairwise", "tee"), _ITERATES),
         **dict.fromkeys(("chain", "zip_longest"), _ITERATES_ALL),

@@ -17,7 +17,7 @@ from graphmem.resolution.python.library import (
     COMMON_METHODS,
     container_method,
 )
-from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, PLAIN_TEXT, REFLECTED, UNSIGNED
+from graphmem.resolution.python.protocols import CALLED_THROUGH, CONTAINMENT, ITERATION, KEY, PLAIN_TEXT, REFLECTED, UNSIGNED
 from graphmem.resolution.python.shapes import used_as
 from graphmem.resolution.rules_of_calls import Run, Through
 from graphmem.resolution.symbol import CLASS_KINDS, FUNCTION_KINDS, Symbol
@@ -73,6 +73,8 @@ class PythonRules(PythonTypes):
     resuming = frozenset({"__iter__", "__next__", "__aiter__", "__anext__", "__contains__", "__await__"})
     item_method = "__getitem__"
     item_setters = ("__setitem__",)
+    key_methods = KEY
+    contained_text = "__repr__"
     attribute_setter = "__setattr__"
     descriptor_methods: Mapping[str, str] = {"read": "__get__", "write": "__set__"}
 
@@ -272,15 +274,15 @@ class PythonRules(PythonTypes):
             _, manager = found
             return tuple(Run(manager, (name,)) for name in ("__enter__", "__exit__", "__aenter__", "__aexit__"))
         if found[0] == INDEX:
-            _, base, _ = found
-            return (Run(base, ("__getitem__",)), Run(base, ("__missing__",)))
+            _, base, key = found
+            return (Run(base, ("__getitem__",)), Run(base, ("__missing__",)), Run(key, KEY, base))
         if found[0] != OPERATOR:
             return ()
         _, sign, left, right = found
         if right < 0:
             return (Run(left, UNSIGNED[sign]),) if sign in UNSIGNED else (Run(left, (UNARY[sign],)),) if sign in UNARY else ()
         if sign in ("in", "not in"):
-            return (Run(right, CONTAINMENT),)
+            return (Run(right, CONTAINMENT), Run(left, KEY, right))
         if sign == "%" and entry.terms[left][0] == STRING:
             return tuple(Run(item, PLAIN_TEXT) for item in items_or_itself(entry.terms, right))
         name = BINARY.get(sign.removesuffix("=") if sign in ASSIGNING else sign)
