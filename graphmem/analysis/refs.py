@@ -52,7 +52,8 @@ def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int
     ref = in_project(raw(ref.strip()), root)
     if not ref or len(ref) > MAX_REF_CHARACTERS:
         raise BadInputError(
-            f"the reference has {len(ref)} characters; 1 to {MAX_REF_CHARACTERS}; write path:name, Class.method or path:line",
+            f"the reference has {len(ref)} characters, and 1 to {MAX_REF_CHARACTERS} are allowed; write path:name, "
+            "Class.method or path:line",
             argument="ref",
             limit=MAX_REF_CHARACTERS,
         )

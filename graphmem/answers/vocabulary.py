@@ -47,7 +47,9 @@ ChangeKind: TypeAlias = Annotated[
 ]
 IndexStatus: TypeAlias = Annotated[
     Literal["empty", "fresh", "indexing", "stale"],
-    Vocabulary("IndexStatus", "Whether the index matches the files. It is `empty` before the first run and `indexing` during a run."),
+    Vocabulary(
+        "IndexStatus", "Whether the index matches the files. The status is `empty` before the first run and `indexing` during a run."
+    ),
 ]
 SearchKind: TypeAlias = Annotated[
     Literal["code", "prose", "data", "symbol", "memory", "module", "flow"],

@@ -69,7 +69,7 @@ class Door:
 
         expect_index(self.location, create=False)
         if owner.find(self.location.owner_file) is not None:
-            raise StoreBusyError("a server has the index open; stop it, then try again", path=str(self.location.data_dir))
+            raise StoreBusyError("a server has the index open; stop the server, then try again", path=str(self.location.data_dir))
         return self.location.data_dir
 
     def service(self, *, create: bool = False, whole: bool = False) -> Service:

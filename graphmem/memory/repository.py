@@ -277,7 +277,9 @@ class MemoryRepository:
             StoreBusyError: another server writes the memories.
         """
         if self.store.feed is not None:
-            raise StoreBusyError("this server follows another one, which writes the memories; ask that server", path="", owner=None)
+            raise StoreBusyError(
+                "this server only reads, and another server writes the memories; send the request to that server", path="", owner=None
+            )
         with self._turn:
             if self._behind:
                 self.catch_up()

@@ -251,7 +251,7 @@ class MemoryOperations:
     def review_queue(self, limit: Annotated[Limit, Spelled(default=20)] = 50, offset: Offset = 0) -> ReviewQueue:
         """List memories that a person should review.
 
-        They are disputed, conflicting, or older than a change of their code. The most urgent come first.
+        The listed memories are disputed, conflicting, or older than a change of their code. The most urgent come first.
         """
 
     @operation("query", needs="read", shows=Sight.WHOLE, sizes={"limit": ("entries",)}, command="memory audit")

@@ -102,7 +102,7 @@ class OrganisationOperations:
     def team_news(self, days: Annotated[int, Bounds(1, 365)] = 7, limit: Annotated[int, Bounds(1, 1_000)] = 50) -> TeamNews:
         """Show what the team learnt recently, and open disagreements.
 
-        The answer also has who knows what, and the ten memories that a newcomer must know. It comes from this machine's copy, also offline.
+        The answer also has who knows what, and the ten memories that a newcomer must know. The data is this machine's copy.
 
         Args:
             days: length of the period up to now, in days.

@@ -170,7 +170,9 @@ def _copies(home: Path) -> list[Path]:
 
 def _make_key(file: Path, home: Path) -> None:
     if file.is_relative_to(home.parent if home.name == ".graphmem" else home):
-        raise EncryptionError(f"{file} is in the project, beside the data that it encrypts; name a file outside of it", path=str(file))
+        raise EncryptionError(
+            f"{file} is in the project, beside the data that it encrypts; name a file outside of the project", path=str(file)
+        )
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(file, "xb", opener=private) as out:

@@ -94,7 +94,9 @@ class IndexRuns:
         `paths`, from the root, must include every file that changed since the last run; None for all files.
         """
         if self.store.feed is not None:
-            raise StoreBusyError("this server follows another one, which indexes the project; index there", path="", owner=None)
+            raise StoreBusyError(
+                "this server only reads, and another server indexes the project; send the request to that server", path="", owner=None
+            )
 
         def tell(step: IndexProgress) -> None:
             self.progress.publish(step)

@@ -68,7 +68,9 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
     except StoreUnreachableError as error:
         if settings.store:
             raise
-        raise StoreUnreachableError(f"{error.message}; the address is of the last run: give it with --store", **error.facts) from error
+        raise StoreUnreachableError(
+            f"{error.message}; this is the address of the last run: give the current address with --store", **error.facts
+        ) from error
     if mark.database not in ("", store.database):
         store.notes.append(f"{mark.address} has another graph than at the last run; projections are built again")
     if mark.database != store.database:
@@ -103,7 +105,9 @@ def _read(path: Path) -> _Mark | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:
-        raise BadInputError(f"{path} is damaged; delete it and give the address with --store", argument="store", path=str(path)) from error
+        raise BadInputError(
+            f"{path} is damaged; delete the file and give the address with --store", argument="store", path=str(path)
+        ) from error
 
 
 def _write(path: Path, mark: _Mark) -> None:

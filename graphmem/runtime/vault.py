@@ -79,7 +79,7 @@ class Vault:
             with contextlib.suppress(InvalidTag):
                 found = self._cipher.decrypt(data, [place.encode(), extra])
                 return b"" if extra else found
-        raise ValueError("an encrypted value was changed")
+        raise ValueError("an encrypted value of a memory was changed outside graphmem")
 
 
 def is_sealed(data: bytes) -> bool:
@@ -193,7 +193,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
     if vault.id != mark["key_id"]:
         raise EncryptionError(
             f"the memories are encrypted with key {mark['key_id']}, and the given key is {vault.id}; "
-            "name the right one with GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND",
+            "name the right key with GRAPHMEM_MEMORY_KEY_FILE or GRAPHMEM_MEMORY_KEY_COMMAND",
             key=mark["key_id"],
         )
     if mark["state"] != ON:
@@ -236,12 +236,14 @@ def key_of(file: str, command: str) -> bytes:
         try:
             done = subprocess.run(shlex.split(command), capture_output=True, timeout=COMMAND_S, stdin=subprocess.DEVNULL, check=True)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise EncryptionError(f"{source} failed ({type(error).__name__}); run it by hand, then {remedy}") from None
+            raise EncryptionError(f"{source} failed ({type(error).__name__}); run the command by hand, then {remedy}") from None
         key = done.stdout.strip()
     else:
         raise EncryptionError(f"the memories are encrypted and no key is given; {remedy}")
     if len(key) < LEAST:
-        raise EncryptionError(f"{source} has {len(key)} bytes, and a key needs {LEAST}; make one with `graphmem memory encrypt`", path=file)
+        raise EncryptionError(
+            f"{source} has {len(key)} bytes, and a key needs {LEAST}; make a key with `graphmem memory encrypt`", path=file
+        )
     return key
 
 

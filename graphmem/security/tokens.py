@@ -145,7 +145,7 @@ class TokenFile:
         chosen = _chosen("scope", [one for given in scopes for one in GROUPS.get(given, (given,))], SCOPES)
         levels = _chosen("visibility", list(visibilities), VISIBILITIES)
         if days is not None and not 1 <= days <= MOST_DAYS:
-            raise BadInputError(f"days is {days}; it must be 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
+            raise BadInputError(f"days is {days}; give 1 to {MOST_DAYS:,}, or omit days", argument="days", value=days)
         now = datetime.now(UTC).replace(microsecond=0)
         with self._changing() as known:
             if any(one.name == name for one in known):

@@ -149,7 +149,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         `level` is one of LEVELS; `none` removes the role.
         """
         if bool(login) == bool(team):
-            raise SharingError("both a person and a team are named, or neither; name one", reason="role")
+            raise SharingError("both a person and a team are named, or neither; name one of the two", reason="role")
         self._all("SELECT graphmem.set_role(%s, %s, %s, %s)", project, login, team, LEVELS.index(level))
         return self.people()
 

@@ -291,7 +291,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
     except ModuleNotFoundError as error:
         raise SharingError(f"{error.name} is not installed; run `pip install graphmem[organisation]`", reason="extra") from error
     if not url.startswith(SCHEMES):
-        raise SharingError("the address is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
+        raise SharingError("the given address is not the address of a PostgreSQL database; use postgresql://host/name", reason="address")
     host, _, name_of_it = url.partition("//")[2].partition("?")[0].partition("/")
     try:
         if host.count("@") > 1 or "@" in name_of_it:  # a part of the password would count as the host

@@ -126,7 +126,7 @@ def test_a_second_server_follows_the_one_that_writes(bank, tmp_path, url):
                 lambda: follower.remember("x y z", type="gotcha"),
                 lambda: follower.forget(kept),
             ):
-                with pytest.raises(StoreBusyError, match="follows another one"):
+                with pytest.raises(StoreBusyError, match="only reads"):
                     refused()
             memory.forget(kept, hard=True)
             until(lambda: not follower.memories(limit=5).memories)

@@ -90,7 +90,7 @@ def test_projects_in_one_database_do_not_see_each_other(in_postgres, new_world, 
 def test_a_second_server_may_not_write_and_is_told_who_does(in_postgres):
     first = in_postgres()
     with pytest.raises(
-        StoreBusyError, match=r"writes to this project in postgresql://.* since 20\d\d-.*; ask that server, or stop it first"
+        StoreBusyError, match=r"writes to this project in postgresql://.* since 20\d\d-.*; use that server, or stop the server first"
     ):
         in_postgres()
     first.close()
@@ -132,7 +132,7 @@ def test_a_change_that_was_made_meanwhile_is_not_overwritten(in_postgres, world)
     with pytest.raises(StoreBusyError):
         store.apply(world.edit(2))
     other.close()
-    with pytest.raises(GenerationChangedError, match="written by another server") as refused:
+    with pytest.raises(GenerationChangedError, match="changed by another server") as refused:
         store.apply(GraphDelta.empty())
     assert (refused.value.expected, refused.value.found) == ([1, 0], [2, 0])
 
@@ -180,7 +180,7 @@ def test_a_newer_database_is_left_alone(in_postgres):
     store = in_postgres()
     store._derive(lambda queries, _: queries.run("meta_put", name="store.schema", value="99"), {})
     store.close()
-    with pytest.raises(StoreBusyError, match="has version 99 of the tables, this graphmem has 2; upgrade it"):
+    with pytest.raises(StoreBusyError, match="has version 99 of the tables, this graphmem has 2; upgrade graphmem"):
         in_postgres()
 
 

@@ -55,7 +55,7 @@ To = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help=
 def export(
     here: Door,
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files; the view shows what depends on them.")
+        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Symbols or files whose dependents the view shows.")
     ] = None,
     *,
     format_: Annotated[

@@ -57,7 +57,7 @@ def index(
         ),
     ] = None,
     vectors: Annotated[
-        bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait for them.")
+        bool, typer.Option("--vectors", help="Also compute missing vectors for semantic search, and wait until all are computed.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="List every rule and diagnostic in the summary.")] = False,
 ) -> None:

@@ -135,7 +135,7 @@ def pin(
     here: Door,
     id: Id,  # noqa: A002 - the word of the domain
     *,
-    off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Unpin the memory instead of pinning it.")] = False,
 ) -> None:
     """Pin a memory, so that it never fades and is never pruned."""
     service = _vouched(here, id) if not off else here.service()
@@ -311,7 +311,7 @@ def config(
 def prune(
     here: Door,
     *,
-    apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option they are only listed.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Retire the memories; without this option the memories are only listed.")] = False,
 ) -> None:
     """Retire memories that have faded, expired or exceed a limit."""
     from graphmem.cli.render import memory as render
@@ -326,7 +326,11 @@ def encrypt(
     *,
     key_file: Annotated[
         Path | None,
-        typer.Option("--key-file", metavar="FILE", help="File with the key, outside of the project; made if missing. Keep a copy of it."),
+        typer.Option(
+            "--key-file",
+            metavar="FILE",
+            help="File with the encryption key, outside of the project; created if missing. Keep a copy of the file.",
+        ),
     ] = None,
     remove_copies: Annotated[
         bool, typer.Option("--remove-copies", help="Delete older backups and quarantined files, which hold plain text.")

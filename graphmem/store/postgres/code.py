@@ -99,7 +99,7 @@ def _check_chunks(queries: Queries, linked: set[str], known: set[str]) -> None:
     missing = linked - known - {""}
     missing -= _existing(queries, NodeTable.SYMBOL, missing) if missing else set()
     if missing:
-        raise BadInputError(f"{len(missing)} chunks were cut at symbols that are not in the graph (CHUNK_OF)", argument="chunks")
+        raise BadInputError(f"{len(missing)} chunks of text are linked to symbols that are not in the graph (CHUNK_OF)", argument="chunks")
 
 
 def _existing(queries: Queries, label: NodeTable, ids: set[str]) -> set[str]:

@@ -114,7 +114,9 @@ class Connections:
                 if connection.execute("SELECT to_regclass('meta')").fetchall()[0][0] is not None:
                     found = int(Queries(connection).rows("meta_value", name=SCHEMA)[0][0])
                 if found > len(files):
-                    raise StoreBusyError(f"{self.shown} has version {found} of the tables, this graphmem has {len(files)}; upgrade it")
+                    raise StoreBusyError(
+                        f"{self.shown} has version {found} of the tables, this graphmem has {len(files)}; upgrade graphmem"
+                    )
                 for file in files[found:]:
                     connection.execute(file.read_text(encoding="utf-8").encode())
                 if found < len(files):

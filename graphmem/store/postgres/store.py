@@ -226,7 +226,7 @@ class PostgresStore(PostgresReads):
         self._connections.check_open()
         if self.feed is not None:
             raise StoreBusyError(
-                f"this server follows the one that writes to {self._connections.shown}; ask that server to change anything",
+                f"this server only reads, and another server writes to {self._connections.shown}; send changes to that server",
                 path=self._connections.shown,
                 owner=None,
             )
@@ -266,7 +266,7 @@ class PostgresStore(PostgresReads):
                 where, since = who[0] if who else ("another server", "")
                 raise StoreBusyError(
                     f"{where or 'a process on the machine of the database'} writes to this project in {self._connections.shown} "
-                    f"since {since}; ask that server, or stop it first",
+                    f"since {since}; use that server, or stop the server first",
                     path=self._connections.shown,
                     owner={"host": where, "since": since},
                 )
@@ -293,7 +293,8 @@ class PostgresStore(PostgresReads):
         expected, has = ([int(one.get(name, "0")) for name in names] for one in (before, found))
         if expected != has:
             raise GenerationChangedError(
-                f"{self._connections.shown} was written by another server while it was not reachable; restart this server",
+                f"{self._connections.shown} was changed by another server while this server could not reach the "
+                "database; restart this server",
                 expected=expected,
                 found=has,
             )
