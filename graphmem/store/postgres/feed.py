@@ -12,7 +12,6 @@ import logging
 import threading
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from graphmem.errors import GraphMemError
@@ -110,16 +109,17 @@ class Feed:
 
     def _run(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
         while not self._ending.is_set():
-            with suppress(driver().Error):  # the connection broke; what was missed is taken after the next LISTEN
-                try:
-                    with self._connections.connect() as bell:
-                        bell.execute(f"LISTEN {self._channel}".encode())
-                        while not self._ending.is_set():
-                            self.take(on_code, on_knowledge)
-                            for _ in bell.notifies(timeout=LOOK_S, stop_after=1):
-                                pass
-                except GraphMemError as error:
-                    _log.warning("the changes of another server could not be followed: %s; it is tried again", error)
+            try:
+                with self._connections.connect() as bell:
+                    bell.execute(f"LISTEN {self._channel}".encode())
+                    while not self._ending.is_set():
+                        self.take(on_code, on_knowledge)
+                        for _ in bell.notifies(timeout=LOOK_S, stop_after=1):
+                            pass
+            except (GraphMemError, driver().Error) as error:  # what was missed is taken after the next LISTEN
+                _log.warning("the changes of another server could not be followed: %s; it is tried again", error)
+            except Exception:  # noqa: BLE001 - this thread has nobody to raise to, and the next try reads everything that is missing
+                _log.exception("a change of another server could not be followed; it is tried again")
             self._ending.wait(LOOK_S)
 
     def take(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
