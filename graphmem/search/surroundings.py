@@ -66,17 +66,22 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
     place = {unit: at for at, unit in enumerate(stems.units)}
     best = {place[hit.id]: max(0.0, hit.score) for hit in fused if hit.id in place}
     best = dict(list(best.items())[:count])
-    words = np.unique(stems.stems[np.isin(stems.owner, list(best))])
-    if not len(words):
+    if not best:
         return {}
     worth = np.zeros(len(place))
-    worth[list(best)] = list(best.values())
+    is_best = np.zeros(len(place), np.bool_)
+    worth[list(best)], is_best[list(best)] = list(best.values()), True
+    is_theirs = np.zeros(int(stems.stems.max(initial=0)) + 1, np.bool_)
+    is_theirs[stems.stems[is_best[stems.owner]]] = True
+    column, count_of_words = np.cumsum(is_theirs) - 1, int(is_theirs.sum())
     length = np.bincount(stems.owner, minlength=len(place))
-    at = np.flatnonzero(np.isin(stems.stems, words))
-    pairs, times = np.unique(stems.owner[at] * len(words) + np.searchsorted(words, stems.stems[at]), return_counts=True)
-    unit, word = np.divmod(pairs, len(words))
-    rarity = np.log(len(place) / np.bincount(word, minlength=len(words)))
-    weight = np.bincount(word, worth[unit] * times / length[unit], len(words)) * rarity
+    at = np.flatnonzero(is_theirs[stems.stems])
+    table = np.bincount(stems.owner[at] * count_of_words + column[stems.stems[at]], minlength=len(place) * count_of_words)
+    pairs = np.flatnonzero(table)
+    unit, word = np.divmod(pairs, count_of_words)
+    times = table[pairs]
+    rarity = np.log(len(place) / np.bincount(word, minlength=count_of_words))
+    weight = np.bincount(word, worth[unit] * times / length[unit], count_of_words) * rarity
     weight[np.argsort(-weight, kind="stable")[_ECHOED:]] = 0.0
     scores = np.bincount(unit, weight[word] * times / (times + 1), len(place)).tolist()
     return {key: score for key, score in zip(stems.units, scores, strict=True) if score > 0}

@@ -144,3 +144,4 @@ def test_candidates_echo_the_rare_words_of_the_best_hits():
     assert scores["like it"] > scores["of common words"]
     assert "not read" not in scores
     assert echoes([Fused("not read", 1.0, [])], stems, count=1) == {}
+    assert echoes([Fused("best", 1.0, [])], StemsOfUnits(["best"], words[:0], words[:0]), count=1) == {}
