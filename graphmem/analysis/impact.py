@@ -36,7 +36,7 @@ from graphmem.analysis.completeness import (
 from graphmem.analysis.surface import outside_callers
 from graphmem.analysis.walk import FloatArray, IntArray, Walk, forward, reverse, step_values, walk
 from graphmem.analysis.weights import IMPACT_KINDS, TRAVEL
-from graphmem.answers import ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Risk
+from graphmem.answers import ImpactGroup, ImpactHit, ImpactReport, IndexState, PathStep, Risk, SymbolInfo
 from graphmem.errors import BadInputError
 from graphmem.model import EdgeKind, EdgeSource
 from graphmem.projection.arrays import EDGE_KINDS, EDGE_SOURCES, FILE, NODE_KINDS, SYMBOL
@@ -314,14 +314,20 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
-    """Convert edge rows to steps of paths.
+    """Convert edge rows to steps of paths."""
+    return _shown(view, edges, ())[0]
 
-    Rows are converted together, because texts of nodes are cheap to read only in bulk.
+
+def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
+    """Return the steps of edge rows, and the symbols of hits and steps by node.
+
+    Rows are converted together, because texts of nodes are cheap to read only in bulk. Hits and steps share their symbols, which are then
+    rendered once.
     """
     rows = np.fromiter(edges, dtype=np.int64, count=len(edges))
-    nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows]]))
+    nodes = np.unique(np.concatenate([view.src[rows], view.dst[rows], np.asarray(hits, dtype=np.int64)]))
     infos = dict(zip(nodes.tolist(), view.infos(nodes), strict=True))
-    return {
+    steps = {
         edge: PathStep(infos[src], infos[dst], EDGE_KINDS[kind], confidence, EDGE_SOURCES[source], view.rules[rule], line)
         for edge, src, dst, kind, confidence, source, rule, line in zip(
             rows.tolist(),
@@ -335,6 +341,7 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
             strict=True,
         )
     }
+    return steps, infos
 
 
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
@@ -372,11 +379,10 @@ def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactH
         rows = np.flatnonzero(which == number)
         for row, path in zip(rows.tolist(), one.paths(found.ends[rows].tolist()), strict=True):
             paths[row] = path
-    steps = path_steps(view, {edge for path in paths for edge in path})
-    infos = view.infos(nodes)
+    steps, infos = _shown(view, {edge for path in paths for edge in path}, nodes)
     depths, confidences = found.depths.tolist(), np.round(found.confidences.astype(np.float64), 4).tolist()
     hits = []
-    for info, depth, confidence, path in zip(infos, depths, confidences, paths, strict=True):
+    for info, depth, confidence, path in zip(map(infos.__getitem__, nodes.tolist()), depths, confidences, paths, strict=True):
         walked = [steps[edge] for edge in path]
         target = walked[0].dst.id if towards_seed else walked[0].src.id
         hits.append(ImpactHit(info, depth, "affected" if info.is_test else VERDICTS[min(depth, 3) - 1], confidence, walked, target))
