@@ -34,6 +34,7 @@ from graphmem.errors import BadInputError, DatabaseDamagedError, SettingsError
 from graphmem.runtime.checksums import seal, unseal
 from graphmem.runtime.limits import disk_refusal, unless_refused
 from graphmem.runtime.sqlite_file import private
+from graphmem.runtime.worktree import journal_folder
 from graphmem.store.capabilities import local_file
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def make(
             local.copy_to(staging / DATABASE)
         with book.writing():
             memories, entries = len(book.index()), book.journal.head.number
-            _copy_tree(data_dir / JOURNAL, staging / JOURNAL)
+            _copy_tree(book.journal.folder, staging / JOURNAL)
         return Content(PORTABLE if portable else store.engine.name, generation, memories, entries)
 
     return _made(data_dir, settings, dest, kind, book.project(), fill)
@@ -166,7 +167,7 @@ def before_change(
     def fill(staging: Path) -> Content:
         (staging / DUMP).mkdir()
         rows = dump(staging / DUMP)
-        _copy_tree(data_dir / JOURNAL, staging / JOURNAL)
+        _copy_tree(journal_folder(data_dir), staging / JOURNAL)
         return Content(PORTABLE, here[0], rows.get("Memory", 0), here[1])
 
     try:

@@ -16,7 +16,7 @@ from graphmem.errors import BadInputError, DatabaseDamagedError, MigrationError
 from graphmem.maintenance import backup as backups
 from graphmem.maintenance.place import close_to_others
 from graphmem.projection.projections import GRAPH_FILE
-from graphmem.settings import JOURNAL
+from graphmem.runtime.worktree import journal_folder
 from graphmem.store import files, open_store
 from graphmem.store.lock import DatabaseLock
 from graphmem.store.opening import proven_damage, resolve
@@ -43,7 +43,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         StoreBusyError, DiskFullError: see `store.open_store`.
     """
     aside = _folders_aside(path, settings.engine)
-    if not path.exists() and any((path.parent / JOURNAL).glob("journal-*")):
+    if not path.exists() and any(journal_folder(path.parent).glob("journal-*")):
         said = aside or [f"{path.name} was missing and was replaced by a new one"]
         _remove_derived(path)
         return _emptied(_open(path, settings), said)
@@ -59,7 +59,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
         why = f"it is in storage format {form}, which the graphmem that made it opens under its old name"
         if (store := _from_dump(path, settings, why)) is not None:
             return store
-        if not any((path.parent / JOURNAL).glob("journal-*")):
+        if not any(journal_folder(path.parent).glob("journal-*")):
             raise  # the memories exist only in this file
         said = put_aside(path, settings.engine, why)
     return _emptied(_open(path, settings), said)
@@ -77,7 +77,7 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
     locked = files.beside(path, ".lock")
     if locked.is_dir() and not locked.is_symlink():
         said += files.quarantine([locked], why)
-    if path.is_dir() and not path.is_symlink() and any((path.parent / JOURNAL).glob("journal-*")):
+    if path.is_dir() and not path.is_symlink() and any(journal_folder(path.parent).glob("journal-*")):
         lock = DatabaseLock(path, engine, shared=False)
         try:
             said += files.quarantine([path], why)

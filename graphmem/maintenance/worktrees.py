@@ -1,7 +1,7 @@
 """A new worktree begins with the index of the repository's first one.
 
-Its code, history and memories are there at once; the next index run reads only what differs. On file systems that share blocks
-(Btrfs, XFS) the copy takes no space.
+Its code and history are there at once, and it shares the journal of memories; the next index run reads only what differs. On file systems
+that share blocks (Btrfs, XFS) the copy takes no space.
 """
 
 from __future__ import annotations
@@ -17,39 +17,24 @@ from typing import Final
 from graphmem.errors import GraphMemError, StoreBusyError
 from graphmem.maintenance.backup import JOURNAL, copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
+from graphmem.runtime.vault import FILE as ENCRYPTION
+from graphmem.runtime.worktree import first_worktree
 from graphmem.store.lock import DatabaseLock
 
 DATABASE: Final = "graph.db"
 # Taken from an index that another process has open: both are read consistently while they are written.
-_ALWAYS: Final = ("facts.sqlite", "history.sqlite", JOURNAL)
+_ALWAYS: Final = ("facts.sqlite", "history.sqlite", ENCRYPTION)
 _CLOSED: Final = (DATABASE, "graph.projection", "memories.projection", "inputs.sqlite", "explorer.projection", "contracts.json")
+_REPLACED: Final = ".projection"  # such files are never changed in place, only replaced, so worktrees can share their bytes
 _WORDS: Final = "words-"
 _CLONE: Final = 0x40049409  # FICLONE of linux/fs.h
 _log = logging.getLogger(__name__)
 
 
-def first_worktree(root: Path) -> Path | None:
-    """Return the main worktree of a linked one; None for any other folder."""
-    link = root / ".git"
-    try:
-        if link.is_symlink() or not link.is_file():
-            return None
-        said = link.read_text(encoding="utf-8", errors="surrogateescape")
-        if not said.startswith("gitdir:"):
-            return None
-        own = Path(root, said.removeprefix("gitdir:").strip()).resolve()
-        common = (own / Path((own / "commondir").read_text(encoding="utf-8", errors="surrogateescape").strip())).resolve()
-        back = Path((own / "gitdir").read_text(encoding="utf-8", errors="surrogateescape").strip())
-    except (OSError, ValueError):
-        return None
-    is_linked = common.name == ".git" and own.parent == common / "worktrees" and back.parent.resolve() == root.resolve()
-    return common.parent if is_linked and common.parent != root.resolve() else None
-
-
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """Copy the index of the first worktree, if this one has none.
 
-    Of an index that another process has open, only parsed files, history and memories are copied.
+    Of an index that another process has open, only parsed files and history are copied.
 
     Returns:
         Whether anything was copied.
@@ -80,7 +65,7 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
         if lock is not None and not (source / f"{DATABASE}.wal").exists():
             names += [*_CLOSED, *(one.name for one in source.glob(f"{_WORDS}*.sqlite"))]
         for name in names:
-            _take(source / name, staging / name)
+            _take(source / name, staging / name, closed=lock is not None and not (source / f"{name}-wal").exists())
         for one in sorted(staging.iterdir(), key=lambda path: path.name == DATABASE):  # the database last: without it this begins again
             one.replace(data_dir / one.name)
     finally:
@@ -90,24 +75,25 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
     return True
 
 
-def _take(source: Path, target: Path) -> None:
-    """Copy a file, or the files of a folder, without following links."""
-    if source.is_symlink() or not source.exists():
-        return
-    if source.is_dir():
-        for path in sorted(source.iterdir()):
-            _take(path, target / path.name)
+def _take(source: Path, target: Path, *, closed: bool) -> None:
+    """Share or copy a file, without following links.
+
+    `closed` means that no process writes to it.
+    """
+    if source.is_symlink() or not source.is_file():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not _cloned(source, target):
+    if source.name.endswith(_REPLACED):
+        target.hardlink_to(source)
+    elif not closed:
         copy_file(source, target)
+    elif not _cloned(source, target):
+        shutil.copyfile(source, target)
     target.chmod(0o600)
 
 
 def _cloned(source: Path, target: Path) -> bool:
     """Let the file system share the blocks of a database file."""
-    if source.suffix == ".sqlite":
-        return False  # it may be written meanwhile
     try:
         with source.open("rb") as old, target.open("xb") as new:
             fcntl.ioctl(new.fileno(), _CLONE, old.fileno())

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 
 from graphmem.errors import DiskFullError, GraphMemError, JournalError, ResourceError
 from graphmem.memory.journal_lines import START, Entry, Head, Line, Scan, encoded, line_of, scanned
+from graphmem.runtime.identity import index_id
 from graphmem.runtime.limits import kind_of, refusal
 from graphmem.runtime.sqlite_file import private
 from graphmem.runtime.vault import vault_of
@@ -75,6 +76,21 @@ class Journal:
         self._entries_here = 0
         self._size = 0
         self._open(every=every)
+
+    @property
+    def folder(self) -> Path:
+        """The directory of the segments."""
+        return self._folder
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return a value that changes with each write of any process."""
+        newest = self._segments()[-1:]
+        return (index_id(self._folder), *((path.name, path.stat().st_size) for path in newest))
+
+    def reopen(self) -> None:
+        """Read what another process wrote."""
+        self.close()
+        self._begin()
 
     # ---- reading
 

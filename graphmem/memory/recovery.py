@@ -63,6 +63,10 @@ class Recovery:
         journal, notes = self._journal, list[str]()
         number = self._graph_at()
         head, damaged = journal.head, journal.damaged
+        if number <= head.number and not self._agrees(number):
+            self.rebuild()  # another process rewrote the past: words were erased there
+            notes.append("the memories' journal was rewritten; all memories were rebuilt from it")
+            number = head.number
         if number < head.number:
             truth = self._replayed(number)
             self._replace(truth, truth.delta())
@@ -201,6 +205,14 @@ class Recovery:
     def _graph_at(self) -> int:
         """Return the number of the last journal entry that the graph contains."""
         return int(self._store.meta().get(META, "").partition(":")[0] or 0)
+
+    def _agrees(self, number: int) -> bool:
+        """Whether the graph's last journal entry is still in the journal."""
+        mark = self._store.meta().get(META, "").partition(":")[2]
+        if number in (0, self._journal.head.number):
+            return number == 0 or mark == self._journal.head.sum
+        found = next(self._journal.entries(after=number - 1), None)
+        return found is None or found.number != number or found.sum == mark
 
     def _replayed(self, number: int) -> Replay:
         """Return the graph's memories after replay of entries after `number`."""

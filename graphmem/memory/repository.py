@@ -42,6 +42,7 @@ from graphmem.memory.validate import Draft, refuse
 from graphmem.memory.vectors import MemoryVectors
 from graphmem.memory.write import Plan, Planner, Surroundings, outcome_counts
 from graphmem.runtime.naming import raw
+from graphmem.runtime.worktree import is_shared, journal_lock
 from graphmem.settings import JOURNAL
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class MemoryRepository:
         embedder: returns the model for new vectors, or None; called when one is needed.
         policy: limits of pruning.
         on_change: called with the changes after each write.
+        journal: directory of the journal; default: `memories` in the index directory. Worktrees of a repository share one.
         commit_at: returns the commit of a project's working tree, "" for none. Its argument is the root, which is "" before the first
             index.
     """
@@ -87,6 +89,7 @@ class MemoryRepository:
         policy: Policy | None = None,
         on_change: Callable[[KnowledgeDelta], None] | None = None,
         commit_at: Callable[[str], str] = lambda _: "",
+        journal: Path | None = None,
     ) -> None:
         self.store = store
         self.projections = projections
@@ -104,9 +107,18 @@ class MemoryRepository:
         self.tables = 0  # writes of data that exists only in the graph's meta: aliases
         self._committer = Committer(store, self._could_not)
         self._vectors = MemoryVectors(projections, embedder, self.text_of, self._keep_vectors)
-        self.journal = Journal(data_dir / JOURNAL)
-        self.recovery = Recovery(self.journal, store, self._committer, self.clock, self._replaced)
+        self._journal_at = journal or data_dir / JOURNAL
+        self._depth = 0  # of nested writes
+        self._stamp: tuple[object, ...] | None = None  # of the journal as it was read; None before it is open
+        with self._alone():
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """Open the journal and reconcile the graph with it."""
+        self.journal = Journal(self._journal_at)
+        self.recovery = Recovery(self.journal, self.store, self._committer, self.clock, self._replaced)
         self.just_loaded = self.journal.head.number > 0  # and not pruned since
+        self._stamp = self.journal.stamp()
         try:
             self.catch_up()
         except (BadInputError, DiskFullError, JournalError, ResourceError) as refused:  # the graph cannot be written now
@@ -280,10 +292,45 @@ class MemoryRepository:
             raise StoreBusyError(
                 "this server only reads, and another server writes the memories; send the request to that server", path="", owner=None
             )
-        with self._turn:
+        with self._turn, self._alone():
             if self._behind:
                 self.catch_up()
             yield
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Lock out other worktrees, and take in what they wrote."""
+        if self._depth or not is_shared(self._data_dir, self._journal_at):
+            yield
+            return
+        with journal_lock(self._journal_at):
+            self._depth += 1
+            try:
+                if self._stamp is not None and self.journal.stamp() != self._stamp:
+                    self._follow_others()
+                yield
+            finally:
+                self._depth -= 1
+                if self._stamp is not None:
+                    self._stamp = self.journal.stamp()
+
+    def _follow_others(self) -> None:
+        """Take in what other worktrees wrote, and tell who listens."""
+        before = self.journal.head.number
+        self.journal.reopen()
+        self.catch_up()
+        ids = {one for entry in self.journal.entries(after=before) if (one := entry.body.get("memory"))}
+        rows = self.index().rows(ids)
+        if ids and self.on_change is not None:
+            self.on_change(KnowledgeDelta(memories=list(rows.values()), removed_memories=sorted(ids - rows.keys())))
+
+    def follow_journal(self) -> int:
+        """Take in memories that other worktrees wrote; return the new entries."""
+        before = self.journal.head.number
+        if is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
+            with self.writing():
+                pass
+        return self.journal.head.number - before
 
     # ---- reading
 

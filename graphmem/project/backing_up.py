@@ -150,7 +150,7 @@ class Backups:
                     local.exchange(staging / backups.DATABASE)
                     journal = staging / backups.JOURNAL
                     journal.mkdir(exist_ok=True)
-                    adopted = self.data_dir / (backups.JOURNAL + ".new")
+                    adopted = self.book.journal.folder.with_name(backups.JOURNAL + ".new")
                     shutil.rmtree(adopted, ignore_errors=True)
                     journal.rename(adopted)
                     self.book.adopt_journal(adopted)

@@ -45,6 +45,7 @@ class GraphMem(Operations):
         self.session = parts.sessions.session
         self.finish_quiet_sessions = parts.learner.finish_quiet_sessions
         self.wait_for_learning = parts.learner.wait_for_learning
+        self.follow_journal = parts.book.follow_journal
         self.sync_when_due = parts.sharing.sync_when_due
         self.prune_when_due = parts.memories.prune_when_due
         self.checkpoint_when_due = parts.upkeep.checkpoint_when_due

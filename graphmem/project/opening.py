@@ -88,10 +88,11 @@ from graphmem.project.user_memories import UserMemories
 from graphmem.project.watching import Following
 from graphmem.projection.projections import Projections
 from graphmem.runtime.vault import unlock
+from graphmem.runtime.worktree import journal_folder
 from graphmem.search.accepted import WeightBook
 from graphmem.search.phases import PhaseBook
 from graphmem.search.searcher import Searcher
-from graphmem.settings import DATABASE, JOURNAL, SHARED, Settings, load_settings, models_dir
+from graphmem.settings import DATABASE, SHARED, Settings, load_settings, models_dir
 from graphmem.vectors.filler import VectorFiller
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def open_project(
     if repo is not None and not shared:
         adopt(Path(repo), data_dir, settings.engine)
     prepare_data_dir(data_dir)
-    unlock(data_dir, settings, is_new=not any((data_dir / JOURNAL).glob("journal-*")) and not (data_dir / DATABASE).exists())
+    unlock(data_dir, settings, is_new=not any(journal_folder(data_dir).glob("journal-*")) and not (data_dir / DATABASE).exists())
     if shared:
         from graphmem.project.shared_graph import open_shared
 
@@ -205,6 +206,7 @@ def wired(store: GraphStore, data_dir: Path, settings: Settings, keep_warm: bool
         embedder=vectors.query_embedder,
         on_change=memories_changed,
         commit_at=partial(_commit_at, data_dir),
+        journal=journal_folder(data_dir),
         policy=Policy(settings.memory_limit, settings.memory_mb << 20, settings.memory_remove),
     )
     vectors.follow(book)

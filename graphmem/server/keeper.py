@@ -45,6 +45,7 @@ TASKS: Final = (
     Task("compaction", 60.0, 60.0, lambda service: service.compact_when_wasteful()),
     Task("backup", 0.0, 60.0, lambda service: service.backup_when_due()),
     Task("memories looked through", 5.0, 300.0, lambda service: service.prune_when_due()),
+    Task("memories of other worktrees", 0.0, 1.0, lambda service: service.follow_journal()),
     Task("memories shared", 0.0, 5.0, lambda service: service.sync_when_due()),
     Task("engine put away", 0.0, 20.0, lambda service: service.rest(ENGINE_S)),
     Task("vectors taken up again", 0.0, 300.0, lambda service: service.resume_vectors()),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from graphmem.maintenance.worktrees import first_worktree
 from graphmem.project.graphmem import GraphMem
+from graphmem.runtime.worktree import first_worktree, journal_folder
 from graphmem.settings import Settings
 
 SETTINGS = Settings(embedder="none", seeds=False)
@@ -72,3 +73,65 @@ def test_other_folders_and_forged_links_are_no_worktrees(first: Path, tmp_path: 
     assert first_worktree(forged) is None  # git names another folder for it
     (forged / ".git").write_text("gitdir: \0\n", encoding="utf-8")
     assert first_worktree(forged) is None
+
+
+def contents(memory: GraphMem) -> list[str]:
+    return sorted(one.content for one in memory.memories().memories)
+
+
+def test_worktrees_share_one_journal(first: Path) -> None:
+    second = first.parent / "second"
+    with (
+        GraphMem.open(first / ".graphmem", first, settings=SETTINGS, keep_warm=False) as one,
+        GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as other,
+    ):
+        assert not (second / ".graphmem" / "memories").exists()
+        there = other.remember("The gift card is never taxed.", "gotcha").memory
+        assert one.follow_journal() == 1
+        assert one.follow_journal() == 0
+        here = one.remember("Totals are in cents.", "fact").memory  # after the other's entry, with its number
+        assert other.follow_journal() == 1
+        assert contents(one) == contents(other)
+        assert len(contents(other)) == 3
+        other.update_memory(there.id, content="The gift card is taxed when it is sold.")
+        one.forget(here.id, hard=True)  # rewrites the journal without the other's knowledge
+        other.follow_journal()
+        assert contents(one) == contents(other)
+        assert "Totals are in cents." not in contents(other)
+        assert one.verify_index().sound
+        assert other.parts.book.recovery.compare() == (0, 0, 0)
+    for root in (first, second):
+        with GraphMem.open(root / ".graphmem", root, settings=SETTINGS, keep_warm=False) as memory:
+            assert "The gift card is taxed when it is sold." in contents(memory)
+            assert memory.damage == []
+
+
+def test_worktrees_write_at_the_same_time_and_lose_nothing(first: Path) -> None:
+    second = first.parent / "second"
+    with (
+        GraphMem.open(first / ".graphmem", first, settings=SETTINGS, keep_warm=False) as one,
+        GraphMem.open(second / ".graphmem", second, settings=SETTINGS, keep_warm=False) as other,
+        ThreadPoolExecutor(2) as threads,
+    ):
+
+        def write(memory: GraphMem, name: str) -> None:
+            for number in range(20):
+                memory.remember(f"Note {number} of the {name} worktree.", "fact", id=f"{name}-{number}")
+
+        for done in [threads.submit(write, one, "first"), threads.submit(write, other, "second")]:
+            done.result()
+        one.follow_journal()
+        other.follow_journal()
+        assert contents(one) == contents(other)
+        assert len({known.id for known in one.memories(limit=100).memories}) == 41
+        assert one.parts.book.journal.verify() == []
+
+
+def test_a_worktree_with_memories_of_its_own_keeps_its_journal(first: Path) -> None:
+    own = first.parent / "second" / ".graphmem" / "memories"
+    own.mkdir(parents=True)
+    (own / "journal-0000000001.jsonl").write_bytes(b"")
+    assert journal_folder(own.parent) == own
+    (own / "journal-0000000001.jsonl").unlink()
+    assert journal_folder(own.parent) == first / ".graphmem" / "memories"
+    assert journal_folder(first / ".graphmem") == first / ".graphmem" / "memories"

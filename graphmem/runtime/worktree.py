@@ -1,0 +1,88 @@
+"""Worktrees of one git repository, which share one journal of memories."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from graphmem.errors import StoreBusyError
+from graphmem.settings import JOURNAL
+
+INDEX: Final = ".graphmem"  # index directory in its project
+LOCK: Final = JOURNAL + ".lock"  # held while one of the worktrees writes memories
+LOCK_S: Final = 30.0
+LOOK_S: Final = 0.01
+
+
+def first_worktree(root: Path) -> Path | None:
+    """Return the main worktree of a linked one; None for any other folder."""
+    link = root / ".git"
+    try:
+        if link.is_symlink() or not link.is_file():
+            return None
+        said = link.read_text(encoding="utf-8", errors="surrogateescape")
+        if not said.startswith("gitdir:"):
+            return None
+        own = Path(root, said.removeprefix("gitdir:").strip()).resolve()
+        common = (own / Path((own / "commondir").read_text(encoding="utf-8", errors="surrogateescape").strip())).resolve()
+        back = Path((own / "gitdir").read_text(encoding="utf-8", errors="surrogateescape").strip())
+    except (OSError, ValueError):
+        return None
+    is_linked = common.name == ".git" and own.parent == common / "worktrees" and back.parent.resolve() == root.resolve()
+    return common.parent if is_linked and common.parent != root.resolve() else None
+
+
+def journal_folder(data_dir: Path) -> Path:
+    """Return the directory of the journal: the first worktree's, if it has an index.
+
+    A linked worktree that already has a journal keeps it.
+    """
+    own = data_dir / JOURNAL
+    if data_dir.name != INDEX or any(own.glob("journal-*")):
+        return own
+    first = first_worktree(data_dir.absolute().parent)
+    index = first / INDEX if first is not None else own
+    try:
+        usable = index.is_dir() and not index.is_symlink() and index.stat().st_uid == os.getuid()
+    except OSError:
+        return own
+    return index / JOURNAL if first is not None and usable else own
+
+
+def is_shared(data_dir: Path, journal: Path) -> bool:
+    """Whether several worktrees may write to the journal of an index."""
+    return journal.parent != data_dir or (data_dir.name == INDEX and (data_dir.parent / ".git" / "worktrees").is_dir())
+
+
+@contextlib.contextmanager
+def journal_lock(journal: Path) -> Iterator[None]:
+    """Lock out writers of other worktrees.
+
+    Raises:
+        StoreBusyError: another worktree held the lock for 30 s.
+    """
+    try:
+        descriptor = os.open(journal.with_name(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:  # a read-only or full disk, on which the write itself is refused
+        yield
+        return
+    try:
+        until = time.monotonic() + LOCK_S
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise StoreBusyError(
+                        f"another worktree has been writing memories for {LOCK_S:g} s; try again", path=str(journal)
+                    ) from None
+                time.sleep(LOOK_S)
+        yield
+    finally:
+        os.close(descriptor)
