@@ -31,7 +31,7 @@ def run(*arguments: str, at: Path | None = None) -> tuple[str, float, float]:
 
 def graphmem(root: Path, *arguments: str) -> tuple[str, float, float]:
     """Run a command of graphmem in a fresh process."""
-    return run(sys.executable, "-m", "graphmem", *arguments, "--project", str(root))
+    return run(sys.executable, "-m", "graphmem", *arguments, at=root)
 
 
 def megabytes(folder: Path) -> tuple[float, float]:

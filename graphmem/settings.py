@@ -440,11 +440,22 @@ def find_project(start: Path) -> Path:
     """
     start = start.resolve()
     line = [start, *start.parents]
+    inner = next((at for at, directory in enumerate(line) if _is_worktree(directory)), len(line))
+    line = line[: inner + 1]  # a worktree inside another one is a project of its own
     for mark in (".graphmem", ".git"):
         for directory in line:
             if (directory / mark).exists() and (mark != ".graphmem" or not _is_persons(directory)):
                 return directory
     return start
+
+
+def _is_worktree(directory: Path) -> bool:
+    """Whether a directory is the root of a linked worktree of git."""
+    link = directory / ".git"
+    try:
+        return link.is_file() and "/.git/worktrees/" in link.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
 
 
 def _is_persons(directory: Path) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,7 +17,7 @@ from graphmem.errors import GraphMemError, StoreBusyError
 from graphmem.maintenance.backup import JOURNAL, copy_file
 from graphmem.maintenance.place import NAME, prepare_data_dir, refuse_a_strangers
 from graphmem.runtime.vault import FILE as ENCRYPTION
-from graphmem.runtime.worktree import first_worktree
+from graphmem.runtime.worktree import first_index
 from graphmem.store.lock import DatabaseLock
 
 DATABASE: Final = "graph.db"
@@ -41,16 +40,15 @@ def adopt(root: Path, data_dir: Path, engine: str) -> bool:
     """
     if (data_dir / DATABASE).exists() or (data_dir / JOURNAL).exists() or data_dir.absolute() != (root / NAME).absolute():
         return False
-    first = first_worktree(root)
-    source = first / NAME if first is not None else None
-    if source is None or source.is_symlink() or not (source / DATABASE).is_file() or source.stat().st_uid != os.getuid():
+    source = first_index(data_dir)
+    if source is None or not (source / DATABASE).is_file():
         return False
     try:
         refuse_a_strangers(source)
         prepare_data_dir(data_dir)
         return _adopted(source, data_dir, engine)
     except (OSError, GraphMemError) as error:  # an ordinary first index follows
-        _log.warning("the index of %s was not taken over: %s", first, error)
+        _log.warning("the index %s was not taken over: %s", source, error)
         return False
 
 

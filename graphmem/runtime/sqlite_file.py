@@ -7,15 +7,12 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from graphmem.errors import GraphMemError, ResourceError
 from graphmem.runtime.checksums import Proof, proof
 from graphmem.runtime.limits import refusal
-
-if TYPE_CHECKING:
-    from graphmem.runtime.vault import Vault
 
 _META: Final = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 WAIT_S: Final = 10  # for another connection's write
@@ -52,13 +49,13 @@ class Sidefile:
     advice: str  # what to do with an unusable file
     explicit: bool = False  # callers begin transactions themselves
 
-    def connect(self, path: Path, *, create: bool, vault: Vault | None = None) -> sqlite3.Connection:
+    def connect(self, path: Path, *, create: bool, memory: sqlite3.Connection | None = None) -> sqlite3.Connection:
         """Open and check a file; any one thread at a time may use it.
 
         Args:
             path: of the file.
             create: create it if it is missing or empty.
-            vault: the file is encrypted as a whole, and its content is opened in memory; see `vault.connected`.
+            memory: the content of an encrypted file, opened in memory; see `vault.connected`.
 
         Raises:
             GraphMemError: of class `error`: the file is damaged, unreadable, or of another format.
@@ -66,21 +63,19 @@ class Sidefile:
         reading = not os.access(path.parent, os.W_OK) and path.exists()
         # SQLite creates files beside one with a log even for reading, unless it is told that there is no writer.
         address = f"file:{quote(str(path))}?{'immutable=1' if reading else 'mode=rwc' if create else 'mode=rw'}"
-        if vault is None and path.exists() and _proven.get(path) != (stamp := _stamp(path)):
+        if memory is None and path.exists() and _proven.get(path) != (stamp := _stamp(path)):
             if proof(path) is Proof.DAMAGED:
                 raise self.unreadable(path, "it is damaged: the bytes of the file do not match its checksum")
             _proven[path] = stamp
-        if vault is None and create and not reading:
+        if memory is None and create and not reading:
             private_file(path)
         try:
-            if vault is not None:
-                from graphmem.runtime.vault import connected
-
-                db = connected(path, vault)
+            if memory is not None:
+                db = memory
             else:
                 db = sqlite3.connect(address, uri=True, check_same_thread=False, timeout=WAIT_S, isolation_level=None)
             try:
-                if vault is None and not reading:
+                if memory is None and not reading:
                     db.execute("PRAGMA journal_mode = WAL")  # readers need not wait
                     db.execute("PRAGMA synchronous = NORMAL")  # a lost machine may lose the last changes, a lost process none
                 found = _format(db)

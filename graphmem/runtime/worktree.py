@@ -37,21 +37,29 @@ def first_worktree(root: Path) -> Path | None:
     return common.parent if is_linked and common.parent != root.resolve() else None
 
 
+def first_index(data_dir: Path) -> Path | None:
+    """Return the index of the first worktree; None in another folder.
+
+    Args:
+        data_dir: the index directory of a linked worktree, which need not exist.
+    """
+    first = first_worktree(data_dir.absolute().parent) if data_dir.name == INDEX else None
+    index = first / INDEX if first is not None else None
+    try:
+        usable = index is not None and index.is_dir() and not index.is_symlink() and index.stat().st_uid == os.getuid()
+    except OSError:
+        return None
+    return index if usable else None
+
+
 def journal_folder(data_dir: Path) -> Path:
-    """Return the directory of the journal: the first worktree's, if it has an index.
+    """Return the journal of the first worktree, if it has an index.
 
     A linked worktree that already has a journal keeps it.
     """
     own = data_dir / JOURNAL
-    if data_dir.name != INDEX or any(own.glob("journal-*")):
-        return own
-    first = first_worktree(data_dir.absolute().parent)
-    index = first / INDEX if first is not None else own
-    try:
-        usable = index.is_dir() and not index.is_symlink() and index.stat().st_uid == os.getuid()
-    except OSError:
-        return own
-    return index / JOURNAL if first is not None and usable else own
+    index = None if any(own.glob("journal-*")) else first_index(data_dir)
+    return own if index is None else index / JOURNAL
 
 
 def is_shared(data_dir: Path, journal: Path) -> bool:

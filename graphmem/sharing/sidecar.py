@@ -22,7 +22,7 @@ import orjson
 from graphmem.errors import SharingError
 from graphmem.runtime.checksums import seal, unseal
 from graphmem.runtime.sqlite_file import Sidefile
-from graphmem.runtime.vault import SEALED, Vault, store, vault_of
+from graphmem.runtime.vault import SEALED, Vault, connected, store, vault_of
 from graphmem.sharing.rows import Record
 from graphmem.sharing.state import Shared, packed, unpacked
 from graphmem.sharing.wire import Op, decoded, encoded
@@ -247,7 +247,8 @@ class Sidecar:
     def _db(self) -> sqlite3.Connection:
         if self._connection is None:
             self._vault = vault_of(self._path.parent)
-            self._connection = _KIND.connect(self._path, create=True, vault=self._vault)
+            memory = None if self._vault is None else connected(self._path, self._vault)
+            self._connection = _KIND.connect(self._path, create=True, memory=memory)
             self._connection.execute("PRAGMA secure_delete = ON")  # erased words leave no traces
             self._connection.execute("PRAGMA synchronous = FULL")  # the journal, which it is compared with, is flushed too
         return self._connection

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -73,6 +75,16 @@ def test_other_folders_and_forged_links_are_no_worktrees(first: Path, tmp_path: 
     assert first_worktree(forged) is None  # git names another folder for it
     (forged / ".git").write_text("gitdir: \0\n", encoding="utf-8")
     assert first_worktree(forged) is None
+
+
+def test_a_command_in_a_new_worktree_answers_without_an_index_run(first: Path) -> None:
+    inner = first / "trees" / "inner"  # a worktree inside the first one is a project of its own
+    git(first, "worktree", "add", "-q", "-b", "inner", str(inner))
+    done = subprocess.run(
+        [sys.executable, "-m", "graphmem", "impact", "total", "--json"], cwd=inner, capture_output=True, text=True, check=True
+    )
+    assert [hit["symbol"]["qualname"] for hit in json.loads(done.stdout)["hits"]] == ["pay"]
+    assert (inner / ".graphmem" / "graph.db").exists()
 
 
 def contents(memory: GraphMem) -> list[str]:
