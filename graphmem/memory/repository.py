@@ -327,7 +327,7 @@ class MemoryRepository:
     def follow_journal(self) -> int:
         """Take in memories that other worktrees wrote; return the new entries."""
         before = self.journal.head.number
-        if is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
+        if self.store.feed is None and is_shared(self._data_dir, self._journal_at) and self.journal.stamp() != self._stamp:
             with self.writing():
                 pass
         return self.journal.head.number - before
