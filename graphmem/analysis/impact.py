@@ -319,7 +319,7 @@ def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
 
 
 def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
-    """Return the steps of edge rows, and the symbols of hits and steps by node.
+    """Return steps by edge row, and symbols of hits and steps by node.
 
     Rows are converted together, because texts of nodes are cheap to read only in bulk. Hits and steps share their symbols, which are then
     rendered once.

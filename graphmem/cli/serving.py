@@ -264,6 +264,7 @@ class _Run:
             # One after the other: data that is read at the same time is mixed in memory, which is not returned when a part is freed.
             self._service.wait_until_ready()
             self._service.warm()
+            gc.freeze()  # a full collection would scan all that was loaded, for a tenth of a second in the middle of an answer
         self._follow_vectors()
 
     def _index(self) -> None:
