@@ -4,7 +4,7 @@
 
 The tree is copied, committed and indexed. A worktree of a new branch is added, and a command in a fresh process asks for the impact of a
 symbol there. The time is compared with the same command in the first worktree. Bytes count blocks on disk that no other index shares.
-Then one file is edited and indexed, and a memory that is stored in one worktree is searched in the other.
+Then one file is edited and indexed in both, and a memory that is stored in one worktree is searched in the other.
 """
 
 from __future__ import annotations
@@ -73,11 +73,12 @@ def measure(tree: Path, symbol: str, folder: Path) -> None:
     print(f"its index: {mine:.1f} MB, {alone:.1f} MB of its own: {alone / whole:.1%} of the first")
     for path in sorted((second / ".graphmem").iterdir(), key=lambda one: -one.stat().st_size)[:6]:
         print(f"  {path.name}: {path.stat().st_blocks * 512 / 1e6:.1f} MB{', shared' if path.stat().st_nlink > 1 else ''}")
-    edited = next(path for path in sorted(second.rglob("*.py")) if path.stat().st_size > 4_000)
-    edited.write_text(edited.read_text(encoding="utf-8") + "\n\ndef of_the_benchmark():\n    return 1\n", encoding="utf-8")
-    _, wall, cpu = graphmem(second, "index", "-q")
-    _, alone = megabytes(second / ".graphmem")
-    print(f"index run after one edit: {wall:.2f} s, {cpu:.2f} s of processor; then {alone:.1f} MB of its own")
+    for root in (second, first):
+        edited = next(path for path in sorted(root.rglob("*.py")) if path.stat().st_size > 4_000)
+        edited.write_text(edited.read_text(encoding="utf-8") + "\n\ndef of_the_benchmark():\n    return 1\n", encoding="utf-8")
+        _, wall, cpu = graphmem(root, "index", "-q")
+        _, alone = megabytes(root / ".graphmem")
+        print(f"index run after one edit, {root.name}: {wall:.2f} s, {cpu:.2f} s of processor; {alone:.1f} MB of its own")
     graphmem(second, "remember", "The benchmark of worktrees stores this sentence.")
     found, wall, _ = graphmem(first, "recall", "benchmark of worktrees sentence", "-q")
     print(f"a memory of the second is found in the first: {'yes' if found.strip() else 'NO'}, {wall:.2f} s")
