@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from graphmem.model import EdgeKind
 from graphmem.parsing.facts import ATTR, INDEX, NAME, Attr, Reference
-from graphmem.resolution.edges.calls import shared_among
+from graphmem.resolution.edges.calls import FEW_CLASSES, shared_among
 from graphmem.resolution.edges.target import Target
 from graphmem.resolution.edges.variables import VariableSites
 from graphmem.resolution.file_entry import Place
@@ -88,10 +88,17 @@ class ReadSites(VariableSites):
                 self.use_member(reference, atom, name, shared_among(value))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
-        """Add edges for `getattr(receiver, "name")`."""
+        """Add edges for `getattr(receiver, "name")`.
+
+        Without a name it is computed, and the hook for missing attributes may run.
+        """
         value = self.value(reference, receiver)
-        for atom in ordered(value) if name else ():
-            if atom[0] in (INST, CLASS, SUPEROBJ):
+        hook = rules_of(self.entry).fallback_method
+        for atom in ordered(value):
+            if not name:
+                if atom[0] == INST and hook:
+                    self.special(reference, atom, hook, FEW_CLASSES)
+            elif atom[0] in (INST, CLASS, SUPEROBJ):
                 self.use_member(reference._replace(kind="read"), atom, name, shared_among(value))
 
     def write(self, reference: Reference) -> None:

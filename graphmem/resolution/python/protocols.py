@@ -86,6 +86,8 @@ _BUILTINS: Final[Mapping[str, Sequence[Through]]] = {
     "pow": _calls("__pow__"),
     "reversed": _calls("__reversed__", "__getitem__"),
     "dir": _calls("__dir__"),
+    "setattr": _calls("__setattr__"),
+    "delattr": _calls("__delattr__"),
     "open": _calls("__fspath__"),
     "dict": _calls("keys", *ITERATION),
     "dict.fromkeys": _ITERATES,
