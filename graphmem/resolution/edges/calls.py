@@ -61,7 +61,7 @@ MANY: Final = 4
 FEW_CLASSES: Final = 0.5
 """Confidence in an implicit call if the operand may be of two or three classes."""
 
-MANY_CLASSES: Final = 0.4
+MANY_CLASSES: Final = 0.35
 """Confidence in an implicit call if the operand may be of more classes."""
 
 
