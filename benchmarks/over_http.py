@@ -108,7 +108,7 @@ def known_part(body: bytes) -> bytes:
         return body
     if any("slow" in note for note in answer["notes"]) or "deadline" in json.dumps(answer["missing"]):
         return b""
-    answer["hits"] = [hit | {"memories": []} for hit in answer["hits"] if hit["kind"] != "memory"]
+    answer["hits"] = [hit | {"memories": []} for hit in answer["hits"] if hit["kind"] != "MEMORY"]
     return json.dumps(answer).encode()
 
 
