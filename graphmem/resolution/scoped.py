@@ -354,15 +354,25 @@ class ScopedRules(PackageRules):
         entry = inference.project.entry(owner)
         if "." in owner.qualname:
             found += self.package_places(inference, self.names_of(entry.facts)[0], f"{owner.qualname}.{name}", entry)
-        top = owner.qualname.partition(".")[0]
+        for path, position in inference.project.solver.ask(entry.memo, ("pieces", owner.index), self._other_pieces, inference, owner):
+            other = inference.project.files[path]
+            found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
+        return found
+
+    def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
+        """Return the other definitions of a class that is written in several pieces."""
+        entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
+        found: list[tuple[str, int]] = []
         for package in self.names_of(entry.facts)[:1]:
             for path in inference.project.binders(package, top):
                 other = inference.project.files[path]
                 inference.project.touch_top(other, top)
-                for position in _pieces(other).get(owner.qualname, ()) if self._is_piece(owner, entry) else ():
-                    if other.symbols[position] is not owner and self._is_piece(other.symbols[position], other):
-                        found += (Place(other, position, slot) for slot in whole(other, other.names(position).get(name, ())))
-        return found
+                found += (
+                    (path, position)
+                    for position in (_pieces(other).get(owner.qualname, ()) if self._is_piece(owner, entry) else ())
+                    if other.symbols[position] is not owner and self._is_piece(other.symbols[position], other)
+                )
+        return tuple(found)
 
     def _is_piece(self, symbol: Symbol, entry: FileEntry) -> bool:
         """Whether a class may have other parts; in C#, its header says so."""
