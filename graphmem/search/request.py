@@ -121,7 +121,7 @@ class Tuning(NamedTuple):
     units: int = 400  # maximum ranked symbols in those chunks
     graph_depth: int = 15
     exact_alone: float = 2.0  # weight of names if the query is a single name
-    outside: float = 3.0  # factor on `dense` for a question that names the project's language: its words are seldom those of the code
+    outside: float = 3.6  # factor on `dense` for a question that names the project's language: its words are seldom those of the code
     divide: bool = True  # divide chunks among their symbols
     fields: Fields = Fields()
     voters: int = 10  # hits of a file that vote for it
@@ -136,7 +136,7 @@ class Tuning(NamedTuple):
     weights: Mapping[str, Weights] = MappingProxyType(
         {
             IDENTIFIER: _DESCRIBED,
-            QUESTION: _DESCRIBED._replace(dense=1.2, names=0.1, joined=0.3, told=0.3, echo=0.2),
+            QUESTION: _DESCRIBED._replace(dense=1.0, names=0.1, joined=0.3, told=0.3, echo=0.2),
             ERROR: _DESCRIBED,
             SEMANTIC: _DESCRIBED,
             STRUCTURAL: Weights(words=0.4, dense=0.2, exact=0.2, graph=0.6, votes=0.0),
