@@ -360,7 +360,7 @@ class ScopedRules(PackageRules):
         return found
 
     def _other_pieces(self, inference: Inference, owner: Symbol) -> tuple[tuple[str, int], ...]:
-        """Return the other definitions of a class that is written in several pieces."""
+        """Return the other pieces of a class that is written in several."""
         entry, top = inference.project.entry(owner), owner.qualname.partition(".")[0]
         found: list[tuple[str, int]] = []
         for package in self.names_of(entry.facts)[:1]:
