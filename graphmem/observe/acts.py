@@ -42,7 +42,10 @@ INFO_KEYS: Final = frozenset(
 
 
 class Act(NamedTuple):
-    """A complete action of an agent."""
+    """One complete action of a coding agent, such as an edit or a test run.
+
+    It joins the agent's tool call and the result. A message of a person or of the agent is an act too.
+    """
 
     n: int  # counted from 1 in order of arrival
     step: int
@@ -195,7 +198,7 @@ class Interpreter:
         return acts
 
     def note(self, act: Act) -> None:
-        """Register an act without a result, to recognise its late result.
+        """Register an act that has no result yet, so that a late result finds it.
 
         The result then completes this act and does not count as a second one.
         """
@@ -203,9 +206,9 @@ class Interpreter:
             self._unanswered.append(_about(act))
 
     def awaited(self) -> str:
-        """Return a source of external text among the calls without a result.
+        """Return a page, tool or file whose external text is still awaited.
 
-        "" if there is none.
+        It is the source that a tool call without a result is reading from. "" if there is none.
         """
         return next((why for one in self._pending if (why := self._stranger(one.event, one.call, ()))), "")
 
@@ -215,7 +218,7 @@ class Interpreter:
         return clean(self.judge.of_call(event.tool, event.args, call, listed), URL_CHARACTERS)
 
     def passed(self) -> int:
-        """Return the number of an act that graphmem adds without an event.
+        """Count an act that graphmem adds without an event; return its number.
 
         Acts are counted from 1.
         """
@@ -223,9 +226,9 @@ class Interpreter:
         return self.count
 
     def drop_pending(self) -> None:
-        """Drop calls without results.
+        """Drop tool calls that have no result yet.
 
-        A fork calls this, because its copies of these calls belong to the parent.
+        A fork (a session that begins as a copy of another) calls this. The results of these calls arrive in the other session.
         """
         self._pending = []
         self._unanswered.clear()
@@ -297,9 +300,9 @@ class Interpreter:
         )
 
     def _seen(self, event: Event, call: Call, text: str, ok: bool | None) -> Mapping[str, Any]:
-        """Return facts for the act of a browser call or a failed browser test.
+        """Return what a browser call or a failed browser test reported.
 
-        Other acts get an empty mapping.
+        The result has fields of an act. For other tools it is empty.
         """
         if browser.is_browser(event.tool):
             self._page = browser.page_of(event.args, text) or self._page
@@ -337,7 +340,10 @@ class Interpreter:
         return Act(n, step, at, names[kind], ok=event.ok, text=clean(event.text), tokens=event.tokens or 0, info=_info(args))
 
     def _said(self, event: Event, n: int) -> Act:
-        """Convert a message of a person, the agent or another role to an act."""
+        """Convert a message event to an act.
+
+        The message is by a person, by the agent or by another role.
+        """
         role = event.args.get("role")
         text = redact(spoken(event.text))[0] if event.text else ""
         act = Act(

@@ -1,7 +1,7 @@
-"""Phrases of requests to remember something, as one table by language.
+"""Phrases that ask an agent to remember something, in several languages.
 
-For each language: how such a sentence begins and ends. The same table separates a request at the head of a prompt, which is the person's,
-from one in the middle, which may be pasted.
+One table has, for each language, how such a sentence begins and ends, such as "Remember that …". The table is used twice: for a request at
+the start of a prompt, which is the person's, and for one further on, which may be pasted text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BASE_VERBS: Final = (
 
 
 class Language(NamedTuple):
-    """Request phrases of one language."""
+    """Phrases of one language that ask to remember something."""
 
     name: str
     begins: str  # alternatives; the person's sentence begins with one of them, and the rest of it is kept

@@ -51,7 +51,7 @@ _TITLE: Final = re.compile(r"^\s*(?:\d+\)|✘|✗|×|FAILED?)\s+(?P<title>\S.{3,
 
 
 class Seen(NamedTuple):
-    """One use of a browser tool."""
+    """What one use of a browser tool did and showed."""
 
     what: str  # "click Save"
     page: str  # path on a local page, else the whole address; "" if unknown
@@ -71,9 +71,9 @@ def is_end_to_end(command: str) -> bool:
 
 
 def page_of(args: Mapping[str, Any], text: str) -> str:
-    """Return the address of the page that a browser call shows.
+    """Return the address of the web page that a browser call shows.
 
-    "" if neither the result nor the arguments name it.
+    It is read from the call's result, else from its arguments. "" if neither names it.
     """
     found = _PAGE.search(text)
     given = args.get("url")
@@ -81,7 +81,7 @@ def page_of(args: Mapping[str, Any], text: str) -> str:
 
 
 def is_local(page: str) -> bool:
-    """Whether a page comes from this machine: the project's own."""
+    """Whether a web page comes from this machine, such as the project's own."""
     if page.startswith(("file:", "about:")):
         return True
     try:
@@ -92,7 +92,7 @@ def is_local(page: str) -> bool:
 
 
 def seen(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, page: str) -> Seen:
-    """Interpret one call with its result.
+    """Interpret one call of a browser tool with its result.
 
     Args:
         tool: the agent's name of the tool.
@@ -119,7 +119,7 @@ def seen(tool: str, args: Mapping[str, Any], text: str, ok: bool | None, page: s
 
 
 def test_seen(command: str, text: str) -> Seen:
-    """Interpret the output of failed tests in a browser."""
+    """Find the failed browser test and its error in a command's output."""
     title = _TITLE.search(text)
     line = _LINE.search(text)
     said = _short(line["said"]) if line is not None else ""

@@ -1,4 +1,4 @@
-"""The checkpoint log of a running session: one file, one line per act.
+"""Write the acts of a running session to a log, to continue after a crash.
 
 After a crash the session continues from it. So graphmem also learns from a session that never ends. A line is a checksum, a space and JSON.
 Lines are appended when events arrive and forced to the disk at each checkpoint. A line counts if its checksum matches. Reading ends at the
@@ -35,7 +35,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Line(NamedTuple):
-    """One line of a checkpoint log."""
+    """One decoded line of a session's checkpoint log: its kind and content."""
 
     kind: str  # start | act | fork | rival
     body: Mapping[str, Any]
@@ -49,6 +49,8 @@ def file_name(session_id: str) -> str:
 
 class Trail:
     """The checkpoint log of one running session, also called its trail.
+
+    It is a file with one line per act, from which the session continues after a crash.
 
     Args:
         path: the log file; its folder must exist.
@@ -71,9 +73,9 @@ class Trail:
         self.add("start", {"format": FORMAT, "info": as_json(info), "roots": list(roots)})
 
     def act(self, act: Act, marks: Sequence[int]) -> None:
-        """Add a line with one act.
+        """Add a line with one act, such as an edit with its outcome.
 
-        `marks` are the hashes of the act's events, by which duplicates are recognised after a restart.
+        `marks` are hashes of the reported events from which the act was made. After a restart they show which events were already counted.
         """
         body: dict[str, Any] = {"n": act.n, "s": act.step, "t": act.at, "k": act.kind}
         for name, value in zip(Act._fields[4:], act[4:], strict=True):
@@ -84,7 +86,9 @@ class Trail:
         self.add("act", body)
 
     def fork(self, parent: Path) -> None:
-        """Copy the parent's log, so that the fork can be restored from one file.
+        """Copy the log of the parent session into this session's log.
+
+        A fork is a session that began as a copy of another session, its parent. With the copy it can be restored from one file.
 
         Raises:
             OSError: the copy cannot be written.
@@ -95,11 +99,11 @@ class Trail:
         self.add("fork", {})
 
     def rival(self, path: str, other: str, apart: float, mark: tuple[int, int]) -> None:
-        """Add a line that says that another session edited the same file."""
+        """Add a line: another session edited the same file at the same time."""
         self.add("rival", {"path": path, "other": other, "apart": apart, "mark": list(mark)})
 
     def add(self, kind: str, body: Mapping[str, Any]) -> None:
-        """Add a line of any kind."""
+        """Add a line of a given kind with given content."""
         text = json.dumps([kind, body], ensure_ascii=False, separators=(",", ":"))
         self._lines.append(text)
 
@@ -163,7 +167,7 @@ class Reader:
 
 
 def damage_of_trail(path: Path) -> str:
-    """Describe the damage of a checkpoint log; "" if all of it is intact."""
+    """Describe the damage of a session's checkpoint log; "" if it is intact."""
     reader = Reader(path)
     kinds = [line.kind for line in reader]
     size = path.stat().st_size
@@ -173,13 +177,18 @@ def damage_of_trail(path: Path) -> str:
 
 
 def act_of(body: Mapping[str, Any]) -> tuple[Act, list[int]]:
-    """Decode an act, and the hashes of its events, from a log line's JSON."""
+    """Decode an act from the JSON of a log line, with hashes of its events.
+
+    Events are the agent's reports from which the act was made; the hashes show which of them were already counted.
+    """
     told: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in body.items() if name in _DEFAULTS}
     return Act(body["n"], body["s"], body["t"], body["k"], **told), list(body.get("m", ()))
 
 
 def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
-    """Decode session information and roots from a log's first line.
+    """Decode what the first line of a checkpoint log says of its session.
+
+    The result is the session's information, such as its kind, and the folders of the project.
 
     Raises:
         BadInputError, KeyError: the line is of another format.
@@ -193,7 +202,9 @@ def info_of(body: Mapping[str, Any]) -> tuple[SessionInfo, list[str]]:
 
 
 def keep_record(folder: Path, record: SessionRecord) -> Path:
-    """Write a record into the folder of the checkpoint logs, atomically.
+    """Write the record of an ended session to the sessions' folder.
+
+    The file is replaced in one step.
 
     Raises:
         OSError: the write failed; the checkpoint log is kept.
@@ -214,7 +225,10 @@ def keep_record(folder: Path, record: SessionRecord) -> Path:
 
 
 def read_record(path: Path) -> SessionRecord | None:
-    """Read a record; None, with a log line, if it is damaged."""
+    """Read the record of an ended session from a file.
+
+    A damaged or unreadable file gives None and a warning in the log.
+    """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
             raise ValueError(f"the file is larger than {MAX_RECORD_BYTES} bytes")
@@ -230,7 +244,7 @@ def read_record(path: Path) -> SessionRecord | None:
 
 
 def damage_of_record(path: Path) -> str:
-    """Describe the damage of a record; "" if it is intact."""
+    """Describe the damage of a session record's file; "" if it is intact."""
     raw = path.read_bytes()
     return "" if raw == _whole(raw.partition(b',"record":')[2][: -len(_END)]) else "the bytes of the file do not match its checksum"
 

@@ -1,8 +1,8 @@
-"""The base of all detectors: each collects acts and returns its findings.
+"""The base of all detectors: each looks for one pattern in a session.
 
-A signal is a kind of pattern in a session, such as an error that was fixed. A detector finds one signal; each case that it detects is a
-finding. A detector names the kinds and actions of acts that it needs. So an act reaches only two or three detectors. A detector keeps
-evidence in the scratchpad's tables, which are bounded. Its state is in plain attributes, so that a fork can copy it.
+A signal is a kind of pattern, such as an error that was fixed. A detector finds one signal; each case that it detects is a finding. A
+detector names the acts that it needs, such as edits, so an act reaches only two or three detectors. A detector keeps its evidence in tables
+of bounded size in the session's scratchpad. Its state is in plain attributes, so that a fork can copy it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ TOOL: Final = "tool"
 
 
 class Detector:
-    """Detects one signal. Subclasses define the wanted acts and the findings.
+    """Base class: detects one kind of pattern, such as fixed errors.
+
+    A subclass names the acts that it needs and returns what it found.
 
     Args:
         pad: the session's scratchpad; its tables keep the evidence.
@@ -32,15 +34,18 @@ class Detector:
         """Create the detector's tables in the scratchpad."""
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Process one act. The scratchpad has already counted it."""
+        """Take one act, such as an edit, as evidence.
+
+        The counts of the scratchpad already include it.
+        """
 
     def findings(self, pad: Scratchpad) -> Iterable[Finding]:
-        """Return the findings so far, without changing any state."""
+        """Return the patterns found in the session so far; changes nothing."""
         raise NotImplementedError
 
 
 class Detectors:
-    """All detectors of one session, indexed by the acts they want."""
+    """All detectors of one session; each gets only the acts that it needs."""
 
     def __init__(self, kinds: Sequence[type[Detector]], pad: Scratchpad) -> None:
         self.all = [kind(pad) for kind in kinds]
@@ -50,14 +55,14 @@ class Detectors:
                 self._by_want.setdefault(want, []).append(one)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pass an act to the detectors that want it."""
+        """Pass an act, such as an edit, to the detectors that need this kind."""
         for one in self._by_want.get(act.action if act.kind in (TOOL, "diff") else act.kind, ()):
             one.see(act, pad)
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the findings of all signals whose value is high enough.
+        """Yield what all detectors found in the session so far.
 
-        They are in the order of the detectors. A signal's value is computed in `observe.signals`; see DROPPED_BELOW.
+        Kinds of patterns whose value (`observe.signals`) is below DROPPED_BELOW are left out. Findings are in the order of the detectors.
         """
         for one in self.all:
             if row_of(one.signal).value >= DROPPED_BELOW:

@@ -1,7 +1,7 @@
-"""Detectors for events that are knowledge by themselves.
+"""Detectors for statements and browser observations in a session.
 
-They find observations in a browser, decisions and conventions stated in words, and requirements of a person. One session is enough for
-each.
+They find observations in a browser, decisions and conventions stated in words, and requirements of a person. A single session is enough
+evidence for each of these.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class BrowserSeen(Detector):
         self.edited: tuple[str, ...] = ()
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Store an observation, and the calls that turned a failure into success."""
+        """Store what a browser tool showed, and the calls that repaired a failure."""
         if act.action == "edit":
             self.edited = tuple(dict.fromkeys([*act.paths, *self.edited]))[:3]
             return
@@ -74,9 +74,9 @@ class BrowserSeen(Detector):
         return key if key in self.found else ""
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each observation.
+        """Yield one finding for each observation in a browser.
 
-        A broken state of an element counts if it was seen twice: while an interface is being built, it is often broken once.
+        A broken state of a page's element counts only if it was seen twice: an interface that is being built is often broken once.
         """
         for key, (facts, marks) in self.found.items():
             if facts["kind"] == browser.BEHAVIOUR and len(marks) < 2:
@@ -95,7 +95,10 @@ class Stated(Detector):
         self.found: dict[str, tuple[Statement, tuple[str, ...], list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect statements; pasted words and requests to remember are left out."""
+        """Collect decisions and conventions from a message.
+
+        Pasted words and requests to remember are left out.
+        """
         if act.kind not in ("say", "user"):
             if act.paths:
                 self.recent.append((act.n, act.paths))
@@ -112,7 +115,7 @@ class Stated(Detector):
                 self.found[key] = (one, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each statement."""
+        """Yield one finding for each decision or convention that was stated."""
         for key, (one, files, marks) in self.found.items():
             facts = {"sentence": one.sentence, "why": one.why, "instead": one.instead, "module": pad.module()}
             yield pad.finding(self.signal, key, facts, () if one.type == "requirement" else files, marks, memory_type=one.type, early=True)

@@ -39,7 +39,10 @@ _SAMPLES: Final = 256
 
 
 class FileAccess(Detector):
-    """Signal 1: the files that a session opens first, by its main module."""
+    """Signal 1: the first files that a session opens, by its main module.
+
+    The main module is the folder in which the session works most.
+    """
 
     signal: ClassVar = "file_access"
     wants: ClassVar = frozenset({"read"})
@@ -80,9 +83,9 @@ class CoAccessed(Detector):
         self.recent: deque[tuple[str, float, bool, int, int]] = deque(maxlen=WINDOW_FILES)
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each file of an act with the files used just before it.
+        """Pair each file that an act uses with the files used just before it.
 
-        A file that is still in the window makes no new pairs, but its pairs may become edited pairs.
+        A file that was used just before makes no new pairs, but its pairs may become pairs of edited files.
         """
         if act.ok is False or len(act.paths) > BULK:
             return
@@ -127,9 +130,9 @@ class CoAccessed(Detector):
             yield pad.finding(self.signal, f"{a}|{b}", facts, (a, b), [pair[5], pair[6]], memory_type=kind)
 
     def co_accesses(self) -> Iterator[CoAccess]:
-        """Yield the pairs of files for the session's record, sorted by path.
+        """Yield all pairs of files that were used together, sorted by path.
 
-        If there are too many, only those edited together or used together more than once.
+        They go into the session's record. If there are too many, only pairs edited together or used together more than once are returned.
         """
         kept: Iterable[tuple[str, str]] = self.pairs
         if len(self.pairs) > MOST_CO_ACCESSES:
@@ -141,9 +144,9 @@ class CoAccessed(Detector):
 
 
 class ReadAbandon(Detector):
-    """Signal 5: a file read once that the session makes no further use of.
+    """Signal 5: a file that was read once and then of no further use.
 
-    It is not edited, read again or named later.
+    The session does not edit it, read it again or name it later.
     """
 
     signal: ClassVar = "read_abandon"
@@ -181,9 +184,9 @@ class ReadAbandon(Detector):
 
 
 class GlobIgnore(Detector):
-    """Signal 11: folders whose files appear in listings but are never opened.
+    """Signal 11: folders seen in listings whose files are never opened.
 
-    Other files of the same listings must have been opened.
+    A listing is a tool's list of file names. The session must have opened other files of the same listings.
     """
 
     signal: ClassVar = "glob_ignore"
@@ -193,7 +196,7 @@ class GlobIgnore(Detector):
         self.folders = pad.table(self.signal, 5_000, lambda seen: float(seen[0]), 800)  # folder -> [listings, files, marks, beside]
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Count the folders of which one listing shows several files."""
+        """Count the folders of which one listing of files shows several files."""
         if len(act.listed) < LISTED_FILES or act.later_page:
             return
         counts: dict[str, int] = {}
@@ -229,9 +232,9 @@ class GlobIgnore(Detector):
 
 
 class ImportChase(Detector):
-    """Signal 12: chains of files, each imported by the one read before.
+    """Signal 12: reading along imports: each file is imported by the last.
 
-    A change or a message of the agent ends a chain.
+    An edit or a message of the agent ends such a chain of files.
     """
 
     signal: ClassVar = "import_chase"

@@ -35,13 +35,16 @@ _FEW: Final = 20  # marks of one finding
 
 
 class ErrorRetry(Detector):
-    """Signal 3: an error, then a change, then the same command succeeds."""
+    """Signal 3: a command fails, a file is changed, the command succeeds."""
 
     signal: ClassVar = "error_retry"
     wants: ClassVar = frozenset()  # none: the scratchpad keeps the errors
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield the fixed errors. A test's failing assertion does not count."""
+        """Yield the errors that were fixed.
+
+        A failing assertion of a test does not count: it is normal during work.
+        """
         told = [(key, use) for key, use in pad.errors.items() if not use.expected and use.message]
         early = len(told) >= EARLY_ERRORS
         for key, use in told:
@@ -122,7 +125,10 @@ class RepeatedGrep(Detector):
 
 
 class ToolSequence(Detector):
-    """Signal 7: a recurring, successful run of tools with a project command."""
+    """Signal 7: a sequence of tools that recurs and ends successfully.
+
+    It contains a command of the project, for example edit, then `test:pytest`.
+    """
 
     signal: ClassVar = "tool_sequence"
     wants: ClassVar = frozenset({"read", "edit", "search", "list", "run", "test", "web", "user"})
@@ -217,9 +223,9 @@ class TimeAnomaly(Detector):
 
 
 def with_others(findings: Sequence[Finding]) -> list[Finding]:
-    """Keep slow commands that occur near another signal, one per command.
+    """Keep a slow command only if another pattern was found at the same steps.
 
-    Each kept finding names the signal next to it. Findings of other signals are kept unchanged.
+    Each kept finding names the signal next to it. At most one is kept for a command. Findings of other signals stay unchanged.
     """
     kept: list[Finding] = []
     others = [one for one in findings if one.signal != TimeAnomaly.signal]
@@ -236,7 +242,7 @@ def with_others(findings: Sequence[Finding]) -> list[Finding]:
 
 
 class TestOrder(Detector):
-    """Signal 13: tests that always run in one order, or before each edit."""
+    """Signal 13: tests that always run in the same order, or before each edit."""
 
     __test__ = False  # not a test class, although its name matches pytest's pattern
     signal: ClassVar = "test_order"
@@ -252,7 +258,7 @@ class TestOrder(Detector):
         self.first_marks: list[Mark] = []
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Collect a round of tests, which ends at the next edit."""
+        """Collect the tests that ran between two edits: a round of tests."""
         if act.action == "test":
             name = act.command or act.label
             if name not in self.round and len(self.round) < 8:
@@ -273,9 +279,9 @@ class TestOrder(Detector):
             self.round, self.tested, self.editing = [], False, True
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield test orders that always hold in this session.
+        """Yield rules about the order of tests that hold in all of the session.
 
-        These are orders of tests that no round contradicts, and running tests before every edit.
+        A rule is "test a runs before test b" without a counterexample, or "tests run before every edit".
         """
         orders = Counter(self.orders)
         if len(self.round) > 1:
@@ -291,18 +297,18 @@ class TestOrder(Detector):
 
 
 class StepOverrun(Detector):
-    """Signal 15: a unit of work that took far more steps than planned.
+    """Signal 15: a task took far more steps of the agent than planned.
 
-    A session with a plan of its own counts as one unit.
+    A session with a plan of its own counts as one task.
     """
 
     signal: ClassVar = "step_overrun"
     wants: ClassVar = frozenset()  # none: the scratchpad counts the steps
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding that sums up all overrun units of the session.
+        """Yield one finding that sums up all tasks that took too many steps.
 
-        It names the session's main module, because overruns are compared by module.
+        It names the session's main module, because such overruns are compared by module.
         """
         over = [
             (unit.steps, unit.planned, (0, unit.last_step)) for unit in pad.units if unit.planned and _overran(unit.steps, unit.planned)

@@ -52,7 +52,7 @@ class SelfCorrection(Detector):
                 self.found[key] = (claim, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """One finding for each correction; one session is enough."""
+        """Yield one finding for each correction; one session is enough evidence."""
         for key, (claim, files, marks) in self.found.items():
             facts = {"sentence": claim.sentence, "wrong": claim.wrong, "right": claim.right, "module": pad.module()}
             kind = "gotcha" if claim.wrong or not files else "module_insight"
@@ -70,7 +70,10 @@ class Corrected(Detector):
         self.found: dict[str, tuple[str, tuple[str, ...], list[Mark]]] = {}
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Store the statement that `observe.prompts` found in a prompt."""
+        """Store the statement with which a person corrects the agent, if any.
+
+        `observe.prompts` found it in the prompt. Files that the agent used just before are stored with it.
+        """
         if act.kind != "user":
             if act.paths:
                 self.recent.append((act.n, act.paths))
@@ -85,7 +88,7 @@ class Corrected(Detector):
             self.found[key] = (act.claim, tuple(about), [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each correction; one session is enough."""
+        """Yield one finding for each statement; one session is enough evidence."""
         for key, (claim, files, marks) in self.found.items():
             facts = {"sentence": claim, "wrong": "", "right": claim, "module": pad.module()}
             yield pad.finding(self.signal, key, facts, files, marks, memory_type="correction", early=True)
@@ -111,10 +114,10 @@ class Asked(Detector):
             self.found[key] = (act, [(act.n, act.step)])
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Yield one finding for each request.
+        """Yield one finding for each request to remember.
 
-        A person's words do not count as contaminated by pages the agent read before. A doubtful request does: pasted external text may
-        contain it.
+        A page that the agent read before does not make a person's own words suspicious. A request that may have been pasted counts as
+        external text.
         """
         for key, (act, marks) in self.found.items():
             one = pad.finding(self.signal, key, {"statement": act.wish}, (), marks, memory_type=wish_type(act.wish, corrects=act.corrects))
@@ -128,7 +131,7 @@ def wish_key(statement: str) -> str:
 
 
 def wish_type(statement: str, *, corrects: bool) -> str:
-    """Return the type of the memory that a request becomes."""
+    """Return the memory type for a request to remember, such as a correction."""
     said = classify(statement)
     return "correction" if corrects else "fact" if said == UNTYPED else said
 
@@ -144,7 +147,7 @@ class ExternalReference(Detector):
         self.found = pad.table(self.signal, 500, lambda marks: float(len(marks)))  # (module, url) -> marks
 
     def see(self, act: Act, pad: Scratchpad) -> None:
-        """Pair each document read with the module of the next edit."""
+        """Pair each external document that is read with the next edited module."""
         if act.urls and act.ok is not False:
             for url in act.urls[:5]:
                 self.open.append((url.partition("?")[0].rstrip("/"), (act.n, act.step)))
@@ -171,7 +174,7 @@ class ExternalReference(Detector):
 
 
 class ParallelConflict(Detector):
-    """Signal 16: another agent edited the same file during this session.
+    """Signal 16: another agent's session edited the same file meanwhile.
 
     The observer records these conflicts, because only it knows the other sessions.
     """
@@ -193,9 +196,10 @@ class ParallelConflict(Detector):
 
 
 class DeadEnds(Detector):
-    """Approaches abandoned in words, with their undone edits.
+    """Approaches that the agent abandons in words, such as "this won't work".
 
-    Dead ends are not one of the seventeen signals. They become part of the session's record.
+    An abandoned approach is called a dead end. It becomes part of the session's record with the edits that were undone. It is not one of
+    the seventeen signals.
     """
 
     signal: ClassVar = "backtrack"  # its evidence is dropped with that of this signal
@@ -241,7 +245,7 @@ class DeadEnds(Detector):
             self._fail(pad)
 
     def _fail(self, pad: Scratchpad) -> None:
-        """Mark the acts of an abandoned approach with undone edits as failed."""
+        """Mark acts of an abandoned approach as failed if its edits were undone."""
         if self.open is None:
             return
         place, first, end = self.open
@@ -249,5 +253,5 @@ class DeadEnds(Detector):
             pad.failed.append((first, end))
 
     def findings(self, pad: Scratchpad) -> Iterator[Finding]:
-        """Return nothing: `Scratchpad.dead_ends` holds the dead ends."""
+        """Return nothing: the abandoned approaches are in `Scratchpad.dead_ends`."""
         return iter(())

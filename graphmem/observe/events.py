@@ -1,8 +1,8 @@
-"""Validate incoming events; an invalid event gives a reason instead.
+"""Check the events that agents report; an invalid event gives a reason.
 
-Agents and their hooks are other people's programs. They send duplicates, late and unordered events, wrong times, and texts of ten
-megabytes. Each case is counted under a word of `REASONS` and shown in the answer. Nothing here raises for invalid input or blocks the
-agent.
+An event is for example a tool call or a message. Agents and their hooks are other people's programs. They send duplicates, late and
+unordered events, wrong times, and texts of ten megabytes. Each case is counted under a word of `REASONS` and shown in the answer. Nothing
+here raises for invalid input or blocks the agent.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def in_order(events: Iterable[Checked]) -> list[Checked]:
 
 
 def _mark(event: Event, whole: int, at: Any) -> int:
-    """Return a hash of an event, equal for duplicates.
+    """Return a hash of an event, by which duplicates are recognised.
 
     It covers session, step, kind, tool, time, outcome and content.
     """
@@ -164,9 +164,9 @@ def _cut_text(text: str, *, both_ends: bool) -> tuple[str, bool]:
 
 
 def _plain_args(args: Mapping[Any, Any]) -> tuple[dict[str, Any], bool]:
-    """Reduce arguments to plain values and lists; return whether any was cut.
+    """Reduce a tool's arguments to plain values and lists of limited size.
 
-    Values are at most two levels deep, each within bounds.
+    Values are at most two levels deep. The second result says whether anything was cut.
     """
     plain: dict[str, Any] = {}
     cut = len(args) > ARGUMENTS
@@ -196,7 +196,7 @@ def _bounded(value: Any, depth: int) -> tuple[Any, bool]:
 
 
 def _parsed(text: str) -> Any:
-    """Parse arguments that arrive as JSON in a string, as models write them."""
+    """Parse a tool's arguments that arrive as JSON inside a string."""
     if len(text) > ARGUMENT_CHARACTERS * 4:
         return None
     try:

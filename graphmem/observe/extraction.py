@@ -1,8 +1,8 @@
-"""Ask a language model for better wording and facts, once a session.
+"""Ask a language model for better texts of memories and for facts.
 
-Facts come from approvals and finished work. The answer is treated as data. A wording must say what the template says, with the same names
-and numbers. A fact must be one line that the session's own words support, and never an instruction. Anything else is dropped, counted and
-logged, and the templates are used.
+It is asked once for a session. Facts come from approvals and finished work. The answer is treated as data. A new wording of a memory must
+say what its template says, with the same names and numbers. A fact must be one line that the session's own words support, and never an
+instruction. Anything else is dropped, counted and logged, and the text of the template is used.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 
 class Task(NamedTuple):
-    """Part of a session that may contain facts worth remembering."""
+    """A part of a session, such as an approved plan, that may contain facts."""
 
     trigger: str  # plan_approved | failure_then_diff | work_completed | scaffold
     task: str  # key: each trigger asks once for each task
@@ -71,7 +71,7 @@ class Fact(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The parsed answer of the model."""
+    """The parsed answer of the model: new wordings, facts, and notes."""
 
     wordings: dict[int, str]  # by index of the template
     facts: list[Fact]
@@ -99,9 +99,9 @@ _ASKED: Final = (
 
 
 def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list[Task]:
-    """Return the tasks of a session for which the model was not yet asked.
+    """Return the parts of a session that the model has not been asked about.
 
-    The list is empty if the memories already contain enough extracted facts.
+    Such a part is an approved plan or finished work. The list is empty if the memories already contain enough facts from a model.
     """
     index = book.index()
     if sum(row.status in LIVE_STATUSES and TAG in row.tags for row in index.all_rows()) >= UNPRUNED:
@@ -127,7 +127,7 @@ def tasks(record: SessionRecord, ledger: Ledger, book: MemoryRepository) -> list
 
 
 def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task]) -> Answer:
-    """Ask the model for wordings and facts.
+    """Ask the model to reword memories and to state facts of the session.
 
     An unusable reply gives an empty answer with a note.
     """
@@ -162,9 +162,9 @@ def ask(model: LanguageModel, templates: Mapping[int, str], asked: Sequence[Task
 
 
 def fits(template: str, better: str) -> bool:
-    """Return whether the model's wording says the same as its template.
+    """Return whether a model's wording says the same as the template's text.
 
-    Names, paths, numbers and polarity must be the same. An instruction is not allowed.
+    Names, paths, numbers and negation must be the same. An instruction is not allowed.
     """
     if not 20 <= len(better) <= max(WORDED, len(template)) or _INSTRUCTION.search(better) or _ADDRESS.search(better):
         return False
@@ -177,9 +177,9 @@ def fits(template: str, better: str) -> bool:
 
 
 def grounded(text: str, ground: str) -> bool:
-    """Return whether a text names only facts that its source contains.
+    """Return whether each name and number of a text occurs in its source.
 
-    Facts are names, paths, numbers and addresses. A text with an instruction is not grounded.
+    Paths and addresses are checked too. A text with an instruction is rejected.
     """
     if _INSTRUCTION.search(text):
         return False
@@ -188,7 +188,7 @@ def grounded(text: str, ground: str) -> bool:
 
 
 def stands(fact: str, ground: str) -> bool:
-    """Return whether the session's words support an extracted fact.
+    """Return whether the session's own words support a model's fact.
 
     All names and numbers and most words of the fact must occur in the session's words.
     """
@@ -199,7 +199,10 @@ def stands(fact: str, ground: str) -> bool:
 
 
 def finding(fact: Fact, record: SessionRecord) -> Finding:
-    """Convert an extracted fact to a finding, so that promotion can filter it."""
+    """Convert a fact of the model to a finding, which promotion filters.
+
+    Promotion decides which findings become memories.
+    """
     from graphmem.memory.text import fingerprint
 
     return Finding(

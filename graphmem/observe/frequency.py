@@ -1,8 +1,9 @@
-"""Compare a finding's count with the sessions that could have made it.
+"""Decide whether a finding occurred in a large enough share of sessions.
 
-For example, three of four sessions that read a file made no use of it. That says something about the file; three of a hundred do not.
-Signals that could occur by chance have a row here: the sessions to compare with, and the least share of them. The share is the lower end of
-a confidence interval. It is tested after every session, so a plain share would sooner or later pass by chance.
+The count of a finding is compared with the sessions that could have made it. For example, three of four sessions that read a file made no
+use of it. That says something about the file; three of a hundred do not. Signals that could occur by chance have a row here: the sessions
+to compare with, and the least share of them. The share is the lower end of a confidence interval. It is tested after every session, so a
+plain share would sooner or later pass by chance.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LIFT: Final = 1.5  # for one-way pairs: how much likelier than in other sessions
 
 
 class Rate(NamedTuple):
-    """The sessions to compare a signal with, and the least share required."""
+    """For one kind of pattern: the sessions to compare with, and least share."""
 
     of: str
     least: float  # share of those sessions
@@ -92,9 +93,10 @@ def _wilson(found: int, of: int, z: float) -> float:
 
 
 def share(one: Finding, ledger: Ledger) -> Share | None:
-    """Return a finding's share of the sessions that could have made it.
+    """Return in what share of the possible sessions a finding was made.
 
-    None for a signal without a row in `RATES`, and for a finding that two agents made independently.
+    The possible sessions are those that could have made it. None for a signal without a row in `RATES`, and for a finding that two agents
+    made independently.
     """
     rate = RATES.get(one.signal)
     if rate is None or one.quorum:
@@ -112,7 +114,7 @@ def share(one: Finding, ledger: Ledger) -> Share | None:
 
 
 def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
-    """Return the share of a pair of files: how often they occur together.
+    """Return the share of sessions in which two files were used together.
 
     If only one file usually occurs with the other, the pair counts if this is more frequent than in other sessions of the module.
     """
@@ -134,7 +136,7 @@ def _pair(one: Finding, ledger: Ledger, least: float) -> Share:
 def leads(one: Finding, ledger: Ledger) -> str:
     """Return the file of a pair whose use usually brings use of the other.
 
-    For example `a`, if most sessions with `a` also use `b`, but not vice versa. "" if both directions hold or neither does.
+    For example `a`, if most sessions with `a` also use `b`, but not the reverse. "" if both directions hold or neither does.
     """
     a, b = str(one.facts["a"]), str(one.facts["b"])
     edited = one.memory_type == "causal_dependency"

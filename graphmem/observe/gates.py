@@ -1,7 +1,7 @@
-"""Tables for promotion, which turns findings into memories.
+"""All numbers that decide which findings of a session become memories.
 
-They list the gates by session kind, points, presets and outcomes. A gate is the condition for learning from a session. `promotion` decides
-whether a finding becomes a memory. All numbers of that decision are here.
+A gate is the condition for learning from a session of one kind, such as "its checks passed". Points and scores rank a finding. A preset has
+the least points and importance. `promotion` applies these tables and reports one of the outcomes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ ASKED: Final = frozenset({"remember", "pin"})  # signals that are a person's req
 
 
 class Gate(NamedTuple):
-    """Condition for learning from sessions of one kind, and a memory limit."""
+    """For one kind of session: when to learn from it, and how many memories.
+
+    For example, a build session must have passed its checks.
+    """
 
     most: int
     words: str  # describes the condition
@@ -89,7 +92,7 @@ IMPORTANT: Final = 0.7
 
 
 class Preset(NamedTuple):
-    """Thresholds for turning findings into memories."""
+    """Least points, importance and length for a finding to become a memory."""
 
     points: int
     importance: float
@@ -102,7 +105,10 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
-    """Return the points of a finding, keyed by the criterion in POINTS."""
+    """Return the points of a finding by criterion, such as "remember": 5.
+
+    Only criteria that the finding meets are included; see POINTS.
+    """
     row = SIGNALS.get(one.signal)
     often = one.quorum or sessions >= (row.min_sessions if row is not None else one.min_sessions)
     there = {
@@ -123,18 +129,19 @@ def points(one: Finding, sessions: int, importance: float) -> dict[str, int]:
 
 
 def score(value: float, sessions: int, min_sessions: int, trust: float) -> float:
-    """Importance of a finding, in [0, 1].
+    """Compute the importance of a finding, in [0, 1].
 
-    The formula is 0.6 × signal value + 0.25 × sessions / (2 × `min_sessions`) + 0.15 × trust.
+    The formula is 0.6 × signal value + 0.25 × min(1, sessions / (2 × `min_sessions`)) + 0.15 × trust.
     """
     seen = min(1.0, sessions / max(1, 2 * min_sessions))
     return round(0.6 * min(1.0, value) + 0.25 * seen + 0.15 * min(1.0, trust), 4)
 
 
 def confidence(value: float, sessions: int, *, contaminated: bool) -> float:
-    """Confidence of a finding.
+    """Compute the confidence of a memory made from a finding.
 
-    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. A contaminated finding has 0.7 times that.
+    The formula is 0.4 + 0.3 × value + 0.05 for each further session, up to four. The result is at most 0.9. A finding from external text
+    has 0.7 times that.
     """
     sure = min(0.9, 0.4 + 0.3 * min(1.0, value) + 0.05 * min(4, max(0, sessions - 1)))
     return round(sure * (CONTAMINATED if contaminated else 1.0), 4)
@@ -160,6 +167,9 @@ OUTCOMES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def counted(outcomes: Collection[str]) -> dict[str, int]:
-    """Return the number of each outcome, by name, in the order of OUTCOMES."""
+    """Count how often each outcome occurs, such as "learnt", in fixed order.
+
+    The order is that of OUTCOMES; outcomes that do not occur are left out.
+    """
     listed = list(outcomes)
     return {name: listed.count(name) for name in OUTCOMES if name in listed}

@@ -1,8 +1,8 @@
-"""Feedback guard: text injected by memory does not count as evidence.
+"""Keep injected memories from counting as evidence for themselves.
 
-It works in two steps. `stripped` removes injected text, which has marks, from the agent's words and inputs before detectors see it.
-`Guard.echoes` checks text without marks. It finds a memory that already says the text, among those that the session was shown and all
-others.
+graphmem shows memories to an agent. If the agent repeats one, that is an echo and no independent evidence. `stripped` removes injected
+text, which has marks, from the agent's words and inputs before detectors see it. `Guard.echoes` checks text without marks: it finds a
+memory that already says the text, among those that the session was shown and all others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _LOOK: Final = 8  # nearest memories to compare
 
 
 def stripped(text: str) -> str:
-    """Remove memory blocks, and list items and lines with a memory mark."""
+    """Remove text of memories that graphmem injected from an agent's words.
+
+    These are memory blocks, and list items and lines with a memory mark.
+    """
     if MARK not in text and "project_memory>" not in text and _INTRODUCTION not in text and "[⚠ CONFLICT] #" not in text:
         return text
     lines = _BLOCK.sub("", text).rpartition(_END)[2].split("\n")
@@ -47,7 +50,7 @@ def stripped(text: str) -> str:
 
 
 def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
-    """Mark the lines of an item for removal.
+    """Mark the lines of a list item that quotes a memory, for removal.
 
     These are the lines from the bullet to the mark, and a code fence or bars after the mark.
     """
@@ -71,7 +74,7 @@ def _drop_item(lines: list[str], drop: list[bool], number: int) -> None:
 
 
 class Guard:
-    """Knows the memories a session was shown, and all memories.
+    """Finds memories that a text repeats, first among those shown.
 
     Args:
         index: the index of all memories.
@@ -88,9 +91,9 @@ class Guard:
 
     @staticmethod
     def is_marked(facts: Mapping[str, Any]) -> bool:
-        """Return whether a text among a finding's facts has a mark of memory.
+        """Return whether one of a finding's texts has a mark of memory.
 
-        Such a text was injected, so it is not evidence.
+        Such a text was injected by graphmem, so it is not evidence.
         """
         return any(isinstance(value, str) and MARK in value for value in facts.values())
 
@@ -111,9 +114,9 @@ class Guard:
         return ""
 
     def echoes_any(self, facts: Mapping[str, Any], names: Iterable[str]) -> str:
-        """Return the id of a memory that already says one of the named facts.
+        """Return the id of a memory that already says one of a finding's facts.
 
-        "" if there is none. `names` lists the facts that quote a person or an agent.
+        "" if there is none. `names` are the facts to check: those that quote a person or an agent.
         """
         for name in names:
             value = facts.get(name)
@@ -128,9 +131,9 @@ class Guard:
         return [row for one in ids if (row := self._shown.get(one) or self._index.row(one)) is not None]
 
     def _marked(self, text: str) -> str:
-        """Return the id of the memory that a text's mark names.
+        """Return the id of the memory that a mark in a text names.
 
-        If that is unknown, it returns a memory that the session was shown, else "marked".
+        A mark is `[^ Memory: … #a1b2]`. If that memory is unknown, it returns one that the session was shown, else "marked".
         """
         named = re.search(r"\[\^ Memory:[^\]]*#([0-9a-f]{4,64})\]", text)
         known = self._index.by_short_id(named.group(1)) if named else None
