@@ -1,4 +1,7 @@
-"""The graph database, the only package that imports kuzu or ladybug."""
+"""Store of the code graph and of memories in an embedded graph database.
+
+This is the only package that imports the database engines, kuzu and ladybug.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Links from memories to code: moves and anchor states.
 
-One rule applies to every way of writing (a memory, a transaction of code, a new file):
+An anchor says whether the code that a link leads to still exists unchanged. Every write (of a memory, of code, of a new file) applies one
+rule:
 
 | the code a link leads to | anchor |
 |---|---|
@@ -38,7 +39,10 @@ _CREATES: Final = {
 
 
 class State(NamedTuple):
-    """The state of a code node after a change."""
+    """State of a file, symbol or external after a change: gone, or its body.
+
+    Only a symbol has the hash of its body.
+    """
 
     gone: bool
     body_hash: str = ""  # of symbols
@@ -67,7 +71,10 @@ def judged(link: Link, state: State, *, moved: bool = False) -> Link:
 
 
 def states(delta: GraphDelta) -> dict[str, State]:
-    """Return the states of symbols, files and externals that a change sets."""
+    """Return the state of every symbol, file and external in a change, by id.
+
+    Removed nodes are gone. New and changed nodes exist.
+    """
     found = dict.fromkeys((*delta.removed_symbols, *delta.removed_files, *delta.removed_externals), GONE)
     found.update((row.id, State(False, row.body_hash)) for row in delta.symbols)
     found.update((row.id, State(False)) for rows in (delta.files, delta.externals) for row in rows)
@@ -170,9 +177,9 @@ class Following:
 
 
 def _known(transaction: Transaction, label: NodeTable) -> set[str]:
-    """Return ids of this label with links from or to knowledge.
+    """Return ids of nodes of one label, such as File, linked with memories.
 
-    For files, the pairs of co-accessed files count too.
+    For files, both files of a co-access edge count too.
     """
     found: set[str] = set()
     for pair in KNOWLEDGE_PAIRS:

@@ -1,7 +1,8 @@
-"""Convert rows of graphmem.model to Arrow tables of the schema.
+"""Convert rows of graphmem.model to Arrow tables of the database's schema.
 
 Three columns have another form in the database. Prefix and text of a chunk are deflated together: a string column is written in powers of
-two, and code deflates to half. Further sites of an edge are stored as distances from the first one, so that moved code changes one number.
+two, and code deflates to half. The lines of an edge, such as the lines of all calls from one function to another, are stored as distances
+from the first line, so that moved code changes one number.
 """
 
 from __future__ import annotations
@@ -119,9 +120,9 @@ _VERBATIM: Final = "="  # before sites that are not ascending numbers from `line
 
 
 def to_offsets(line: int, lines: str) -> str | None:
-    """Return further sites as distances from the first line.
+    """Convert the lines of an edge after the first to distances from it.
 
-    (12, "12,48,101") gives "36,89". None if there is no further site.
+    The first line 12 and the lines "12,48,101" give "36,89". None if the edge has one line only.
     """
     if lines == (str(line) if line else ""):
         return None
@@ -134,9 +135,9 @@ def to_offsets(line: int, lines: str) -> str | None:
 
 
 def to_lines(line: int, offsets: str | None) -> str:
-    """Return all sites of an edge from the first line and the distances.
+    """Return all lines of an edge, given its first line and stored distances.
 
-    This reverses `to_offsets`.
+    This reverses `to_offsets`: 12 and "36,89" give "12,48,101".
     """
     if offsets is None:
         return str(line) if line else ""
@@ -146,7 +147,10 @@ def to_lines(line: int, offsets: str | None) -> str:
 
 
 def full_lines(table: pa.Table) -> pa.Table:
-    """Replace the column `offsets` of stored edges by `lines`."""
+    """Replace the column `offsets` of stored edges by a column `lines`.
+
+    Each value is converted by `to_lines`.
+    """
     said = pc.if_else(pc.equal(table["line"], 0), "", pc.cast(table["line"], pa.string()))
     several = pc.is_valid(table["offsets"])
     if pc.any(several).as_py():
@@ -172,11 +176,17 @@ def full_texts(table: pa.Table) -> pa.Table:
 
 
 def model_rows(kind: type[_Row], table: pa.Table) -> list[_Row]:
-    """Convert a table to rows; its columns are found by name."""
+    """Convert an Arrow table to rows of graphmem.model, such as EdgeRow.
+
+    The columns are found by name.
+    """
     columns = [table[name].to_pylist() for name in kind._fields]
     return list(map(kind._make, zip(*columns, strict=True)))
 
 
 def wanted(ids: Sequence[str]) -> pa.Table:
-    """Return a table of keys in a column `wanted`, for joins in queries."""
+    """Return ids as an Arrow table with one column, `wanted`.
+
+    A query joins this table with the nodes that have these ids.
+    """
     return pa.table({"wanted": checked("keys", "wanted", pa.array, ids, pa.string())})

@@ -25,7 +25,7 @@ HANDLES_OF: Final = "handles"  # meta: the source of the stored framework keys
 
 
 class EngineInfo(NamedTuple):
-    """Name and facts of the engine that `doctor` shows."""
+    """Name, version and memory limits of a database engine, as `doctor` shows."""
 
     name: str  # kuzu | ladybug
     version: str
@@ -120,7 +120,7 @@ class CoAccessRow(NamedTuple):
 
 
 class KeyRow(NamedTuple):
-    """A key that a framework dispatches on, such as a route, and its handler."""
+    """A framework key, such as a route, and the function that handles it."""
 
     id: str
     kind: str
@@ -134,7 +134,7 @@ class KeyRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link of a memory to code."""
+    """A link of a memory to code: memory, target, role and anchor."""
 
     memory_id: str
     target_id: str
@@ -143,7 +143,7 @@ class LinkRow(NamedTuple):
 
 
 class GraphCounts(NamedTuple):
-    """Counts of the code graph, for `doctor`."""
+    """Numbers of edges, call sites and unresolved calls, for `doctor`."""
 
     edges: list[dict[str, Any]]  # kind rule source confidence edges
     calls: list[dict[str, Any]]  # rule edges sites
@@ -152,7 +152,7 @@ class GraphCounts(NamedTuple):
 
 
 class AskedRows(NamedTuple):
-    """The rows that a user-written query returned, with their columns."""
+    """Columns and rows of the answer to a user-written query."""
 
     columns: list[str]
     rows: list[list[Any]]  # JSON values
@@ -172,64 +172,76 @@ class GraphReads(Protocol):
         """
 
     def tables(self) -> GraphTables:
-        """Return the snapshot for the `graph` projection."""
+        """Return all live rows of a snapshot, the input of the `graph` projection."""
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunk rows with text, of all chunks or of given ids, by id."""
+        """Return chunks with their text, all or those with given ids, by id.
+
+        A chunk is a piece of a file that is searched and embedded.
+        """
 
     def packed_chunks(self) -> pa.Table:
-        """Return the columns of PackedChunkRow for all rows, sorted by id."""
+        """Return all chunks with compressed texts, sorted by id.
+
+        The columns are those of PackedChunkRow.
+        """
 
     def file_hashes(self) -> dict[str, str]:
         """Return the content hash of every file by path, paths ascending."""
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys and their handlers, by kind, name and symbol."""
+        """Return framework keys, such as routes, with their handlers.
+
+        They are sorted by kind, name and symbol.
+        """
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and unresolved sites."""
+        """Return the numbers of edges, call sites and calls without known target."""
 
     def memory_links(self) -> list[LinkRow]:
-        """Return links of memories to code, by memory, target and role."""
+        """Return all links of memories to code, sorted by memory, target and role."""
 
     def memory_count(self) -> int:
         """Return the number of memories of any status."""
 
     def remembered_names(self) -> dict[str, str]:
-        """Return the name of each missing node to which a memory links, by id."""
+        """Return names of nodes that are missing although memories link to them.
+
+        The result maps the id of the missing node to its name.
+        """
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return edges whose source is in these files."""
+        """Return the edges that begin in given files, such as calls made there."""
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return the rows of these files, except edges.
+        """Return the files, symbols, chunks and other rows of given files.
 
-        Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
+        Edges are left out. Chunks are returned only for the files in `chunks_of`. Unknown paths are ignored.
         """
 
     def places(self, file: str) -> bytes:
-        """Return the packed occurrences in a file, given by id; empty if unknown.
+        """Return the packed positions at which a file, given by id, uses names.
 
-        See `graphmem.runtime.places`.
+        The result is empty for an unknown file. The format is in `graphmem.runtime.places`.
         """
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return all of layer 3, or the part that belongs to these memories."""
+        """Return memories (all, or those of given ids) with sessions and links."""
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules by id, with the generation of their code.
+        """Return the stored modules by id, and the generation of their code.
 
-        The generation is 0 if none are stored.
+        The modules were computed from this generation. It is 0 if none are stored.
         """
 
     def vectors(self, model: str) -> pa.Table:
-        """Return the vectors of a model, sorted by text_hash.
+        """Return the stored vectors of one embedding model, sorted by text_hash.
 
-        Columns: text_hash string, vector fixed_size_list<float32>.
+        The columns are text_hash (string) and vector (fixed_size_list<float32>).
         """
 
     def vector_models(self) -> dict[str, int]:
-        """Return the number of vectors of each model, by its id."""
+        """Return how many vectors are stored of each embedding model, by its id."""
 
     def meta(self) -> dict[str, str]:
         """Return small named values stored in the database.
@@ -245,10 +257,10 @@ class GraphWrites(Protocol):
     """
 
     def apply(self, delta: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
-        """Commit a delta and meta values atomically; return the new generation.
+        """Commit a change of the code with meta values; return the new generation.
 
-        In an empty graph this is a bulk COPY that is invisible until complete; otherwise one transaction. A crash at any time leaves the
-        old or the new graph, never a mixture.
+        The commit is atomic. In an empty graph this is a bulk COPY that is invisible until complete; otherwise one transaction. A crash at
+        any time leaves the old or the new graph, never a mixture.
         """
 
     def replace(self, full: GraphDelta, meta: Mapping[str, str] | None = None) -> int:
@@ -276,13 +288,13 @@ class GraphWrites(Protocol):
         """
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and their dependencies.
+        """Replace the stored modules and the dependencies between them.
 
         The generation of the code does not change.
         """
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Replace the stored flows.
+        """Replace the stored flows (paths of calls from entry points).
 
         A step whose symbol no longer exists is left out.
         """
@@ -298,7 +310,7 @@ class GraphWrites(Protocol):
         """
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys and their handlers.
+        """Replace the framework keys, such as routes, and their handlers.
 
         A handler that no longer exists is left out.
 
@@ -309,22 +321,22 @@ class GraphWrites(Protocol):
         """
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors by text_hash; existing ones are kept.
+        """Add the vectors of texts, given by text_hash; existing ones are kept.
 
         The generation does not change.
         """
 
     def forget_vectors(self, model: str) -> int:
-        """Delete the vectors of a model; return their number.
+        """Delete all vectors of one embedding model; return how many were deleted.
 
         The generation does not change.
         """
 
     def set_meta(self, values: Mapping[str, str]) -> None:
-        """Set some meta values; the generation does not change."""
+        """Set some of the store's named values; the generation does not change."""
 
     def queued_writes(self) -> int:
-        """Return the number of writes in the queue."""
+        """Return the number of writes that wait for their turn."""
 
 
 class LocalFile(Protocol):
@@ -337,7 +349,7 @@ class LocalFile(Protocol):
     proven: bool  # at open, each byte of the file was the same as when it was closed
 
     def compact(self) -> int:
-        """Rewrite the file without deleted rows; return the new generation."""
+        """Rewrite the file without its deleted rows; return the new generation."""
 
     def waste(self) -> int:
         """Estimate how many bytes `compact` would free.
@@ -346,15 +358,15 @@ class LocalFile(Protocol):
         """
 
     def copy_to(self, target: Path) -> None:
-        """Copy the current file, complete and on disk.
+        """Copy the database file as it is now, completely written to disk.
 
         Reads continue, writes wait.
         """
 
     def dump(self, folder: Path) -> dict[str, int]:
-        """Write a consistent snapshot as files without an engine's format.
+        """Write a snapshot of the database in an engine-independent format.
 
-        The result is the number of rows of each table. Reads and writes continue.
+        Returns the number of rows of each table. Reads and writes continue.
         """
 
     def exchange(self, new: Path) -> int:
@@ -364,16 +376,16 @@ class LocalFile(Protocol):
         """
 
     def checkpoint(self) -> None:
-        """Merge the log into the file.
+        """Merge the write-ahead log into the database file.
 
-        The owner calls it when idle and before close.
+        The owner calls this when idle and before close.
         """
 
     def held_changes(self) -> int:
-        """Return how many code changes hold RAM that a checkpoint would free."""
+        """Return how many code changes occupy RAM that a checkpoint would free."""
 
     def rest(self, unused_s: float) -> bool:
-        """Close the file after some idle time; return whether it was closed.
+        """Close an idle database file; return whether it was closed.
 
         The next use opens it again.
         """
@@ -388,10 +400,10 @@ class CypherQueries(Protocol):
         See `store.cypher_filter` for the allowed language, `store.cypher_sandbox` for its execution.
 
         Raises:
-            BadInputError: it is not allowed, the engine rejects it, or it ended its process.
-            LimitError: it needs more memory than allowed, or the answer is too large.
-            DeadlineError: it took longer than `timeout_s`.
-            StoreBusyError: another one is running.
+            BadInputError: the query is not allowed, the engine rejects it, or it ended its process.
+            LimitError: the query needs more memory than allowed, or the answer is too large.
+            DeadlineError: the query took longer than `timeout_s`.
+            StoreBusyError: another user-written query is running.
         """
 
 
@@ -401,11 +413,12 @@ class Feed(Protocol):
     def follow(self, on_code: Callable[[int, GraphDelta | None], object], on_knowledge: Callable[[int], object]) -> None:
         """Call back in a thread for each change of the code and of layer 3.
 
-        A callback gets the generation. For the code it also gets the change since the previous generation; None stands for all of it.
+        A callback gets the new generation. For the code it also gets the change since the previous generation. A change of None means that
+        the whole graph must be read again.
         """
 
     def close(self) -> None:
-        """End the thread. Idempotent."""
+        """End the thread that calls back. Idempotent."""
 
 
 class GraphStore(GraphReads, GraphWrites, Protocol):

@@ -1,4 +1,4 @@
-"""Build a whole database file next to the one that it will replace."""
+"""Build a complete new database file, which then replaces the old one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ into an empty folder."""
 
 
 class OpenOptions(NamedTuple):
-    """Options common to every open of one store."""
+    """Engine, memory sizes and other options for opening a database file."""
 
     engine: Engine
     buffer_pool_bytes: int
@@ -50,7 +50,7 @@ class OpenOptions(NamedTuple):
     def open(self, path: Path) -> RawDatabase:
         """Open the file, or create an empty one.
 
-        The pool is as large as the file, because an answer about all of it has to fit.
+        The buffer pool is as large as the file, because the result of a query over the whole file has to fit.
         """
         pool = max(self.buffer_pool_bytes, min(files.size_of(path), self.max_db_bytes))
         database = self.engine.open(

@@ -1,4 +1,4 @@
-"""Get optional capabilities of a store."""
+"""Get a capability that only some stores have, or raise UnsupportedError."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def local_file(store: GraphStore, purpose: str) -> LocalFile:
-    """Return the file of an embedded engine.
+    """Return the operations on a store's database file, such as `compact`.
 
     Args:
         store: an open store.
         purpose: the feature that needs the file, as the subject of a sentence.
 
     Raises:
-        UnsupportedError: the engine of this store is a server.
+        UnsupportedError: the store keeps its data on a server and has no file.
     """
     if store.local is None:
         raise UnsupportedError(
@@ -29,7 +29,7 @@ def local_file(store: GraphStore, purpose: str) -> LocalFile:
 
 
 def cypher_queries(store: GraphStore) -> CypherQueries:
-    """Return the executor of user-written queries.
+    """Return a store's executor of user-written Cypher queries.
 
     Raises:
         UnsupportedError: this store has none.

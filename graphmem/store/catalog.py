@@ -46,7 +46,10 @@ ALL_COLUMNS: Final = Column("*", "*")  # all columns of the table, in its order
 
 
 class Fill(NamedTuple):
-    """The allowed values of a placeholder in a query's text, such as `@label`."""
+    """The values that may replace a placeholder in a query, such as `@label`.
+
+    The engine accepts no parameter at these places.
+    """
 
     name: str
     type: str  # key of tables.FILLS; "" for a number
@@ -56,7 +59,7 @@ class Fill(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedQuery:
-    """One query of `queries/cypher`."""
+    """A query of `queries/cypher`: name, parameters and result columns."""
 
     name: str
     params: tuple[str, ...]  # `$name` in the text, in declared order
@@ -72,7 +75,7 @@ class NamedQuery:
         return _WRITING.search(blank_opaque(self.text)) is not None
 
     def bind(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Return the text and the parameters for the engine.
+        """Return the query's text with filled placeholders, and its parameters.
 
         Args:
             values: one value for each parameter and each fill.
@@ -111,7 +114,10 @@ class NamedQuery:
 
 
 class Catalog(Mapping[str, NamedQuery]):
-    """All named queries; an error about an unknown name lists the known ones."""
+    """All named queries by name.
+
+    An error about an unknown name lists the known names.
+    """
 
     def __init__(self, queries: Mapping[str, NamedQuery]) -> None:
         self._queries = dict(sorted(queries.items()))

@@ -1,4 +1,7 @@
-"""Write changes in the writer's thread, by transaction or by a new file."""
+"""Write changes of code and memories to the file of an embedded database.
+
+The writer's thread commits a change as one transaction, or writes a new file that replaces the old one.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ _COUNTERS: Final = (GENERATION, KNOWLEDGE, CHECKPOINT)
 
 
 class StoreChanges(LiveFile):
-    """The part of a store that writes each kind of change."""
+    """The part of a store that writes changes of code, memories and vectors."""
 
     def _apply(self, delta: GraphDelta, meta: Mapping[str, str]) -> int:
         rows, text_bytes = weight(delta)

@@ -77,7 +77,7 @@ _OWN: Final = "_text"  # prefix of generated parameter names; a user's names beg
 
 
 class Token(NamedTuple):
-    """A token of a query."""
+    """A token of a user-written query: its kind, text and position."""
 
     kind: str  # a group of `_TOKEN`, or keyword
     text: str  # as the engine gets it
@@ -86,7 +86,10 @@ class Token(NamedTuple):
 
     @property
     def is_value(self) -> bool:
-        """Return whether the token is a value or ends one, as in `f(x)`."""
+        """Return whether the token is a value, such as `3`, or ends one.
+
+        The bracket that closes `f(x)` ends a value.
+        """
         return self.kind in ("number", "name", "parameter", "string", "text") or self.text in (")", "]", "}") or self.text in _VALUES
 
 
@@ -189,7 +192,10 @@ def _tokens(query: str, at: int) -> tuple[list[Token], dict[str, str]]:
 
 
 def _word(said: str, at: int) -> tuple[str, str]:
-    """Return (kind, text) of a word: an upper-case keyword, or a name."""
+    """Return the kind of a word ("keyword" or "name") and its text.
+
+    The text of a keyword is in upper case.
+    """
     word = said.upper()
     if word in RESERVED:
         raise refusal(f"{word} is not allowed; use only MATCH, WITH, UNWIND and RETURN", at)
@@ -206,7 +212,10 @@ def _meaning(inside: str, at: int) -> str:
 
 
 def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
-    """Replace parameters after SKIP and LIMIT by their values."""
+    """Replace the parameters after SKIP and LIMIT by numbers.
+
+    With the value 5 for `n`, `LIMIT $n` becomes `LIMIT 5`.
+    """
     found = list(tokens)
     for at, token in enumerate(tokens):
         if token.text not in ("SKIP", "LIMIT"):
@@ -220,7 +229,7 @@ def _counted(tokens: list[Token], values: Mapping[str, Any]) -> list[Token]:
 
 
 def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """Split a query at UNION; each later part begins with the UNION."""
+    """Split a query at each UNION; every later part begins with its UNION."""
     found: list[list[Token]] = [[]]
     for token in tokens:
         if token.text == "UNION":
@@ -230,7 +239,7 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _limited(part: list[Token], most: int) -> list[Token]:
-    """Return a part of a query with a limit on its rows."""
+    """Add a LIMIT to a part of a query, or lower its own LIMIT."""
     depth, returns, limit = 0, False, None
     for at, token in enumerate(part):
         depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))

@@ -37,7 +37,7 @@ _OF_THE_QUERY: Final = tuple(f"{kind} exception" for kind in ("Binder", "Parser"
 
 
 def main(engine: str, path: str, max_db_bytes: str) -> int:
-    """Answer the request on standard input; always return 0."""
+    """Run the query on standard input, print its answer; always return 0."""
     request = json.load(sys.stdin)
     _confine(request["seconds"])
     try:
@@ -100,9 +100,9 @@ def _answer(engine: str, path: Path, max_db_bytes: int, request: dict[str, Any])
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to JSON.
+    """Convert a value of a query's result to JSON.
 
-    Times are ISO 8601 in UTC. A value without a JSON number is null.
+    Times are ISO 8601 in UTC. A value without a JSON number, such as infinity, is null.
     """
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}

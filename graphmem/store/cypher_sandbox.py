@@ -70,7 +70,7 @@ class CypherSandbox:
             self._turn.release()
 
     def close(self) -> None:
-        """Delete the copy of the database."""
+        """Delete the copy of the database on which queries run."""
         if self._removal is not None:
             self._removal.cancel()
         self._clear()

@@ -87,7 +87,7 @@ def drop_unknown_stale(transaction: Transaction, label: NodeTable, ids: Collecti
 
 
 def weight(delta: GraphDelta) -> tuple[int, int]:
-    """Return the size of a change: (number of rows, characters of text)."""
+    """Return the size of a change: (rows, characters of chunk texts)."""
     texts = (len(row.packed) * INFLATES_TO if isinstance(row, PackedChunkRow) else len(row.text) for row in delta.chunks)
     return sum(len(rows) for rows in delta if rows is not delta.before), sum(texts)
 
@@ -103,9 +103,9 @@ def _labels(transaction: Transaction, delta: GraphDelta) -> LabelOf:
 
 
 def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[Any], removed: Sequence[str]) -> None:
-    """Delete and create changed chunks and unresolved sites.
+    """Delete removed and changed chunks or unresolved calls; create new ones.
 
-    No edges of other nodes lead to them.
+    Edges of other nodes never lead to them.
     """
     gone = sorted({*removed, *(row[0] for row in added)})
     if label is NodeTable.CHUNK:
@@ -116,7 +116,7 @@ def _replace_nodes(transaction: Transaction, label: NodeTable, added: Sequence[A
 
 
 def _move_chunks(transaction: Transaction, delta: GraphDelta) -> list[ChunkRow | PackedChunkRow]:
-    """Write new lines of chunks that only moved; return the other chunks."""
+    """Write the new lines of chunks that only moved; return all other chunks."""
     moved = [row for row in delta.chunks if delta.only_moved(row)]
     numbers = [{"id": row.id, "start_line": row.start_line, "end_line": row.end_line} for row in moved]
     few_or_many(transaction, numbers, "move_chunk", "move_chunks", {}, lambda one: one, _moved_table, few=FEW_MOVES)

@@ -1,7 +1,7 @@
-"""Write layer 2 inside the caller's transaction.
+"""Write modules, flows and other data derived from the code (layer 2).
 
-Modules and flows are derived from one generation of the code. Edges are replaced as a whole. A module that no longer exists stays,
-marked stale, while a memory is about it.
+All functions work inside the caller's transaction. Modules and flows are derived from one generation of the code. Edges are replaced as a
+whole. A module that no longer exists stays, marked stale, while a memory is about it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ CO_ACCESSED_COLUMNS: Final = {**ENDS, "sessions": pa.int64(), "confidence": pa.f
 
 
 def stored_modules(rows: Sequence[Mapping[str, Any]], files: Sequence[Mapping[str, Any]]) -> list[StoredModule]:
-    """Return existing modules with their files, sorted by id."""
+    """Return the stored modules with their files, sorted by id.
+
+    Modules that no longer exist are left out.
+    """
     paths: dict[str, list[str]] = {}
     for one in files:
         paths.setdefault(one["module_id"], []).append(one["path"])
@@ -75,7 +78,10 @@ def put_modules(
 
 
 def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
-    """Replace the stored flows by flows with distinct ids."""
+    """Replace the stored flows, which are paths of calls from entry points.
+
+    The flows must have distinct ids.
+    """
     for pair in (_STARTS, _STEPS):
         transaction.run("delete_all_edges", **ends(pair))
     transaction.run("delete_flows")
@@ -85,14 +91,14 @@ def put_flows(transaction: Transaction, flows: Sequence[FlowRow]) -> None:
 
 
 def steps_of(flows: Sequence[FlowRow]) -> list[tuple[Any, ...]]:
-    """Return the rows of STEP, positions from 1."""
+    """Return the edges from each flow to its symbols, with positions from 1."""
     return [(one.id, step[0], at, *step[1:]) for one in flows for at, step in enumerate(one.steps, 1)]
 
 
 def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> None:
     """Replace the edges between files that change together.
 
-    `rows` has one edge for each direction.
+    `rows` has one edge for each direction of a pair of files.
     """
     transaction.run("delete_all_edges", **ends(CO_ACCESSED))
     utc = [(*one[:-1], to_naive_utc(one.last_seen_at)) for one in rows]
@@ -100,7 +106,7 @@ def put_co_accessed(transaction: Transaction, rows: Sequence[CoAccessRow]) -> No
 
 
 def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRow]) -> None:
-    """Replace the stored framework keys and their handlers.
+    """Replace the stored framework keys, such as routes, and their handlers.
 
     A function that handles one key in several ways gets one edge, with the highest confidence.
     """
@@ -112,7 +118,10 @@ def put_handles(transaction: Transaction, project: str, rows: Sequence[HandlesRo
 
 
 def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return framework keys by id, and one edge for each function and key."""
+    """Return framework keys, sorted by id, and the edges of their handlers.
+
+    There is one edge for each function and key.
+    """
     keys: dict[str, tuple[str, str, str, str]] = {}
     joined: dict[tuple[str, str], HandlesRow] = {}
     for row in sorted(rows, key=lambda one: (-one.confidence, *one)):
@@ -123,7 +132,7 @@ def keys_and_handlers(project: str, rows: Sequence[HandlesRow]) -> tuple[list[tu
 
 
 def _create(transaction: Transaction, query: str, columns: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> None:
-    """Create rows of a table, in batches.
+    """Create rows of derived data in batches, by the named query `query`.
 
     A row with a missing end is left out, because the next generation of the code rewrites all derived rows.
     """

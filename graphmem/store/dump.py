@@ -120,7 +120,7 @@ def read_dump(folder: Path, path: Path, engine: str, buffer_pool_bytes: int, max
 
 
 class _Dumped(Content):
-    """A dump as the content of a new file."""
+    """A dump in a directory, read as the content of a new database file."""
 
     def __init__(self, folder: Path, rows: Mapping[str, int], schema: tuple[Migration, ...] | None, moment: datetime) -> None:
         super().__init__(GraphDelta.empty(), None, load_catalog(), keep_code=False, moment=moment)
@@ -129,7 +129,7 @@ class _Dumped(Content):
         self._rows = rows
 
     def nodes(self) -> Iterator[tuple[NodeTable | EmbeddingTable, pa.Table]]:
-        """Yield rows of every node table, in pieces if the table allows it."""
+        """Yield the rows of every node table, in several pieces where possible."""
         labels: dict[str, NodeTable | EmbeddingTable] = {str(label): label for label in (*CODE_NODES, *CARRIED_NODES)}
         vectors = [table for name in self._rows if (table := EmbeddingTable.parse(name)) is not None]
         for name, label in {**labels, **{str(table): table for table in vectors}}.items():
@@ -147,7 +147,7 @@ class _Dumped(Content):
 
 
 def pair_name(pair: Pair) -> str:
-    """Return the name of a dump's file of edges between two node tables."""
+    """Return the file name in a dump for the edges of one table pair."""
     return f"{pair.edge}-{pair.src}-{pair.dst}"
 
 
@@ -169,7 +169,7 @@ def _write(path: Path, pieces: Iterator[pa.Table]) -> int:
 
 
 def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterator[tuple[str, Iterator[pa.Table]]]:
-    """Yield every existing table in pieces, nodes before edges."""
+    """Yield (name, rows in pieces) of each existing table, nodes before edges."""
     read = Pieces(connection, catalog)
     for label in (*CODE_NODES, *CARRIED_NODES):
         if label in names:
@@ -183,7 +183,10 @@ def _named(connection: Connection, catalog: Catalog, names: set[str]) -> Iterato
 
 
 def _migrations_to(version: str, folder: Path) -> tuple[Migration, ...] | None:
-    """Return the migrations of a dump's schema; None for the newest schema."""
+    """Return the migrations that make the schema of a dump's rows.
+
+    None if the dump has the newest schema.
+    """
     known = load_migrations()
     if version > known[-1].version:
         raise SchemaTooNewError(

@@ -52,7 +52,10 @@ def read_dump_in_process(folder: Path, path: Path, engine: str, buffer_pool_byte
 
 
 def main() -> int:
-    """Answer the request on standard input; always return 0."""
+    """Read the dump named on standard input and print the result.
+
+    Always return 0.
+    """
     request = json.load(sys.stdin)
     try:
         meta = read_dump(

@@ -1,6 +1,6 @@
-"""Stored vectors: validated on write, one table per dimension.
+"""Stored vectors of texts, validated on write; one table per dimension.
 
-The key of a vector consists of the model and the hash of the text.
+The key of a vector consists of the embedding model and the hash of the text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """Validated vectors of one model."""
+    """Validated vectors of one embedding model, and the table for them."""
 
     model: str
     table: EmbeddingTable
@@ -32,9 +32,9 @@ class Vectors(NamedTuple):
 
 
 def checked_for(delta: KnowledgeDelta, rows: pa.Table | None) -> Vectors | None:
-    """Validate the vectors of a change of memories; return model and table.
+    """Validate the vectors that come with a change of memories.
 
-    None if the change has none.
+    None if there are none.
 
     Raises:
         BadInputError: the memories name no model or several; see also `checked_vectors`.
@@ -87,12 +87,12 @@ def checked_vectors(model: str, dim: int, rows: pa.Table) -> pa.Table:
 
 
 def vector_id(model: str, text_hash: str) -> str:
-    """Return the key of a model's vector of a text."""
+    """Return the key under which the vector of a text by a model is stored."""
     return stable_id("embedding", model, text_hash)
 
 
 def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Table, tables: Collection[EmbeddingTable]) -> None:
-    """Add validated rows to their table.
+    """Add validated vectors to the table of their dimension.
 
     The table is created if it is not among `tables`. Existing vectors stay unchanged.
     """
@@ -108,9 +108,9 @@ def put(transaction: Transaction, model: str, table: EmbeddingTable, rows: pa.Ta
 
 
 def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> pa.Table:
-    """Return (text_hash, vector) of one model, sorted by text_hash.
+    """Return the vectors of one model, sorted by text_hash.
 
-    Without vectors, the result has no rows, and the dimension 1.
+    The columns are text_hash and vector. Without vectors, the result has no rows, and the dimension 1.
     """
     for table in tables:
         found = ask("embeddings_of", table=table, model=model)
@@ -120,7 +120,7 @@ def of_model(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: 
 
 
 def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[str, int]:
-    """Return the number of vectors of each model."""
+    """Return how many vectors are stored of each embedding model, by its id."""
     counts: dict[str, int] = {}
     for table in tables:
         for row in ask("embedding_models", table=table).to_pylist():
@@ -129,7 +129,7 @@ def models(ask: Callable[..., pa.Table], tables: list[EmbeddingTable]) -> dict[s
 
 
 def doomed(ask: Callable[..., pa.Table], tables: list[EmbeddingTable], model: str) -> Iterator[tuple[EmbeddingTable, pa.Table]]:
-    """Yield the ids of a model's vectors that will be deleted, in batches.
+    """Yield the ids of all vectors of a model in batches, to delete them.
 
     A batch has the ids in a column `wanted`. It is small enough for one transaction.
     """
@@ -145,16 +145,19 @@ def forget(transaction: Transaction, table: EmbeddingTable, rows: pa.Table) -> N
 
 
 def pieces(rows: pa.Table, size: int) -> list[pa.Table]:
-    """Split rows into pieces of a maximum size; each has at least one row."""
+    """Split a table of vectors into tables of at most `size` bytes.
+
+    Each piece has at least one row.
+    """
     step = max(1, size * len(rows) // max(1, rows.nbytes))
     return [rows.slice(at, step) for at in range(0, max(1, len(rows)), step)]
 
 
 def dimension(rows: pa.Table) -> int:
-    """Return the dimension of the vectors in `rows`.
+    """Return the dimension (length) of the vectors in a table.
 
     Raises:
-        BadInputError: they are not vectors of one length.
+        BadInputError: the vectors do not have one length.
     """
     kind = rows["vector"].type if "vector" in rows.column_names else pa.null()
     if not pa.types.is_fixed_size_list(kind):

@@ -1,7 +1,8 @@
-"""A common wrapper of both engines, the only module that imports them.
+"""One interface to both database engines, kuzu and ladybug.
 
-ladybug is the maintained fork of kuzu with the same language and the same Python calls. The differences are in `ENGINES` and in a few lines
-here. Both cannot be in one process, because the second import breaks the interpreter. So the engine is chosen before either is imported.
+No other module imports them. ladybug is the maintained fork of kuzu with the same language and the same Python calls. The differences are
+in `ENGINES` and in a few lines here. Both cannot be in one process, because the second import breaks the interpreter. So the engine is
+chosen before either is imported.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
 
 class EngineSpec(NamedTuple):
-    """The facts in which the engines differ, known before one is opened."""
+    """Properties in which kuzu and ladybug differ, such as the file's magic.
+
+    They are known before a database is opened.
+    """
 
     module: str
     magic: bytes  # first four bytes of a database file
@@ -58,7 +62,10 @@ ROOMY_BYTES: Final = 2 << 30  # with less free address space than this, an engin
 
 
 def _least(path: Path) -> int:
-    """Return the least address space for a file and its log, a power of two."""
+    """Return the least address space, in bytes, for a database and its log.
+
+    It is a power of two.
+    """
     least = LEAST_DB_BYTES
     held = sum(one.stat().st_size for one in (path, path.with_name(path.name + ".wal")) if one.exists())
     while least < 2 * held:
@@ -83,7 +90,7 @@ def _sizes(path: Path, wanted: int, room: int | None) -> Iterator[int]:
 
 
 class Rows(NamedTuple):
-    """A result of a statement, read completely."""
+    """Result of a statement: column names, column types and all rows."""
 
     columns: list[str]
     types: list[str]
@@ -178,7 +185,7 @@ class Engine:
         return self._module.Connection(raw)
 
     def prepare(self, connection: Any, text: str) -> Any:
-        """Plan a statement once; its parameters follow later."""
+        """Plan a statement once, to run it later with different parameters."""
         # Connection.prepare() of kuzu warns that it is deprecated; the object it returns does not.
         return self._module.PreparedStatement(connection, text, {})
 
@@ -330,7 +337,7 @@ class Connection:
                 raise
 
     def parts(self) -> list[Any]:
-        """Return every engine object that this connection holds."""
+        """Return the engine's objects: the connection and its planned statements."""
         return [self.raw, *self._prepared.values()]
 
     def close(self) -> None:

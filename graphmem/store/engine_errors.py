@@ -38,7 +38,7 @@ _WRITES: Final = ("Cannot write to file", "Cannot truncate file")
 def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int, text: str = "", *, pool_bytes: int = 0) -> GraphMemError:
     """Convert an engine's exception to an error of graphmem.
 
-    If the system refused something, this cause has precedence over the engine's own explanation.
+    If the operating system refused something, such as memory, the error names this cause rather than the engine's own explanation.
 
     Args:
         engine: name of the engine.
@@ -81,7 +81,7 @@ def translated(engine: str, error: BaseException, path: Path, max_db_bytes: int,
 
 
 def _outgrown(path: Path, max_db_bytes: int) -> LimitError:
-    """Return the error for a file that exceeds its reserved address space."""
+    """Return the error for a database file larger than its address space."""
     import resource
 
     has = f"{path} would be larger than the {max_db_bytes >> 20:,} MiB of address space reserved for it"

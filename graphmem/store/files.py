@@ -42,7 +42,7 @@ _NO_PAGE: Final = 0xFFFFFFFF
 
 
 class Header(NamedTuple):
-    """The first page of a database file."""
+    """First page of a database file: magic, storage version, number of pages."""
 
     magic: bytes
     storage_version: int
@@ -50,7 +50,7 @@ class Header(NamedTuple):
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """Return the path of a side file with a given suffix."""
+    """Return the path of a side file: `graph` and ".wal" give `graph.wal`."""
     return path.with_name(path.name + suffix)
 
 
@@ -122,9 +122,9 @@ def _parse(head: bytes) -> Header:
 
 
 def damaged(path: Path, reason: str) -> DatabaseDamagedError:
-    """Return the error for a file with wrong bytes.
+    """Return the error for a database file whose bytes were found to be wrong.
 
-    The error has `proven` set, so an engine's complaint alone is not a reason to use it.
+    It has `proven` set: an engine's complaint alone is not a reason to return it.
     """
     return DatabaseDamagedError(
         f"{path} cannot be opened as a database: {reason}; move the file away and index again, or restore a copy",
@@ -135,7 +135,7 @@ def damaged(path: Path, reason: str) -> DatabaseDamagedError:
 
 
 def quarantine(files: list[Path], why: str) -> list[str]:
-    """Rename unusable files to `*.quarantine`; never delete them.
+    """Rename unusable database files to `*.quarantine`; never delete them.
 
     Returns:
         One sentence for each file, for the operator.
@@ -179,7 +179,7 @@ def restrict(file: Path) -> None:
 
 
 def size_of(file: Path) -> int:
-    """Return the size in bytes; 0 if the file is missing."""
+    """Return the size of a file in bytes; 0 if the file is missing."""
     return file.stat().st_size if file.exists() else 0
 
 
@@ -196,7 +196,10 @@ def checksum(file: Path) -> int:
 
 
 def cut(log: Path, whole: int) -> None:
-    """Keep only the first `whole` bytes of a log; delete the log for 0 bytes."""
+    """Truncate a write-ahead log to its first `whole` bytes.
+
+    With 0 bytes, the log is deleted.
+    """
     if size_of(log) > whole:
         os.truncate(log, whole)
         if whole:
@@ -206,7 +209,7 @@ def cut(log: Path, whole: int) -> None:
 
 
 def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
-    """Quarantine a copy of a log and keep only its first `whole` bytes.
+    """Quarantine a copy of a write-ahead log; truncate it to `whole` bytes.
 
     The intact part of the log exists at every moment.
     """
@@ -217,9 +220,9 @@ def quarantine_tail(log: Path, whole: int, why: str) -> list[str]:
 
 
 def remove(path: Path) -> None:
-    """Remove an unused database: a half-built one, or a copy.
+    """Delete the files of a database that is half built, or of a copy.
 
-    The file is truncated first, because an abandoned engine object may still hold it open.
+    The database must not be in use. Its file is truncated first, because an abandoned engine object may still hold it open.
     """
     for file in (path, *_sides(path)):
         if file.exists():

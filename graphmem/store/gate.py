@@ -24,7 +24,7 @@ class Gate:
 
     @contextlib.contextmanager
     def shared(self, timeout_s: float) -> Iterator[None]:
-        """Hold the gate together with other readers.
+        """Lock the database file for reading, together with other readers.
 
         Raises:
             StoreBusyError: the exclusive holder took longer than `timeout_s`.
@@ -42,7 +42,9 @@ class Gate:
 
     @contextlib.contextmanager
     def exclusive(self, timeout_s: float) -> Iterator[None]:
-        """Hold the gate alone; only the writer calls this, once at a time.
+        """Lock the database file for one caller alone.
+
+        Only the writer calls this, and not again while it holds the lock.
 
         Raises:
             StoreBusyError: readers held it longer than `timeout_s`.

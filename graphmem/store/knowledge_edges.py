@@ -66,12 +66,12 @@ OUTWARD: Final = (*ABOUT.values(), RELATES, LEARNT)  # all links that start at a
 
 
 def key_of(shape: LinkShape, link: Link) -> Link:
-    """Return the key of a link."""
+    """Return the key of a link: its two ends, and its role or kind if needed."""
     return link[: shape.key]
 
 
 def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str], *, inward: bool = False) -> list[Link]:
-    """Return the links from (or to) given memories, unordered."""
+    """Return the stored links from (or to) memories with given ids, unordered."""
     if not ids:
         return []
     if len(ids) <= FEW:
@@ -83,7 +83,7 @@ def stored_links(transaction: Transaction, shape: LinkShape, ids: Collection[str
 
 
 def links_of_table(table: pa.Table) -> list[Link]:
-    """Return the links of a dumped table, in its order."""
+    """Convert an Arrow table of links to tuples, in the order of its rows."""
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
@@ -116,7 +116,7 @@ def drop_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]
 
 
 def create_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link]) -> None:
-    """Create links whose ends exist.
+    """Create links whose ends are stored or part of the same change.
 
     Raises:
         BadInputError: an end is missing, or a value does not fit its column.

@@ -1,7 +1,7 @@
-"""Convert memories and sessions to the engine's form and back.
+"""Convert rows of memories and sessions to the engine's form and back.
 
-In the engine, times are naive UTC, and an empty list of tags is null, because the engine guesses a wrong type for an empty list. All
-other values are as in the row.
+In the engine, times are naive UTC, and an empty list of tags is null, because the engine guesses a wrong type for an empty list. All other
+values are as in the row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ARROW: Final[dict[Any, pa.DataType]] = {
 
 
 class Shape(NamedTuple):
-    """Columns and queries of one node table: memories or sessions.
+    """Columns and named queries of one node table: memories or sessions.
 
     The columns in `texts` are set one by one. All other columns are set together, in place.
     """
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
 
     @property
     def plain(self) -> tuple[str, ...]:
-        """Return the columns that are set together: numbers, flags and times."""
+        """Return the numbers, flags and times of the table, set by one query."""
         return tuple(name for name in self.types if name != "id" and name not in self.texts)
 
 
@@ -64,7 +64,7 @@ SESSIONS: Final = _shape(NodeTable.SESSION, SessionRow, "session", "sessions")
 
 
 def stored_form(row: Sequence[Any]) -> list[Any]:
-    """Return the values of a row as they are passed to the engine.
+    """Return the values of a memory or session as the engine takes them.
 
     Times are not converted here, because the connection converts them.
     """
@@ -72,7 +72,7 @@ def stored_form(row: Sequence[Any]) -> list[Any]:
 
 
 def row_of(shape: Shape, values: Sequence[Any]) -> Any:
-    """Convert a result of the engine to a row."""
+    """Convert one result row of the engine to a memory or a session."""
     return shape.kind._make(
         from_naive_utc(value) if isinstance(value, datetime) else tuple(value or ()) if pa.types.is_list(type_) else value
         for value, type_ in zip(values, shape.types.values(), strict=True)
@@ -80,7 +80,7 @@ def row_of(shape: Shape, values: Sequence[Any]) -> Any:
 
 
 def rows_of_table(shape: Shape, table: pa.Table) -> list[Any]:
-    """Return the rows of a whole table, in its order.
+    """Convert an Arrow table of a whole node table to memories or sessions.
 
     The columns are in the table's order.
     """
@@ -88,7 +88,7 @@ def rows_of_table(shape: Shape, table: pa.Table) -> list[Any]:
 
 
 def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
-    """Return one column of rows as Arrow.
+    """Return one column of memories or sessions as an Arrow array.
 
     Raises:
         BadInputError: a value does not fit (half a surrogate pair, more than 64 bits, a time without zone).
@@ -105,13 +105,16 @@ def column(shape: Shape, name: str, rows: Sequence[Any]) -> pa.Array:
 
 
 def node_table(shape: Shape, rows: Sequence[Any], columns: Sequence[str] | None = None) -> pa.Table:
-    """Return rows as an Arrow table with all or some columns; see `column`."""
+    """Return memories or sessions as an Arrow table with all or some columns.
+
+    See `column` for errors.
+    """
     names = columns or list(shape.types)
     return pa.table({name: column(shape, name, rows) for name in names})
 
 
 def check_rows(shape: Shape, rows: Sequence[Any]) -> None:
-    """Refuse invalid rows before anything is written.
+    """Refuse invalid memories or sessions before anything is written.
 
     Raises:
         BadInputError: an id is repeated, or an item is not a row of this shape.

@@ -177,11 +177,11 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._apply_knowledge(delta, checked_vectors, checked))
 
     def compact(self) -> int:
-        """Write everything to a new file, without the space of deleted rows."""
+        """Rewrite the database file without the space of deleted rows."""
         return self._write(lambda: self._rebuild(GraphDelta.empty(), {}, keep_code=True))
 
     def copy_to(self, target: Path) -> None:
-        """Copy the current file, complete and on disk.
+        """Copy the database file as it is now, completely written to disk.
 
         Reads continue, writes wait.
 
@@ -225,7 +225,7 @@ class KuzuStore(StoreReads, StoreChanges):
         return self._write(lambda: self._exchange(new.resolve()))
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors by text_hash; existing ones stay.
+        """Add the vectors of texts, given by text_hash; existing ones are kept.
 
         See `embeddings.checked_vectors` for the limits.
         """
@@ -234,7 +234,7 @@ class KuzuStore(StoreReads, StoreChanges):
             self._write(lambda: self._put_vectors(model, EmbeddingTable(dim), checked))
 
     def forget_vectors(self, model: str) -> int:
-        """Delete the vectors of a model; return their number.
+        """Delete all vectors of one embedding model; return how many were deleted.
 
         The vectors are deleted in batches, so that other writes can run in between.
         """
@@ -245,12 +245,12 @@ class KuzuStore(StoreReads, StoreChanges):
         return gone
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and their dependencies."""
+        """Replace the stored modules and the dependencies between them."""
         meta = {MODULES_OF: str(generation)}
         self._write(lambda: self._transact(lambda change: derived.put_modules(change, modules, depends_on, times.now()), meta))
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Replace the stored flows."""
+        """Replace the stored flows (paths of calls from entry points)."""
         self._write(lambda: self._transact(lambda change: derived.put_flows(change, flows), {FLOWS_OF: str(generation)}))
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
@@ -258,7 +258,7 @@ class KuzuStore(StoreReads, StoreChanges):
         self._write(lambda: self._transact(lambda change: derived.put_co_accessed(change, rows), {CO_ACCESSED_OF: mark}))
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys and their handlers."""
+        """Replace the framework keys, such as routes, and their handlers."""
         self._write(lambda: self._transact(lambda change: derived.put_handles(change, project, rows), {HANDLES_OF: mark}))
 
     def set_meta(self, values: Mapping[str, str]) -> None:
@@ -268,11 +268,11 @@ class KuzuStore(StoreReads, StoreChanges):
             self._write(lambda: self._transact(lambda _: None, checked))
 
     def queued_writes(self) -> int:
-        """Return the number of writes in the queue."""
+        """Return the number of writes that wait for their turn."""
         return self._writer.waiting()
 
     def waste(self) -> int:
-        """Return the growth since the file was last written as a whole.
+        """Return by how many bytes the file grew since it was last rewritten.
 
         `compact` frees about as many bytes.
         """

@@ -1,4 +1,4 @@
-"""Write a change of layer 3 that is too large for one transaction.
+"""Write a change of memories that is too large for one transaction.
 
 The change is written in pieces to a copy of the file. The buffer pool bounds a transaction (some 30,000 memories, or 40 MB of text, in the
 default 256 MiB). The copy is invisible until it replaces the file, so all pieces become visible at once, as in a transaction.
@@ -34,15 +34,15 @@ PIECE_BYTES: Final = 8 << 20
 
 
 def delta_bytes(delta: KnowledgeDelta) -> int:
-    """Return an upper estimate of the size of a change in a file."""
+    """Estimate how many bytes a change of memories needs in a file, at most."""
     rows = sum(map(len, delta))
     return rows * ROW_BYTES + sum(len(row.content) for row in delta.memories) * 4
 
 
 def pieces(delta: KnowledgeDelta) -> Iterator[KnowledgeDelta]:
-    """Split a change into pieces; a row comes after the rows it links to.
+    """Split a change of memories into smaller changes with the same effect.
 
-    Together the pieces have the effect of the whole change.
+    A row comes after the rows that it links to.
     """
     yield KnowledgeDelta(removed_memories=delta.removed_memories, removed_sessions=delta.removed_sessions, sessions=delta.sessions)
     anchored = set(delta.anchored)
@@ -89,7 +89,7 @@ def write_copy(
     meta: Mapping[str, str],
     moment: datetime,
 ) -> None:
-    """Write `path`.next: the database at `path` with the change.
+    """Write a copy of the database at `path`, with a change, to `path`.next.
 
     On failure no part of the new file remains.
 
@@ -131,7 +131,7 @@ def write_copy(
 
 
 def _transact(target: Path, options: OpenOptions, catalog: Catalog, change: Callable[[Transaction], object]) -> None:
-    """Write one piece on a new handle.
+    """Open the file, commit one piece of the change, and close the file.
 
     An old handle must not be read after a checkpoint.
     """

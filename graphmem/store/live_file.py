@@ -1,4 +1,4 @@
-"""The file of an open store: access, checkpoint, rest, reopen and failure.
+"""Access, checkpoint, close when idle, reopen and recover a database file.
 
 reads:  any thread → gate (shared) → a connection of its own writes: any thread → queue → writer thread → one transaction
 """
@@ -59,7 +59,9 @@ _BREAKING: Final = (*BREAKING, CommitError)
 
 
 class LiveFile:
-    """State shared by the parts of a store. Thread-safe.
+    """The open database file, with the state that the store's parts share.
+
+    Thread-safe.
 
     Attributes:
         path: resolved path of the database file.
@@ -157,17 +159,18 @@ class LiveFile:
         self._vector_tables = [table for name in sorted(names) if (table := EmbeddingTable.parse(name)) is not None]
 
     def checkpoint(self) -> None:
-        """Merge the log into the file when no read is running."""
+        """Merge the write-ahead log into the file when no read is running."""
         self._write(self._checkpoint)
 
     def held_changes(self) -> int:
-        """Return how many code changes hold RAM that a checkpoint would free."""
+        """Return how many code changes occupy RAM that a checkpoint would free."""
         return self._held
 
     def rest(self, unused_s: float) -> bool:
         """Close the file if it was unused for some time.
 
-        An open engine holds 100 to 350 MB. The lock remains, with the facts of a closed file. Generations and meta are known
+        An open engine holds 100 to 350 MB. The lock on the file remains. The lock file records facts about the closed database. Generations
+        and meta are known
         without the engine. The next read or write opens it again in 0.1 s to 0.3 s.
 
         Returns:
@@ -273,7 +276,7 @@ class LiveFile:
         return self._by_writer(writing)
 
     def _by_writer(self, job: Callable[[], _Answer]) -> _Answer:
-        """Run a job in the writer's thread, with the file open."""
+        """Run a function in the writer's thread, with the file open."""
 
         def guarded() -> _Answer:
             self._check_open()
@@ -322,7 +325,7 @@ class LiveFile:
             self._checkpoint(CHECKPOINT_WAIT_S)
 
     def _checkpoint(self, wait_s: float = BUSY_S) -> None:
-        """Merge the log into the file and reopen it, without readers.
+        """Merge the write-ahead log into the file and reopen it, without readers.
 
         With an open read the engine waits for seconds and gives up. kuzu's memory is wrong after a checkpoint if edges were created and
         deleted again since the last one. The next read would end the process, while the file is right. So nothing reads on the old handle.
@@ -386,9 +389,9 @@ class LiveFile:
 
     @contextmanager
     def _reopened(self, meta: Mapping[str, str]) -> Iterator[None]:
-        """Checkpoint and close the file for a block, then always reopen it.
+        """Checkpoint and close the file for a `with` block, then reopen it.
 
-        The caller must hold the gate exclusively.
+        The file is reopened even if the block fails. The caller must hold the gate exclusively.
         """
         self._expect_in_place()  # a rebuild may have written for minutes
         with self._on_the_live_file(gated=True):

@@ -29,7 +29,7 @@ _held: set[DatabaseLock] = set()
 
 
 class Record(NamedTuple):
-    """The content of the lock file."""
+    """Content of the lock file: the owner, and the state of the database."""
 
     pid: int
     host: str

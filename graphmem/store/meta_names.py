@@ -1,4 +1,7 @@
-"""Keys of the table Meta: counters, and versions of derived data."""
+"""Keys of the table Meta, which stores small named values.
+
+The values are counters of changes, the identity of the database, and versions of derived data.
+"""
 
 from __future__ import annotations
 

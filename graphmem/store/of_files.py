@@ -23,7 +23,10 @@ FEW_PATHS: Final = 48  # from here on, a scan for each path costs as much as rea
 
 
 def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) -> StoredRows:
-    """Return the rows of some files; chunks only for files in `chunks_of`."""
+    """Return the files, symbols and other rows of given files, without edges.
+
+    Chunks are returned only for the files in `chunks_of`.
+    """
     return StoredRows(
         files=_rows(ask, FileRow, "files_of", "all_files", paths),
         symbols=_rows(ask, SymbolRow, "symbols_of", "all_symbols", paths),
@@ -34,7 +37,7 @@ def rows_of_files(ask: Ask, paths: Collection[str], chunks_of: Collection[str]) 
 
 
 def edges_of(ask: Ask, paths: Collection[str]) -> list[EdgeRow]:
-    """Return the edges whose source is in given files, by (kind, src, dst)."""
+    """Return the edges that begin in given files, sorted by (kind, src, dst)."""
     if not paths:
         return []
     if len(paths) <= FEW_PATHS:

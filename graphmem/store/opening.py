@@ -283,9 +283,9 @@ def _another_state(path: Path, options: OpenOptions, previous: Record) -> bool:
 
 
 def _probe_copy(path: Path) -> Path:
-    """Return a new name for a copy to test.
+    """Return an unused name for a copy of the database that is only tested.
 
-    A child of a killed process may still have an old one open.
+    A child of a killed process may still have an old copy open.
     """
     for old in path.parent.glob(f"{path.name}{PROBE}*"):
         if not old.name.endswith((".wal", ".shadow")):
@@ -301,7 +301,7 @@ class _Probe(NamedTuple):
 
 
 def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *, read_only: bool = False) -> _Probe:
-    """Test a file in a separate process.
+    """Open a file in a separate process to see whether it is intact.
 
     Raises:
         StoreBusyError, ResourceError: the test gave no result; that proves nothing about the file.
@@ -344,9 +344,9 @@ def _probe(copy: Path, engine: str, buffer_pool_bytes: int, max_db_bytes: int, *
 
 
 def _most_memory(copy: Path, buffer_pool_bytes: int) -> int:
-    """Return a memory limit that opening an intact file never reaches.
+    """Return the memory limit of a process that opens a file to test it.
 
-    A torn page can contain a length of many gigabytes.
+    Opening an intact file never reaches it. A torn page can contain a length of many gigabytes.
     """
     size = sum(files.size_of(one) for one in (copy, *files.side_files(copy)))
     return buffer_pool_bytes + 4 * size + PROBE_SPARE
@@ -378,7 +378,7 @@ def _watched(command: list[str], most_bytes: int, seconds: float) -> tuple[subpr
 
 
 def _resident(pid: int) -> int:
-    """Return a process's bytes in memory; 0 if the system does not report it."""
+    """Return how many bytes of a process are in memory; 0 if unknown."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -386,8 +386,8 @@ def _resident(pid: int) -> int:
 
 
 def _same(probe: _Probe, previous: Record) -> bool:
-    """Return whether the file without its log is unchanged since the crash.
+    """Return whether a tested file is the database that the lock file records.
 
-    It must be the same database at the same checkpoint.
+    It must have the same identity and be at the same checkpoint or the next one.
     """
     return probe.database == previous.database and probe.checkpoint in (previous.checkpoint, previous.checkpoint + 1)

@@ -39,9 +39,9 @@ class Pieces:
         self._last: dict[NodeTable, int] = {}
 
     def nodes(self, label: NodeTable) -> Iterator[pa.Table]:
-        """Yield all rows of one label, including stale ones.
+        """Yield all rows of one node table, such as Symbol, in pieces.
 
-        Columns are in the table's order.
+        Stale rows are included. Columns are in the table's order.
         """
         return self._pieces("dump_nodes_between", self._last_of(label), label=label)
 

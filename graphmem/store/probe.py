@@ -26,7 +26,7 @@ BUSY: Final = 75
 
 
 def main(engine: str, path: str, buffer_pool_bytes: str, max_db_bytes: str, read_only: str = "") -> int:
-    """Open, count all tables, read Meta and close; return 0 if all worked."""
+    """Open the database and read from all its tables; return 0 if that works."""
     try:
         sys.stdout.write(_read(Engine(engine), Path(path), int(buffer_pool_bytes), int(max_db_bytes), bool(read_only)))
     except StoreBusyError as error:

@@ -1,4 +1,4 @@
-"""Connections for reads; each read uses its own connection."""
+"""Pool of connections for reads; each read uses its own connection."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Readers:
 
     @contextlib.contextmanager
     def one(self, wait_s: float) -> Iterator[Connection]:
-        """Lend a connection for the block.
+        """Lend a connection to the caller for a `with` block.
 
         Raises:
-            StoreBusyError: all are in use for longer than `wait_s`.
+            StoreBusyError: all connections are in use for longer than `wait_s`.
         """
         if not self._places.acquire(timeout=wait_s):
             raise StoreBusyError(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class StoreReads(LiveFile):
-    """The part of a store that reads. Thread-safe."""
+    """The part of a store that reads the graph and the memories. Thread-safe."""
 
     _query_timeout_s: float
     _reads_sealed: bool  # texts of memories may be encrypted
@@ -58,7 +58,7 @@ class StoreReads(LiveFile):
 
         Raises:
             QueryParameterError: the query is unknown or writes, or parameters are missing or unknown.
-            DeadlineError: it took longer.
+            DeadlineError: the query took longer than its limit.
             StoreClosedError: the store is closed, or was opened before a fork.
         """
         with self._reading(query, params, timeout_s) as (connection, text, values):
@@ -80,16 +80,19 @@ class StoreReads(LiveFile):
         return {row["path"]: row["content_hash"] for row in self.read("file_hashes")}
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys and their handlers, by kind, name and symbol."""
+        """Return framework keys, such as routes, with their handlers.
+
+        They are sorted by kind, name and symbol.
+        """
         return [KeyRow(**row) for row in self.read("framework_keys")]
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and unresolved sites."""
+        """Return the numbers of edges, call sites and calls without known target."""
         sites = sum(row["call_sites"] for row in self.read("file_totals"))
         return GraphCounts(self.read("edge_counts"), self.read("call_rules"), sites, self.read("unresolved_counts"))
 
     def memory_links(self) -> list[LinkRow]:
-        """Return links of memories to code, by memory, target and role."""
+        """Return all links of memories to code, sorted by memory, target and role."""
         return [LinkRow(**row) for row in self.read("memory_links")]
 
     def memory_count(self) -> int:
@@ -97,17 +100,20 @@ class StoreReads(LiveFile):
         return sum(int(row["memories"]) for row in self.read("memory_counts"))
 
     def remembered_names(self) -> dict[str, str]:
-        """Return the name of each missing node to which a memory links, by id."""
+        """Return names of nodes that are missing although memories link to them.
+
+        The result maps the id of the missing node to its name.
+        """
         gone = {row["id"]: f"{row['path']}:{row['qualname']}" for row in self.read("named_symbols")}
         return gone | {row["id"]: row["path"] for row in self.read("named_files")}
 
     def tables(self) -> GraphTables:
-        """Return the snapshot for the `graph` projection."""
+        """Return all live rows of a snapshot, the input of the `graph` projection."""
         with self._snapshot() as (ask, meta):
             return graph_tables(ask, int(meta.get(GENERATION, "0")))
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunk rows with text, of all chunks or of given ids, by id."""
+        """Return chunks with their text, all or those with given ids, by id."""
         return chunk_table(self._ask, ids)
 
     def packed_chunks(self) -> pa.Table:
@@ -118,21 +124,27 @@ class StoreReads(LiveFile):
         return packed_chunk_table(self._ask)
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return edges whose source is in these files, by (kind, src, dst)."""
+        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
         with self._snapshot() as (ask, _):
             return edges_of(ask, set(paths))
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return all rows of some files; chunks only for files in `chunks_of`."""
+        """Return the files, symbols and other rows of given files, without edges.
+
+        Chunks are returned only for the files in `chunks_of`.
+        """
         with self._snapshot() as (ask, _):
             return rows_of_files(ask, set(paths), set(chunks_of))
 
     def places(self, file: str) -> bytes:
-        """Return the packed occurrences in a file, given by id; empty if unknown."""
+        """Return the packed positions at which a file, given by id, uses names.
+
+        The result is empty for an unknown file.
+        """
         return next((bytes(row["places"]) for row in self.read("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return all of layer 3, or the part that belongs to these memories."""
+        """Return memories (all, or those of given ids) with sessions and links."""
         if not self.knowledge_generation():
             return Knowledge(0, [], [], [], [], [])  # nothing was ever written, so the file need not be opened
         with self._snapshot() as (ask, meta):
@@ -140,7 +152,7 @@ class StoreReads(LiveFile):
         return unsealed(found) if self._reads_sealed else found
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules and the generation of their code.
+        """Return the stored modules, and the generation of code they come from.
 
         See `GraphReads.modules`.
         """
@@ -148,14 +160,14 @@ class StoreReads(LiveFile):
         return generation, derived.stored_modules(self.read("module_rows"), self.read("module_files"))
 
     def vectors(self, model: str) -> pa.Table:
-        """Return (text_hash, vector) of a model, sorted by text_hash.
+        """Return the stored vectors of one embedding model, sorted by text_hash.
 
-        Without vectors, the result has no rows, and the dimension 1.
+        The columns are text_hash and vector. Without vectors, the result has no rows, and the dimension 1.
         """
         return embeddings.of_model(self._ask, self._vector_tables, model)
 
     def vector_models(self) -> dict[str, int]:
-        """Return the number of vectors of each model, by its id."""
+        """Return how many vectors are stored of each embedding model, by its id."""
         return embeddings.models(self._ask, self._vector_tables)
 
     def meta(self) -> dict[str, str]:
@@ -188,9 +200,9 @@ class StoreReads(LiveFile):
 
     @contextmanager
     def _snapshot(self) -> Iterator[tuple[Callable[..., pa.Table], Mapping[str, str]]]:
-        """Hold a snapshot for several reads, with its Meta.
+        """Hold one snapshot of the database for several reads, with its Meta.
 
-        The gate delays checkpoints while the snapshot is open.
+        Checkpoints wait while the snapshot is open.
         """
         with self._passage() as connection:
             connection.set_timeout(0)

@@ -1,7 +1,7 @@
-"""Fill a new database file with a code graph and existing knowledge.
+"""Fill a new database file with a code graph and the existing memories.
 
-COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So
-the rows are copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
+COPY is ten times faster than any other way of loading, and the file is compact, but the engine cannot do it in a transaction. So the rows
+are copied into a file that is still invisible. `files.put_in_place` then makes it the database atomically.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Content:
                 yield table, pa.concat_tables(self._read.vectors(table))
 
     def edges(self) -> Iterator[tuple[Pair, pa.Table]]:
-        """Yield the edges of each pair of node tables that has any.
+        """Yield (table pair, its edges as Arrow) for each pair of node tables.
 
         The columns are the two ends, then the properties.
         """
@@ -149,7 +149,7 @@ class Content:
             yield stale.set_column(stale.column_names.index("stale_at"), "stale_at", since)
 
     def _known_code(self) -> dict[NodeTable, set[str]]:
-        """Return ids of code nodes with links from memories, by node table."""
+        """Return ids of code nodes that memories link to, by node table."""
         found: dict[NodeTable, set[str]] = defaultdict(set)
         if self._old is not None:
             for pair in KNOWLEDGE_PAIRS:
@@ -163,7 +163,7 @@ class Content:
     # ---- edges
 
     def _delta_edges(self) -> dict[Pair, list[pa.Table]]:
-        """Return the new edges by pair of node tables, as Arrow tables.
+        """Return the new edges as Arrow tables, by pair of node tables.
 
         As rows they would need ten times the memory.
         """
@@ -199,7 +199,7 @@ class Content:
         return old.filter(pc.invert(_among(_keys(old), written))) if written and len(old) else old
 
     def _linked_chunks(self) -> pa.Table:
-        """Return links from chunks to the symbols at which they were cut.
+        """Return a link from each chunk to its symbol, at which it was cut.
 
         A kept chunk whose symbol is gone has no link.
         """
@@ -211,7 +211,7 @@ class Content:
         return links.rename_columns(["src", "dst"])
 
     def _between(self, table: pa.Table, pair: Pair, present: Mapping[NodeTable, Collection[str]]) -> pa.Table:
-        """Remove the edges from or to code that no longer exists."""
+        """Return a table of edges without those whose code no longer exists."""
         for label, column in ((pair.src, "src"), (pair.dst, "dst")):
             if label in CODE_NODES and len(table):
                 table = table.filter(_among(table[column], present[label]))
@@ -288,7 +288,7 @@ def _load_nodes(connection: Connection, catalog: Catalog, label: NodeTable | Emb
 
 
 def _renewed(database: RawDatabase, connection: Connection) -> Connection:
-    """Return a renewed connection, which holds no earlier rows in memory."""
+    """Replace a connection, to free the memory that earlier rows take."""
     connection = database.renew(connection)
     connection.use_threads(1)  # COPY keeps buffers for each thread: two threads need 40 MB more and save 0.05 s
     give_back(between=True)

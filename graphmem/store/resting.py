@@ -1,4 +1,4 @@
-"""Facts about a closed database, known without opening it.
+"""Recorded facts about a closed database, so that it need not be opened.
 
 An owner that only answers simple questions starts in a third less time. A process that closes a database properly records the small facts
 of Meta and the tables of vectors in the lock file, next to size and checksum. While the bytes are unchanged, these facts are valid. The
@@ -23,21 +23,24 @@ from graphmem.store.tables import EmbeddingTable
 
 
 class Known(NamedTuple):
-    """Facts about a closed database that the closing process recorded."""
+    """Values of Meta and vector tables of a closed database, as recorded."""
 
     meta: dict[str, str]
     vector_tables: list[EmbeddingTable]
 
 
 def told(engine: Engine, meta: Mapping[str, str], vector_tables: Sequence[EmbeddingTable]) -> str:
-    """Return, as JSON, the facts to record when a database is closed properly."""
+    """Return, as JSON, the facts that the lock file records about a database.
+
+    They are recorded when the database is closed properly.
+    """
     return json.dumps({"form": _form(engine), "meta": dict(meta), "dims": [table.dim for table in vector_tables]}, sort_keys=True)
 
 
 def known(path: Path, engine: Engine, previous: Record | None) -> Known | None:
-    """Return the recorded facts if the file needs no checks or migrations.
+    """Return the facts that the lock file records about a closed database.
 
-    None if the file must be opened to know the facts.
+    None if the file must be opened to know the facts, for checks or migrations.
 
     Args:
         path: the resolved path, which the caller has locked.

@@ -24,12 +24,12 @@ _META: Final = ("memory_aliases",)
 
 
 def sealed(delta: KnowledgeDelta, vault: Vault) -> KnowledgeDelta:
-    """Return a change with encrypted texts."""
+    """Return a change of memories with encrypted texts."""
     return delta._replace(memories=_each(delta.memories, vault.seal_text), sessions=_each(delta.sessions, vault.seal_text))
 
 
 def unsealed(knowledge: Knowledge) -> Knowledge:
-    """Return layer 3 with readable texts.
+    """Return memories and sessions with decrypted texts.
 
     Raises:
         EncryptionError: the key is not loaded.
@@ -38,12 +38,12 @@ def unsealed(knowledge: Knowledge) -> Knowledge:
 
 
 def sealed_meta(meta: Mapping[str, str], vault: Vault | None) -> dict[str, str]:
-    """Return meta values with the words of people encrypted."""
+    """Return meta values; those that contain words of people are encrypted."""
     return {name: vault.seal_text(value, name) if vault is not None and name in _META else value for name, value in meta.items()}
 
 
 def unsealed_meta(meta: Mapping[str, str]) -> dict[str, str]:
-    """Return meta values with readable words; see `unsealed`."""
+    """Return meta values in readable form; this reverses `sealed_meta`."""
     return {name: opened_text(value, name) if name in _META else value for name, value in meta.items()}
 
 

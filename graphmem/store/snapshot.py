@@ -36,10 +36,10 @@ Ask = Callable[..., pa.Table]  # (named query, **parameters and fills) -> rows
 
 
 def graph_tables(ask: Ask, generation: int) -> GraphTables:
-    """Return the input of the `graph` projection.
+    """Return all live rows, the input of the `graph` projection.
 
-    The engine returns edges with row numbers as ends, which become ids here. That is four times cheaper than a join in the engine.
-    Sorting compares the ranks of the ids, not the strings.
+    The engine returns edges with row numbers as ends, which become ids here. That is four times cheaper than a join in the engine. Sorting
+    compares the ranks of the ids, not the strings.
 
     Args:
         ask: runs named queries in one read transaction.
@@ -57,7 +57,7 @@ def graph_tables(ask: Ask, generation: int) -> GraphTables:
 
 
 def graph_edges(ask: Ask) -> pa.Table:
-    """Return only the edges of `graph_tables`."""
+    """Return the same edges as `graph_tables`, without reading other rows."""
     return _edges(ask, {label: ask(query) for label, query in _NODE_QUERIES.items()})
 
 
@@ -92,9 +92,9 @@ def _edges(ask: Ask, nodes: Mapping[NodeTable, pa.Table]) -> pa.Table:
 
 
 def _ranked(ask: Ask, pair: Pair, ranks: dict[NodeTable, npt.NDArray[np.int64]]) -> pa.Table:
-    """Return edges between two node tables, with both ends as ranks of ids.
+    """Return the edges between two node tables, with ranks instead of ids.
 
-    Edges of nodes that are not live are left out.
+    A rank is the position of an id among all sorted ids. Edges of nodes that are not live are left out.
     """
     table = ask("all_edges", **{"edge": pair.edge, "from": pair.src, "to": pair.dst})
     ends = []

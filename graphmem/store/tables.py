@@ -58,7 +58,7 @@ class RelTable(StrEnum):
 
 
 class TextColumn(StrEnum):
-    """Columns of strings, or of lists of strings, that are set one by one."""
+    """Columns of strings, or of lists of strings, which queries set singly."""
 
     PATH = "path"
     LANGUAGE = "language"
@@ -129,7 +129,7 @@ class EmbeddingTable:
 
     @classmethod
     def parse(cls, name: str) -> EmbeddingTable | None:
-        """Return the table with a given name; None if the form is another."""
+        """Return the vector table with this name; None for any other name."""
         digits = name.removeprefix(cls.PREFIX)
         return cls(int(digits)) if digits != name and digits.isascii() and digits.isdigit() else None
 

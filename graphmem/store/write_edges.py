@@ -28,7 +28,7 @@ LabelOf = Callable[[str], NodeTable]
 
 
 class EdgeChanges:
-    """The edges of one change, grouped by the operation they need.
+    """The edges of one change: removed ones, changed ones and new ones.
 
     Args:
         delta: a complete change; an edge with changed evidence is in both the removed and the new edges.
@@ -52,7 +52,7 @@ class EdgeChanges:
         self._dropped = self._by_pair(key for key in delta.removed_edges if key not in changed)
 
     def delete(self, transaction: Transaction) -> None:
-        """Delete removed edges and update moved edges, before nodes change."""
+        """Delete removed edges and update moved edges, before nodes are written."""
         for pair, keys in self._dropped.items():
             few_or_many(
                 transaction, keys, "delete_edge", "delete_edges", ends(pair), lambda key: {"src": key[1], "dst": key[2]}, _key_table
@@ -60,7 +60,7 @@ class EdgeChanges:
         self._changed = self._shift(transaction)
 
     def write(self, transaction: Transaction) -> None:
-        """Write new evidence and new edges, once every node exists.
+        """Write changed edges and new edges, once every node exists.
 
         Raises:
             BadInputError: an end is missing.
@@ -76,9 +76,9 @@ class EdgeChanges:
             _create(transaction, pair, rows)
 
     def _shift(self, transaction: Transaction) -> list[EdgeRow]:
-        """Update the lines of edges in whole files; return the edges that remain.
+        """Update the lines of moved edges, if possible for a whole file at once.
 
-        The returned edges changed too, but do not have their new lines yet.
+        Returns the changed edges that still need their new lines.
         """
         by_path: dict[str, list[EdgeRow]] = defaultdict(list)
         left = []
@@ -176,7 +176,10 @@ def few_or_many(
     table: Callable[[Sequence[Any]], pa.Table],
     few: int = FEW,
 ) -> None:
-    """Run query `one` for each item up to `few`, else query `many` once."""
+    """Run query `one` for each item if the items are few, else `many` once.
+
+    At most `few` items count as few.
+    """
     if len(items) <= few:
         transaction.each(one, fills, [values(item) for item in items])
     else:
@@ -200,7 +203,10 @@ def _values(row: EdgeRow) -> dict[str, Any]:
 
 
 def ends(pair: Pair) -> dict[str, Any]:
-    """Return placeholder values for a query about edges of two node tables."""
+    """Return the query placeholders that select the edges of a table pair.
+
+    They are `edge`, `from` and `to`.
+    """
     return {"edge": pair.edge, "from": pair.src, "to": pair.dst}
 
 

@@ -1,7 +1,7 @@
-"""Write a change of layer 3 inside the caller's transaction.
+"""Write a change of memories inside the caller's transaction.
 
-A single memory needs a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a
-handful of joins with Arrow tables. Both use the same code; the constant `FEW` decides which statements run.
+A single memory needs a handful of statements by primary key, planned once per connection, 0.3 ms each. Thousands of memories need a handful
+of joins with Arrow tables. Both use the same code; the constant `FEW` decides which statements run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from graphmem.store.write_nodes import stored_nodes
 
 
 def check_delta(delta: KnowledgeDelta) -> None:
-    """Refuse a contradictory delta before it is queued.
+    """Refuse a contradictory change of memories before it is queued.
 
     Raises:
         BadInputError: a key is repeated, a memory is removed and written, or links of a memory that is not in `anchored` are given.
@@ -100,7 +100,7 @@ def apply_knowledge(transaction: Transaction, delta: KnowledgeDelta, moment: dat
 
 
 def _remove(transaction: Transaction, ids: list[str]) -> list[tuple[LinkShape, Link]]:
-    """Delete memories and all their links; return links from them."""
+    """Delete memories and all their links; return the links that began there."""
     found = [(shape, stored_links(transaction, shape, ids)) for shape in OUTWARD]
     inward = stored_links(transaction, RELATES, ids, inward=True)
     for shape, links in found:
@@ -114,7 +114,10 @@ def _delete(transaction: Transaction, label: NodeTable, ids: list[str]) -> None:
 
 
 def _upsert(transaction: Transaction, shape: Shape, rows: Sequence[Any]) -> dict[str, Any]:
-    """Create new rows and update changed ones; return the old rows by id."""
+    """Create new rows of memories or sessions, and update changed ones.
+
+    Returns the old rows by id.
+    """
     ids = [row.id for row in rows]
     if len(ids) <= FEW:  # most are new, and reading three dozen columns costs more than asking whether any exist
         there = transaction.each("target_id", {"label": shape.label}, [{"id": one} for one in ids])
@@ -158,7 +161,10 @@ def _set_texts(transaction: Transaction, shape: Shape, name: str, rows: Sequence
 
 
 def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, fresh: set[str]) -> list[tuple[LinkShape, Link]]:
-    """Replace the links of the anchored memories; return their old links."""
+    """Replace the links to code of the memories in `delta.anchored`.
+
+    Returns their old links.
+    """
     named = {file.id: file.path for file in delta.files}
     by_label: dict[str, list[Link]] = defaultdict(list)
     for row in delta.about:
@@ -178,7 +184,10 @@ def _anchor(transaction: Transaction, delta: KnowledgeDelta, moment: datetime, f
 
 
 def target_states(transaction: Transaction, label: NodeTable, ids: Sequence[str]) -> dict[str, State]:
-    """Return the stored states of given nodes; unknown ones are left out."""
+    """Return the states of the nodes with given ids, as `anchors` needs them.
+
+    Unknown ids are left out.
+    """
     if not ids:
         return {}
     fills: dict[str, Any] = {} if label is NodeTable.SYMBOL else {"label": label}
@@ -200,7 +209,7 @@ def _learn(transaction: Transaction, delta: KnowledgeDelta) -> None:
 
 
 def _put_links(transaction: Transaction, shape: LinkShape, links: Sequence[Link], dropped: Sequence[Link]) -> None:
-    """Create or replace `links`, and delete the `dropped` ones, by key."""
+    """Write links, and delete the links in `dropped` that are not written."""
     if not links and not dropped:
         return
     keys = {key_of(shape, link) for link in (*links, *dropped)}

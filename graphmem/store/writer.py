@@ -1,4 +1,4 @@
-"""The single writer: a thread with a bounded queue.
+"""The only thread that writes to a database, with a bounded queue of jobs.
 
 The engine refuses a second write transaction at once instead of making it wait. So all writes run here, in the order they arrive.
 """

@@ -72,7 +72,10 @@ def apply_code(queries: Queries, delta: GraphDelta, moment: datetime) -> bool:
 
 
 def removing_the_rest(queries: Queries, full: GraphDelta) -> GraphDelta:
-    """Return a whole graph as a delta that also removes all other code."""
+    """Return the delta that makes the stored code equal to a whole graph.
+
+    It also removes the stored files, symbols and externals that are not in the whole graph. Stored chunks and edges are deleted here.
+    """
     removed = {label: set(queries.column("live_ids", label=label)) - {row[0] for row in rows} for label, rows in _nodes(full)}
     for label in (NodeTable.CHUNK, NodeTable.UNRESOLVED, NodeTable.OCCURRENCES):
         queries.run("delete_all", label=label)
@@ -89,7 +92,7 @@ def _nodes(delta: GraphDelta) -> tuple[tuple[NodeTable, Sequence[Any]], ...]:
 
 
 def _noted(pieces: Iterable[pa.Table], linked: set[str]) -> Iterator[pa.Table]:
-    """Yield the pieces; note the symbols at which the chunks were cut."""
+    """Yield tables of chunks; add the symbols of their chunks to `linked`."""
     for piece in pieces:
         linked.update(piece["symbol_id"].to_pylist())
         yield piece
@@ -114,7 +117,7 @@ def _delete_edges(queries: Queries, delta: GraphDelta) -> None:
 
 
 def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime) -> None:
-    """Delete nodes and their edges; mark nodes that knowledge holds as stale."""
+    """Delete nodes and their edges; mark nodes as stale that memories link to."""
     if not ids:
         return
     held: set[str] = set()
@@ -126,7 +129,7 @@ def _remove(queries: Queries, label: NodeTable, ids: list[str], moment: datetime
 
 
 def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterator[pa.Table]:
-    """Yield the new edges as tables.
+    """Check the new edges and yield them as Arrow tables.
 
     Raises:
         BadInputError: an edge joins labels that its kind does not join, or an end is missing.
@@ -149,7 +152,7 @@ def _edges(rows: Sequence[EdgeRow], known: dict[NodeTable, set[str]]) -> Iterato
 
 
 def _follow(queries: Queries, delta: GraphDelta) -> bool:
-    """Let links of memories follow moved code; return whether any changed."""
+    """Update links of memories to moved code; return whether any changed."""
     if not queries.column("has_knowledge")[0]:
         return False
     now = states(delta)
@@ -176,6 +179,6 @@ def _follow(queries: Queries, delta: GraphDelta) -> bool:
 
 
 def add_links(queries: Queries, label: NodeTable, links: Sequence[Link]) -> None:
-    """Write links of memories to nodes of one label."""
+    """Write links of memories to nodes of one label, such as Symbol."""
     columns = {"src": pa.string(), "dst": pa.string(), **ABOUT[label].columns, "label": pa.string()}
     queries.add_rows("about", columns, [(*link, str(label)) for link in links])

@@ -54,7 +54,7 @@ class Connections:
         self.server_version = 0  # known after `migrate`
 
     def check_open(self) -> None:
-        """Raise StoreClosedError after a close or in a forked child."""
+        """Raise StoreClosedError if the store is closed or in a forked child."""
         if self._closed or os.getpid() != self._pid:
             why = "closed" if self._closed else "opened before a fork"
             raise StoreClosedError(f"the connection to {self.shown} was {why}; open the index again")
@@ -77,7 +77,7 @@ class Connections:
 
     @contextmanager
     def snapshot(self) -> Iterator[Queries]:
-        """Yield queries of one consistent snapshot.
+        """Open a read transaction for a block; its queries see one snapshot.
 
         A connection that broke while it was idle is replaced.
         """
@@ -129,7 +129,7 @@ class Connections:
             connection.close()
 
     def refusal(self, error: Exception) -> GraphMemError:
-        """Convert an error of the driver to one of graphmem."""
+        """Convert an error of the PostgreSQL driver to an error of graphmem."""
         psycopg = driver()
         said = " ".join(str(error).split())[:300]
         state = getattr(error, "sqlstate", None) or ""
@@ -175,7 +175,7 @@ class Connections:
 
 
 def driver() -> Any:
-    """Return the module psycopg.
+    """Import and return psycopg, the PostgreSQL driver.
 
     Raises:
         StoreUnreachableError: it is not installed.

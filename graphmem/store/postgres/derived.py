@@ -1,4 +1,7 @@
-"""Write layer 2 in a transaction of PostgreSQL; see `store.derived`."""
+"""Write modules, flows and other derived data in PostgreSQL.
+
+See `store.derived` for the same on an embedded engine.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,10 @@ def _replace(
     rows: Sequence[tuple[Any, ...]],
     ends: Mapping[int, NodeTable],
 ) -> None:
-    """Replace all rows of a table; those with a missing end are left out."""
+    """Replace all rows of a table of edges.
+
+    A row with a missing end is left out.
+    """
     queries.run("delete_all_edges", edge=edge)
     for end, label in ends.items():
         known = set(queries.column("existing", label=label, ids=sorted({row[end] for row in rows}))) if rows else set()

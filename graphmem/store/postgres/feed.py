@@ -1,7 +1,8 @@
-"""Changes of the code for servers that follow the writing one.
+"""Feed of changes, for servers that follow the one that writes.
 
-The writer stores each change with its generation, in the same transaction. A follower hears a bell, or looks every second, and takes the
-changes after its own generation. If one is missing, it reads the whole graph again. So nothing depends on the bell.
+The writer stores each change with its generation, in the same transaction, and notifies the followers. A follower takes the changes after
+its own generation when it is notified, and also every second. If one is missing, it reads the whole graph again. So nothing depends on a
+notification.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ OnKnowledge = Callable[[int], object]
 
 
 def encoded(delta: GraphDelta) -> bytes:
-    """Return a change in its form for the feed."""
+    """Return a change of the code as compressed JSON, to store in the feed."""
     fields = {name: [list(row) for row in getattr(delta, name)] for name in _ROWS}
     for row in fields["occurrences"]:
         row[_BYTES] = base64.b64encode(row[_BYTES]).decode()
@@ -53,7 +54,10 @@ def encoded(delta: GraphDelta) -> bytes:
 
 
 def decoded(data: bytes) -> GraphDelta:
-    """Return the change that `encoded` wrote; `before` is empty."""
+    """Return the change of the code that `encoded` wrote.
+
+    Its field `before` is empty.
+    """
     found: dict[str, Any] = json.loads(zlib.decompress(data))
     for row in found.get("occurrences", ()):
         row[_BYTES] = base64.b64decode(row[_BYTES])
@@ -65,7 +69,10 @@ def decoded(data: bytes) -> GraphDelta:
 
 
 def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) -> None:
-    """Store a change for followers, unless reading the graph again is cheaper."""
+    """Store a change of the code in the feed, unless the change is too large.
+
+    Without the change, followers read the whole graph again.
+    """
     rows, text = weight(delta)
     if not first and rows <= MOST_ROWS and text <= MOST_TEXT:
         queries.run("put_feed", generation=generation, delta=encoded(delta))
@@ -73,12 +80,13 @@ def put(queries: Queries, generation: int, delta: GraphDelta, *, first: bool) ->
 
 
 class Feed:
-    """Tells the changes that another server commits.
+    """Follows the changes that another server commits to a shared graph.
 
     Args:
         connections: to the schema of the project.
-        channel: name of the schema, on which the bell rings.
-        meta: returns and replaces what this server knows of Meta.
+        channel: name of the schema, on which PostgreSQL notifies of changes.
+        known: the values of Meta that this server knows.
+        learn: receives the current values of Meta.
     """
 
     def __init__(
@@ -123,7 +131,7 @@ class Feed:
             self._ending.wait(LOOK_S)
 
     def take(self, on_code: OnCode, on_knowledge: OnKnowledge) -> None:
-        """Take the changes that were committed since the last call."""
+        """Read the changes committed since the last call; call back for each."""
         with self._connections.snapshot() as queries:
             meta = dict(queries.rows("meta_all"))
             changes = dict(queries.rows("feed_after", generation=self._at[GENERATION]))

@@ -1,4 +1,4 @@
-"""Read layer 3 from PostgreSQL, and apply a change of it."""
+"""Read memories with sessions and links from PostgreSQL, and change them."""
 
 from __future__ import annotations
 

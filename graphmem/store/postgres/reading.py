@@ -41,7 +41,7 @@ class PostgresReads:
         return {name: value for name, value in sorted(self._known().items()) if not name.startswith(OWN)}
 
     def tables(self) -> GraphTables:
-        """Return the snapshot for the `graph` projection."""
+        """Return all live rows of a snapshot, the input of the `graph` projection."""
         with self._connections.snapshot() as queries:
             meta = dict(queries.rows("meta_all"))
             files, symbols = (_sorted(queries.ask(query, paths=None)) for query in ("files_of", "symbols_of"))
@@ -53,13 +53,13 @@ class PostgresReads:
         )
 
     def chunks(self, ids: Sequence[str] | None = None) -> pa.Table:
-        """Return chunk rows with text, of all chunks or of given ids, by id."""
+        """Return chunks with their text, all or those with given ids, by id."""
         with self._connections.snapshot() as queries:
             found = queries.ask("chunks_of", paths=None) if ids is None else queries.ask("chunks_by_ids", ids=sorted(set(ids)))
         return _sorted(full_texts(found))
 
     def packed_chunks(self) -> pa.Table:
-        """Return all chunk rows, sorted by id, with prefix and text compressed."""
+        """Return all chunks with compressed texts, sorted by id."""
         with self._connections.snapshot() as queries:
             table = queries.ask("chunks_of", paths=None).sort_by("id")
             self._saw(dict(queries.rows("meta_all")))
@@ -71,18 +71,21 @@ class PostgresReads:
             return dict(queries.rows("file_hashes"))
 
     def framework_keys(self) -> list[KeyRow]:
-        """Return framework keys and their handlers, by kind, name and symbol."""
+        """Return framework keys, such as routes, with their handlers.
+
+        They are sorted by kind, name and symbol.
+        """
         with self._connections.snapshot() as queries:
             return [KeyRow(*row) for row in queries.rows("framework_keys")]
 
     def counts(self) -> GraphCounts:
-        """Return the numbers of edges, call sites and unresolved sites."""
+        """Return the numbers of edges, call sites and calls without known target."""
         with self._connections.snapshot() as queries:
             edges, calls, unresolved = (queries.ask(query).to_pylist() for query in ("edge_counts", "call_rules", "unresolved_counts"))
             return GraphCounts(edges, calls, queries.column("call_sites")[0], unresolved)
 
     def memory_links(self) -> list[LinkRow]:
-        """Return links of memories to code, by memory, target and role."""
+        """Return all links of memories to code, sorted by memory, target and role."""
         with self._connections.snapshot() as queries:
             return [LinkRow(*row) for row in queries.rows("memory_links")]
 
@@ -92,19 +95,25 @@ class PostgresReads:
             return int(queries.column("memory_count")[0])
 
     def remembered_names(self) -> dict[str, str]:
-        """Return the name of each missing node to which a memory links, by id."""
+        """Return names of nodes that are missing although memories link to them.
+
+        The result maps the id of the missing node to its name.
+        """
         with self._connections.snapshot() as queries:
             gone = {one: f"{path}:{qualname}" for one, path, qualname in queries.rows("named_symbols")}
             return gone | dict(queries.rows("named_files"))
 
     def edges_from(self, paths: Iterable[str]) -> list[EdgeRow]:
-        """Return edges whose source is in these files, by (kind, src, dst)."""
+        """Return the edges that begin in given files, sorted by (kind, src, dst)."""
         with self._connections.snapshot() as queries:
             found = queries.ask("edges_of", paths=sorted(set(paths)))
         return sorted(model_rows(EdgeRow, full_lines(found)), key=lambda row: row[:3])
 
     def rows_of(self, paths: Sequence[str], chunks_of: Sequence[str]) -> StoredRows:
-        """Return all rows of some files; chunks only for files in `chunks_of`."""
+        """Return the files, symbols and other rows of given files, without edges.
+
+        Chunks are returned only for the files in `chunks_of`.
+        """
         wanted = sorted(set(paths))
         with self._connections.snapshot() as queries:
             return StoredRows(
@@ -116,24 +125,27 @@ class PostgresReads:
             )
 
     def places(self, file: str) -> bytes:
-        """Return the packed occurrences in a file, given by id; empty if unknown."""
+        """Return the packed positions at which a file, given by id, uses names.
+
+        The result is empty for an unknown file.
+        """
         with self._connections.snapshot() as queries:
             return next(iter(queries.column("occurrences_in", id=file)), b"")
 
     def knowledge(self, ids: Sequence[str] | None = None) -> Knowledge:
-        """Return all of layer 3, or the part that belongs to these memories."""
+        """Return memories (all, or those of given ids) with sessions and links."""
         with self._connections.snapshot() as queries:
             return unsealed(read_knowledge(queries, int(dict(queries.rows("meta_all")).get(KNOWLEDGE, "0")), ids))
 
     def modules(self) -> tuple[int, list[StoredModule]]:
-        """Return the stored modules and the generation of their code."""
+        """Return the stored modules, and the generation of code they come from."""
         with self._connections.snapshot() as queries:
             generation = int(dict(queries.rows("meta_all")).get(MODULES_OF, "0"))
             rows, files = (queries.ask(query).to_pylist() for query in ("module_rows", "module_files"))
         return generation, derived.stored_modules(rows, files)
 
     def vectors(self, model: str) -> pa.Table:
-        """Return (text_hash, vector) of a model, sorted by text_hash."""
+        """Return the stored vectors of one embedding model, sorted by text_hash."""
         with self._connections.snapshot() as queries:
             found = queries.ask("vectors_of", model=model)
         if not len(found):
@@ -145,12 +157,12 @@ class PostgresReads:
         return pa.Table.from_arrays([found["text_hash"].combine_chunks(), vectors], schema=vector_schema(dim))
 
     def vector_models(self) -> dict[str, int]:
-        """Return the number of vectors of each model, by its id."""
+        """Return how many vectors are stored of each embedding model, by its id."""
         with self._connections.snapshot() as queries:
             return dict(queries.rows("vector_models"))
 
     def _saw(self, meta: Mapping[str, str]) -> None:
-        """Learn the state of a snapshot, if another server writes."""
+        """Record the values of Meta in a snapshot, if another server writes."""
 
     def _known(self) -> Mapping[str, str]:
         self._connections.check_open()

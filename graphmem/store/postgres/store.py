@@ -71,7 +71,7 @@ def open_postgres(
 
 
 def schema_of(project: str) -> str:
-    """Return the PostgreSQL schema of a project."""
+    """Return the name of the PostgreSQL schema that a project's tables are in."""
     return f"graph_{stable_id('graph', project)[:_SCHEMA_DIGITS]}"
 
 
@@ -159,11 +159,11 @@ class PostgresStore(PostgresReads):
         return int(self._write(change, sealed_meta(checked_meta(meta), self._vault))[KNOWLEDGE])
 
     def put_modules(self, generation: int, modules: Sequence[ModuleRow], depends_on: Sequence[tuple[str, str, int]]) -> None:
-        """Replace the stored modules and their dependencies."""
+        """Replace the stored modules and the dependencies between them."""
         self._derive(lambda queries, moment: derived.put_modules(queries, modules, depends_on, moment), {MODULES_OF: str(generation)})
 
     def put_flows(self, generation: int, flows: Sequence[FlowRow]) -> None:
-        """Replace the stored flows."""
+        """Replace the stored flows (paths of calls from entry points)."""
         self._derive(lambda queries, _: derived.put_flows(queries, flows), {FLOWS_OF: str(generation)})
 
     def put_co_accessed(self, mark: str, rows: Sequence[CoAccessRow]) -> None:
@@ -171,17 +171,17 @@ class PostgresStore(PostgresReads):
         self._derive(lambda queries, _: derived.put_co_accessed(queries, rows), {CO_ACCESSED_OF: mark})
 
     def put_handles(self, mark: str, project: str, rows: Sequence[HandlesRow]) -> None:
-        """Replace the framework keys and their handlers."""
+        """Replace the framework keys, such as routes, and their handlers."""
         self._derive(lambda queries, _: derived.put_handles(queries, project, rows), {HANDLES_OF: mark})
 
     def put_vectors(self, model: str, dim: int, rows: pa.Table) -> None:
-        """Add vectors by text_hash; existing ones are kept."""
+        """Add the vectors of texts, given by text_hash; existing ones are kept."""
         checked = embeddings.checked_vectors(model, dim, rows)
         if len(checked):
             self._derive(lambda queries, _: put_vectors(queries, model, dim, checked), {})
 
     def forget_vectors(self, model: str) -> int:
-        """Delete the vectors of a model; return their number."""
+        """Delete all vectors of one embedding model; return how many were deleted."""
         gone = 0
 
         def change(queries: Queries, _: datetime) -> None:
@@ -210,7 +210,7 @@ class PostgresStore(PostgresReads):
             self._learn(meta)
 
     def _derive(self, change: Callable[[Queries, datetime], object], meta: Mapping[str, str]) -> None:
-        """Write derived data, which a follower leaves to the writing server."""
+        """Write derived data such as modules, unless another server writes it."""
         if self.feed is not None:
             self._connections.check_open()
             return
@@ -222,7 +222,7 @@ class PostgresStore(PostgresReads):
         self._write(changed, meta)
 
     def _write(self, change: Callable[[Queries, datetime], dict[str, str]], meta: Mapping[str, str]) -> Mapping[str, str]:
-        """Commit a change with its meta values; return all of them."""
+        """Commit a change with its meta values; return all meta values."""
         self._connections.check_open()
         if self.feed is not None:
             raise StoreBusyError(

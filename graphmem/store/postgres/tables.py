@@ -50,18 +50,18 @@ class Queries:
         self._catalog = catalog()
 
     def ask(self, query: str, **values: Any) -> pa.Table:
-        """Return the rows of a named query as Arrow; times are naive UTC."""
+        """Run a named query; return its rows as Arrow, with times in naive UTC."""
         named = self._catalog[query]
         text, params = _bound(named, values)
         with self._connection.cursor() as cursor, cursor.copy(f"COPY ({text}) TO STDOUT (FORMAT csv)".encode(), params) as copy:
             return _table_of(named, b"".join(copy))
 
     def column(self, query: str, **values: Any) -> list[Any]:
-        """Return the first column of a named query."""
+        """Run a named query; return the first column of its rows."""
         return list(self.ask(query, **values).column(0).to_pylist())
 
     def rows(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a named query."""
+        """Run a named query; return its rows."""
         return list(zip(*(column.to_pylist() for column in self.ask(query, **values).columns), strict=True))
 
     def run(self, query: str, **values: Any) -> int:
@@ -70,7 +70,7 @@ class Queries:
         return int(self._connection.execute(text.encode(), params).rowcount)
 
     def add(self, table: str, pieces: Iterable[pa.Table]) -> None:
-        """Copy rows into a table; the names of their columns are its own."""
+        """Copy Arrow tables into a database table; their column names agree."""
         remaining = iter(pieces)
         first = next(remaining, None)
         if first is None:
@@ -82,7 +82,7 @@ class Queries:
                 copy.write(_csv_of(piece))
 
     def add_rows(self, table: str, columns: Mapping[str, pa.DataType], rows: Sequence[Sequence[Any]]) -> None:
-        """Copy a few rows into a table."""
+        """Copy a few rows, given as sequences of values, into a table."""
         if rows:
             pairs = zip(columns.items(), zip(*rows, strict=True), strict=True)
             self.add(table, [pa.table({name: checked(table, name, pa.array, values, kind) for (name, kind), values in pairs})])
@@ -94,7 +94,7 @@ def _bound(named: NamedQuery, values: Mapping[str, Any]) -> tuple[str, dict[str,
 
 
 def _stored(value: Any) -> Any:
-    """Return a parameter with its texts escaped."""
+    """Return a query parameter with U+0000 in its texts escaped."""
     if isinstance(value, str):
         value.encode()  # half a surrogate pair is refused here
         for plain, escaped in _ESCAPES:
