@@ -30,7 +30,7 @@ _SAMPLE: Final = 3
 
 
 def check(path: Path) -> int:
-    """Return the number of contexts in a data file of coverage.
+    """Return the number of contexts (usually tests) in a coverage.py file.
 
     Raises:
         EvidenceError: the file is not a data file of coverage, or was recorded without contexts.
@@ -70,7 +70,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open the file with a timeout for every statement.
+    """Open a coverage data file (SQLite) with a timeout for every statement.
 
     A crafted file can have endless views in place of tables.
     """
@@ -82,7 +82,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 class _Reading:
-    """The state of reading one data file."""
+    """The open data file of coverage.py, and what was read from it so far."""
 
     def __init__(self, data: sqlite3.Connection, resolver: Resolver, root: Path, written_ns: int) -> None:
         self._data = data
@@ -124,9 +124,9 @@ class _Reading:
         return Reading(observations, None, origin, notes)
 
     def _files(self) -> Iterator[tuple[int, str]]:
-        """Yield (number in the data, path from the root) of usable files.
+        """Yield (number in the data file, path from the root) of usable sources.
 
-        A file is usable if it is in the index, and has not changed since the data was written.
+        A source file is usable if it is in the index, and has not changed since the data file was written.
         """
         for number, name in self._data.execute("SELECT id, path FROM file ORDER BY id").fetchall():
             absolute = (self._root / name).resolve()
@@ -143,7 +143,7 @@ class _Reading:
             yield number, path
 
     def _lines(self, context: int) -> Iterator[tuple[int, set[int]]]:
-        """Yield (number of a file, lines of it that ran) for a context.
+        """Yield (number of a source file, its lines that ran) for a context.
 
         A context is usually one test. For branch data, the lines are those before and after each jump.
         """
@@ -153,7 +153,7 @@ class _Reading:
             yield file, {source, target}  # entry and exit of a function have the negative number of its first line
 
     def _test(self, context: str) -> End | None:
-        """Return the test function that a context names; None if unknown."""
+        """Return the test function that a coverage context names; None if unknown."""
         context = context.rpartition("|")[0] if context.endswith(("|setup", "|run", "|teardown")) else context
         path, colons, name = context.partition("::")
         if colons:

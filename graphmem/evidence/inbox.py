@@ -1,8 +1,9 @@
-"""Folder in which outside files wait for the next index run.
+"""Folder in which files of outside tools wait for the next index run.
 
-The command line or the pytest plug-in puts a file into the folder. The process that owns the index reads the file, and may be another one.
-The suffix of a file selects its reader. A file is deleted when the graph contains its evidence. A file that cannot be read is renamed to
-`*.refused` and reported in the summary of the run, so that it is neither lost nor read again in every run.
+Such a file is a recorded test run, a coverage report or a SCIP index. The command line or the pytest plug-in puts it into the folder. The
+process that owns the index reads the file, and may be another one. The suffix of a file selects its reader. A file is deleted when the
+graph contains its evidence. A file that cannot be read is renamed to `*.refused` and reported in the summary of the run, so that it is
+neither lost nor read again in every run.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ REFUSED: Final = ".refused"
 
 
 class Inbox:
-    """The outside files of one index that wait for the next index run.
+    """Files of outside tools that wait for the next run of one index.
+
+    Such a file is a recorded test run, a coverage report or a SCIP index.
 
     Args:
         folder: the index directory.
@@ -39,13 +42,13 @@ class Inbox:
         self._taken: list[Path] = []
 
     def has_any(self) -> bool:
-        """Whether an outside file is waiting for the next index run."""
+        """Whether a file of an outside tool waits for the next index run."""
         return bool(self._waiting())
 
     def take_in(self, sidecar: Sidecar, resolver: Resolver, root: Path) -> list[Diagnostic]:
-        """Read waiting files into the sidecar, oldest first; return problems.
+        """Store the waiting files' observations in the sidecar, oldest file first.
 
-        A problem is a diagnostic about a file that could not be read.
+        Returns problems: a diagnostic for each file that could not be read.
         """
         notes: list[Diagnostic] = []
         self._taken = []
@@ -68,7 +71,7 @@ class Inbox:
         return notes
 
     def clear(self) -> None:
-        """Delete the outside files that `take_in` read."""
+        """Delete the waiting files that `take_in` read."""
         for path in self._taken:
             path.unlink(missing_ok=True)
         self._taken = []
@@ -81,7 +84,7 @@ class Inbox:
 
 
 class Reader(NamedTuple):
-    """Functions that check and read one kind of outside file."""
+    """How one kind of waiting file, such as a SCIP index, is checked and read."""
 
     rule: str  # of its edges
     check: Callable[[Path], object]  # raises EvidenceError for files that can be refused at once
@@ -117,7 +120,7 @@ def put(file: Path, suffix: str, folder: Path) -> None:
         folder: directory of the index.
 
     Raises:
-        EvidenceError: the file is not of this kind; nothing is copied.
+        EvidenceError: the file is not of the kind of `suffix`; nothing is copied.
     """
     READERS[suffix].check(file)
     inbox = prepared(folder)

@@ -24,7 +24,7 @@ _PASSED_OVER: Final = ("node_modules", "site-packages", "venv", "__pycache__", "
 
 
 class Indexer(NamedTuple):
-    """A program that writes a SCIP index; `indexers.toml` has the fields."""
+    """A program that writes a SCIP index; a row of `indexers.toml`."""
 
     program: str  # on PATH
     endings: tuple[str, ...]
@@ -37,12 +37,12 @@ class Indexer(NamedTuple):
 
     @property
     def how_to_install(self) -> str:
-        """Instruction for a person who has not installed the program."""
+        """A sentence that tells a person how to install this program."""
         return self.install if self.install.startswith("download") else f"install it with `{self.install}`"
 
 
 class Fitting(NamedTuple):
-    """An indexer program that supports some files of a project."""
+    """A SCIP indexer for some files of a project; it may be uninstalled."""
 
     indexer: Indexer
     files: int  # number of files with its suffixes
@@ -52,7 +52,7 @@ class Fitting(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """The SCIP indexes that the programs wrote, and notes on failures."""
+    """The SCIP indexes that the indexer programs wrote, and their failures."""
 
     indexes: list[Path]
     notes: list[str]  # programs that were not run or failed, and what to do
@@ -60,7 +60,7 @@ class Ran(NamedTuple):
 
 @cache
 def indexers() -> tuple[Indexer, ...]:
-    """The table of all programs."""
+    """The table of all known SCIP indexers, from `indexers.toml`."""
     rows = tomllib.loads((files("graphmem.evidence") / "indexers.toml").read_text("utf-8"))
     return tuple(
         Indexer(
@@ -78,7 +78,7 @@ def indexers() -> tuple[Indexer, ...]:
 
 
 def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
-    """Return the indexers for the files of a project, in order of the table.
+    """Return the SCIP indexers for a project's files, in order of the table.
 
     Args:
         root: root directory of the project.
@@ -97,16 +97,16 @@ def fitting(root: Path, names: Iterable[str]) -> list[Fitting]:
 
 
 def run_installed(root: Path, folder: Path) -> Ran:
-    """Run every installed program that supports files of the project.
+    """Run every installed SCIP indexer that supports files of the project.
 
     The failure of one program does not affect the others.
 
     Args:
         root: root directory of the project.
-        folder: directory for the indexes.
+        folder: directory for the SCIP indexes.
 
     Raises:
-        EvidenceError: no index was created; the message has the reason for each program.
+        EvidenceError: no SCIP index was created; the message has the reason for each program.
     """
     indexes, notes = [], []
     for one in fitting(root, _names(root)):
@@ -177,9 +177,9 @@ def _telling(said: Sequence[str]) -> str:
 
 
 def _projects(root: Path, marker: str) -> list[str]:
-    """Directories below the root that contain the marker file.
+    """Directories below the root that contain a file such as `go.mod`.
 
-    The list is empty if the root itself contains it.
+    The list is empty if the root itself contains the file.
     """
     if not marker or (root / marker).exists():
         return []

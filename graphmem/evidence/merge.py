@@ -1,8 +1,9 @@
-"""Merge outside evidence into the edges of resolution, file by file.
+"""Merge edges that outside tools observed into the graph, file by file.
 
-The result depends only on the stored observations and the definitions of the tree. An observation of a test run is valid while the body of
-its subject is unchanged and the other end exists. An observation of a SCIP indexer is valid while both bodies are unchanged. So a fresh
-index and any sequence of incremental runs over the same tree and observations give the same edges.
+An observation lists the edges from one definition, its subject, that a test run or a SCIP indexer saw. One of a test run is valid while
+the body of its subject is unchanged and the other end exists. One of a SCIP indexer is valid while both bodies are unchanged. The result
+depends only on the stored observations and the definitions of the tree. So a fresh index and any sequence of incremental runs over the
+same tree and observations give the same edges.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PRECEDENCE: Final = {rule: place for place, rule in enumerate(SOURCE_OF_RULE)}
 
 
 class Outside:
-    """The outside evidence of one project during index runs.
+    """Edges that outside tools observed in one project, during index runs.
 
     Not thread-safe.
 
@@ -51,21 +52,21 @@ class Outside:
         self._definitions: dict[str, dict[Place, Definition]] = {}
 
     def close(self) -> None:
-        """Close the sidecar; the next query opens it again."""
+        """Close the file of stored observations; the next query opens it again."""
         self._sidecar.close()
 
     @property
     def mark(self) -> str:
-        """Identifier of the evidence that the graph has after this run.
+        """Version of the observations that the graph contains after this run.
 
         The graph stores it, and the next run receives it.
         """
         return self._sidecar.mark()
 
     def is_due(self, mark: str) -> bool:
-        """Whether a run is needed although no file changed.
+        """Whether an index run is needed although no source file changed.
 
-        It is needed if files are pending or the graph was built with other evidence.
+        It is needed if files of outside tools wait, or if the graph's version of the observations, `mark`, is not the stored one.
         """
         return self._inbox.has_any() or self._sidecar.mark() != mark
 
@@ -77,12 +78,12 @@ class Outside:
         body_before: Callable[[str], str | None],
         with_evidence: Iterable[str],
     ) -> tuple[set[str], list[Diagnostic]]:
-        """Read waiting files; return the files whose edges may change thereby.
+        """Read waiting files; return the files whose edges may change as a result.
 
         Args:
             resolver: has the current tree.
             touched: files that were added, changed or deleted.
-            mark: mark of the evidence in the graph; see `Outside.mark`.
+            mark: version of the observations in the graph; see `Outside.mark`.
             body_before: returns the body hash of a symbol in the graph before this run, by id; None if it has none.
             with_evidence: files with outside edges in the graph; read only if the evidence of the graph is lost.
 
@@ -106,7 +107,7 @@ class Outside:
         return {path for path in changed if resolver.facts(path) is not None}, notes
 
     def merged(self, path: str, found: FileResolution) -> FileResolution:
-        """Return the resolution of a file with its valid outside edges."""
+        """Return a file's edges, with the valid ones that outside tools observed."""
         if path not in self._begun_in:
             return found
         edges = {edge[:3]: edge for edge in found.edges}
@@ -117,23 +118,28 @@ class Outside:
         return found._replace(edges=sorted(edges.values()), unresolved=[row for row in found.unresolved if not _is_settled(row, settled)])
 
     def let_go(self) -> None:
-        """Release the tree from memory, when all files are merged."""
+        """Release the parsed files from memory, when all files are merged."""
         self._resolver = None
         self._definitions = {}
 
     def done(self) -> None:
-        """Delete the outside files that were read; call it after the write."""
+        """Delete the waiting files that were read; call it after the write."""
         self._inbox.clear()
 
     def _load(self) -> None:
-        """Load all observed definitions, if the sidecar has changed."""
+        """Load all definitions in stored observations, if those have changed."""
         mark = self._sidecar.mark()
         if mark != self._loaded:
             self._begun_in, self._ends, self._ids = self._sidecar.paths(), self._sidecar.ends(), {}
             self._loaded = mark
 
     def _state(self, number: int, body: str | None) -> tuple[bool, bool]:
-        """Whether a definition exists, and whether its body is unchanged."""
+        """Return whether a definition exists, and whether its body is unchanged.
+
+        Args:
+            number: of the definition in the stored observations.
+            body: hash of its current body; None if the definition does not exist.
+        """
         return body is not None, body == self._ends[number].body_hash
 
     def _body(self, place: Place) -> str | None:
@@ -151,7 +157,7 @@ class Outside:
         ranks: dict[tuple[str, str, str], int],
         settled: set[tuple[str, str, int]],
     ) -> None:
-        """Merge the valid part of one observation into the edges of its file."""
+        """Add the valid edges of one observation to the edges of its file."""
         subject = self._ends[kept.subject]
         definition = self._definition(subject.place)
         if definition is None:
@@ -180,7 +186,7 @@ class Outside:
             ranks[key] = min(rank, ranks.get(key, rank))
 
     def _definition(self, place: Place) -> Definition | None:
-        """The current definition at a place; None if it does not exist."""
+        """The current definition with a path, name, kind and ordinal, or None."""
         known = self._definitions.get(place.path)
         if known is None:
             facts = self._resolver.facts(place.path) if self._resolver is not None else None
@@ -198,9 +204,9 @@ class Outside:
 
 
 def _raised(known: EdgeRow | None, key: tuple[str, str, str], rule: str, lines: set[int], *, is_first: bool) -> EdgeRow:
-    """Return an edge with the rule and confidence of outside evidence.
+    """Return an edge with the rule and confidence of an outside observation.
 
-    The lines of other evidence are kept. A recorded test run adds its lines only to an edge without any.
+    The edge may be known from parsing; then its lines are kept. A recorded test run adds lines only to an edge without any.
     """
     before = {int(line) for line in known.lines.split(",") if line} if known is not None else set()
     every = before | lines if rule == "scip" or not before else before

@@ -1,8 +1,8 @@
-"""Observations of outside tools: the types of readers, sidecar and merge.
+"""Edges that outside tools observed, such as SCIP indexers and test runs.
 
-They use the terms of the graph but not its ids. An end is a definition *at the time of the observation*: its place and the hash of its
-body. The subject of an observation is the end where its edges begin. An observation is valid if this hash equals the hash of the current
-body, so no reader needs to know what has changed since.
+The types here are shared by readers, sidecar and merge. They use the terms of the graph but not its ids. An end of an edge is a definition
+*at the time of the observation*: its place and the hash of its body. The subject of an observation is the end where its edges begin. An
+observation is valid if this hash equals the hash of the current body, so no reader needs to know what has changed since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_SITE: Final = -1
 
 
 class End(NamedTuple):
-    """One end of an observed edge: a definition, with its body's hash then."""
+    """A definition at one end of an observed edge, with its body's hash then."""
 
     path: str
     qualname: str
@@ -37,12 +37,15 @@ class End(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """The identity of the definition; it does not depend on the body."""
+        """The path, qualified name, kind and ordinal, without the body's hash."""
         return Place(self.path, self.qualname, self.kind, self.ordinal)
 
 
 class Place(NamedTuple):
-    """Identity of a definition without its body; `symbol_id` hashes it."""
+    """Identity of a definition without its body; `symbol_id` hashes it.
+
+    It is the path, the qualified name, the kind and the ordinal among definitions with the same name.
+    """
 
     path: str
     qualname: str
@@ -51,14 +54,14 @@ class Place(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The other end of an observed edge, and the line of the use."""
+    """The target of an observed edge, and the line where it is used."""
 
     end: End
     offset: int  # line of the site, counted from the first line of the subject; NO_SITE if unknown
 
 
 class Observation(NamedTuple):
-    """All edges of one kind from one definition that one tool saw."""
+    """All edges of one kind that one tool saw to begin at one definition."""
 
     rule: str  # key of SOURCE_OF_RULE
     kind: str  # EdgeKind
@@ -68,7 +71,7 @@ class Observation(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The contents of one outside file, as a reader returns them."""
+    """The observations in one file of an outside tool, as a reader returns."""
 
     observations: Sequence[Observation]
     scope: frozenset[str] | None  # files whose former observations of this rule are replaced; None: by subject

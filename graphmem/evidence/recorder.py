@@ -75,7 +75,7 @@ class Recorder:
     def into(self, bucket: set[int]) -> set[int]:
         """Collect the functions that run from now on in the set `bucket`.
 
-        The set receives the `id` of their code. The previous set is returned.
+        The set receives the `id` of their code objects. The set that was used before is returned.
         """
         before, self._bucket = self._bucket, bucket
         self._turn(bucket)
@@ -86,7 +86,7 @@ class Recorder:
             self._bucket.add(PROCESS)
 
     def is_inside(self, code: CodeType) -> bool:
-        """Whether code is in a file of the project."""
+        """Whether a code object comes from a file of the project."""
         name = code.co_filename
         found = self._files.get(name)
         if found is None:
@@ -112,7 +112,7 @@ class Recorder:
         return {id(code) for code in codes}
 
     def _known(self, code: CodeType) -> dict[int, int] | None:
-        """Register a code object and return its recorded callers.
+        """Register a code object that ran; return the callers recorded for it.
 
         Returns None if the code is outside the project.
         """
@@ -228,7 +228,10 @@ def _beginning(code: CodeType) -> int:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Modification time in nanoseconds and size of a file; (0, 0) if missing."""
+    """Return a file's modification time (nanoseconds) and size, or (0, 0).
+
+    (0, 0) means that the file is missing.
+    """
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:

@@ -15,7 +15,7 @@ MAX_LINES: Final = 1_000_000  # of one block; a profile with more is damaged
 
 
 class Ran(NamedTuple):
-    """The parts of one file that ran: lines, or spans of functions."""
+    """The lines, or the functions, of one file that a test ran."""
 
     path: str  # as in the report
     lines: tuple[int, ...] = ()  # 1-based
@@ -23,7 +23,7 @@ class Ran(NamedTuple):
 
 
 class Test(NamedTuple):
-    """One test of a report and the code that it ran."""
+    """One test in a coverage report, and the code that the test ran."""
 
     name: str  # "" if the report does not name it
     ran: tuple[Ran, ...]
@@ -31,7 +31,7 @@ class Test(NamedTuple):
 
 
 def tests_of(data: bytes) -> list[Test]:
-    """Return the tests in one report, each with the code that it ran.
+    """Return the tests in a coverage report, each with the code that it ran.
 
     Raises:
         ValueError: the format is unknown, or the report is damaged.
@@ -141,7 +141,7 @@ ENDINGS: Final = (".info", ".lcov", ".out", ".cov", ".xml", ".json")
 
 
 def as_rows(tests: list[Test]) -> list[Any]:
-    """Convert tests to plain values for JSON."""
+    """Convert tests of a coverage report to plain values for JSON."""
     return [[one.name, one.is_first_file, [[ran.path, ran.lines, ran.spans] for ran in one.ran]] for one in tests]
 
 

@@ -34,7 +34,7 @@ _PLAIN: Final = ("lcov", "coverage", "jacoco", "cover")  # names that tools give
 
 
 class Report(NamedTuple):
-    """A report file: time of writing, name derived from its path, and tests."""
+    """A coverage report: when written, a name from its path, and its tests."""
 
     written_ns: int
     name: str
@@ -42,7 +42,7 @@ class Report(NamedTuple):
 
 
 def pack(path: Path) -> bytes:
-    """Convert a report, or all reports of a directory, to one file.
+    """Convert a coverage report, or all in a directory, to one file.
 
     Returns the bytes of the file, which the next index run reads.
 
@@ -68,7 +68,7 @@ def pack(path: Path) -> bytes:
 
 
 def unpacked(path: Path) -> list[Report]:
-    """Return the reports in a file that `pack` made.
+    """Return the coverage reports in a file that `pack` made.
 
     Raises:
         EvidenceError: `pack` did not make the file, it is damaged, or it cannot be read.
@@ -94,7 +94,7 @@ def unpacked(path: Path) -> list[Report]:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Return the functions that each test in the reports ran.
+    """Return the functions that each test ran, from packed coverage reports.
 
     Raises:
         EvidenceError: the file is damaged, or no test of the reports is in the index.
@@ -112,7 +112,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _name(file: Path, given: Path) -> str:
-    """Name of a test, derived from the path of its report.
+    """Name of a test, derived from the path of its coverage report.
 
     It is the path of the report without suffix. If tools give all reports the same name, it is the path of the directory.
     """
@@ -122,7 +122,7 @@ def _name(file: Path, given: Path) -> str:
 
 
 class _Reading:
-    """The state of reading one packed file."""
+    """Matches the coverage reports of one packed file with the index."""
 
     def __init__(self, resolver: Resolver, root: Path) -> None:
         self._resolver = resolver
@@ -170,7 +170,7 @@ class _Reading:
     # which test
 
     def _first_file(self, test: Test) -> list[End]:
-        """Return the module of the test file that a process loaded first.
+        """Return the module of the first test file that a process loaded.
 
         The list is empty if the process loaded no test file.
         """
@@ -181,7 +181,7 @@ class _Reading:
         return []
 
     def _named(self, name: str) -> list[End]:
-        """Return the definition of the test file, class or function with a name.
+        """Return the test file, test class or test function that has a name.
 
         The list is empty if the name is unknown or ambiguous.
         """
@@ -216,7 +216,7 @@ class _Reading:
             yield from self._at_spans(path, facts.definitions, ran.spans)
 
     def _at_spans(self, path: str, definitions: list[Definition], spans: tuple[tuple[int, int], ...]) -> Iterator[End]:
-        """Yield the innermost function around each span of a report."""
+        """Yield the innermost function around each (start, end) of a report."""
         text = to_utf8((self._root / path).read_bytes(), "").source.decode("utf-8", "replace")
         at = _byte_offsets(text)
         for start, end in spans:
@@ -240,7 +240,7 @@ class _Reading:
         return False
 
     def _place(self, given: str) -> str:
-        """Return the path in the index that a path in a report means.
+        """Return the indexed path that a path in a coverage report means.
 
         It is "" if the path is unknown or ambiguous. Tools write absolute paths, paths from some directory, names of packages before a path
         (Go), or paths without the source folder (Java). So one of the two paths must be the end of the other.

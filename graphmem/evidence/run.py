@@ -37,7 +37,7 @@ class Code(NamedTuple):
 
 
 class ItemRun(NamedTuple):
-    """One test item that ran, such as one parameter set of a test function."""
+    """One test item of pytest that ran, such as one parameter set of a test."""
 
     code: Code | None  # of the test function; None for other items, such as doctests
     path: str  # of the file it was collected from
@@ -46,7 +46,7 @@ class ItemRun(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The record of one process, in plain values.
+    """What one process recorded during a test run, in plain values.
 
     `execnet` sends it from a worker to the process that started it.
     """
@@ -58,7 +58,7 @@ class Run(NamedTuple):
 
 
 def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code]) -> Run:
-    """Convert the records of a recorder to plain values.
+    """Convert what a `Recorder` recorded to plain values.
 
     Args:
         recorder: a stopped recorder.
@@ -85,7 +85,7 @@ def run_of(recorder: Recorder, tests: Iterable[ItemRun], partly: Iterable[Code])
 
 
 class Sighting(NamedTuple):
-    """The observations of a test run, and functions without a definition."""
+    """Edges that a test run showed, and functions that match no definition."""
 
     observations: list[Observation]
     functions: int  # of the project that ran
@@ -96,7 +96,7 @@ class Sighting(NamedTuple):
 
 
 def describe(runs: Iterable[Run], root: Path) -> Sighting:
-    """Find the definitions that ran in the current files.
+    """Find the definitions of the functions that a test run recorded.
 
     Args:
         runs: the records of all processes of one test run.
@@ -106,7 +106,7 @@ def describe(runs: Iterable[Run], root: Path) -> Sighting:
 
 
 class _Describing:
-    """Converts the records of one test run; holds what was found so far."""
+    """Finds the definitions of a test run's functions; holds those found."""
 
     def __init__(self, root: Path) -> None:
         self._root = os.path.join(os.path.realpath(root), "")  # noqa: PTH118
@@ -150,7 +150,7 @@ class _Describing:
                 reached.update(end for key in test.reached if (end := ends.get(key)) is not None)
 
     def _named(self) -> list[str]:
-        """Return the functions that ran but match no definition.
+        """Return functions that ran but match no definition in their file.
 
         They are written as `path:qualname`.
         """
@@ -194,7 +194,7 @@ class _Describing:
 
 
 class _File:
-    """Finds the definition in one file to which a code object belongs."""
+    """Finds the definitions in one file that code objects belong to."""
 
     def __init__(self, path: str, definitions: Iterable[Definition]) -> None:
         self._path = path
@@ -208,13 +208,12 @@ class _File:
         self._lines = {self._as_end(one): one.start_line for twins in self._named.values() for one in twins}
 
     def first_line(self, end: End) -> int:
-        """First line of a definition of this file."""
         return self._lines[end]
 
     def definition(self, code: Code) -> End | None:
-        """Return the definition of a code object, or the one that encloses it.
+        """Return the definition that a code object runs, or one that encloses it.
 
-        None if there is neither.
+        None if the file has neither.
         """
         for name, is_own in _names(code.qualname):
             twins = self._named.get(name, [])
@@ -238,9 +237,9 @@ def _is_nameless(code: Code) -> bool:
 
 
 def _names(qualname: str) -> Iterator[tuple[str, bool]]:
-    """Yield the qualified names under which the graph may have a code object.
+    """Yield the qualified names that a code object may have in the graph.
 
-    The flag tells whether the name is the code's own. A lambda or comprehension has the name of the function around it.
+    A flag tells whether the name is the code's own. A lambda or comprehension has the name of the function around it.
     """
     parts = [part for part in qualname.split(".") if part != "<locals>"]
     is_own = True

@@ -1,4 +1,4 @@
-"""Read SCIP indexes: the target of each name, from a type checker.
+"""Read SCIP indexes, in which a type checker has resolved each name.
 
 An index has the definitions and occurrences of symbols, by line and column. It is used only for files that have not changed since it was
 made, so its places must fit the text. A place becomes an edge if parsing found a use of that name at the same place. Parsing distinguishes
@@ -37,7 +37,7 @@ NAMED: Final = 5  # files of the index outside the tree that a note lists
 
 
 def parse(path: Path) -> ScipFile:
-    """Open the index in a file.
+    """Open the SCIP index in a file.
 
     Raises:
         EvidenceError: the file cannot be read, is truncated or damaged, or is not an index.
@@ -46,7 +46,7 @@ def parse(path: Path) -> ScipFile:
 
 
 def read(path: Path, resolver: Resolver, root: Path) -> Reading:
-    """Return the observations of an index that hold for the current tree.
+    """Return the edges in a SCIP index between files that are unchanged.
 
     Raises:
         EvidenceError: see `parse`; or no file of the index is unchanged in the tree.
@@ -55,7 +55,7 @@ def read(path: Path, resolver: Resolver, root: Path) -> Reading:
 
 
 class _Index:
-    """The state of reading one index against the tree."""
+    """One SCIP index while it is matched with the project's parsed files."""
 
     def __init__(self, file: ScipFile, resolver: Resolver, root: Path) -> None:
         self._file = file
@@ -85,7 +85,7 @@ class _Index:
         return Reading(self._observations, frozenset(self._told.values()), origin, list(self._notes))
 
     def _folder_elsewhere(self) -> str:
-        """Return the directory of the tree to which an index's paths belong.
+        """Return the directory of this project that a SCIP index's paths are in.
 
         The index was made on another machine, and maybe for a part of the project. "" means the root.
         """
@@ -107,7 +107,7 @@ class _Index:
         return most[0][0] if is_one else ""
 
     def _each(self, frames: list[Frame], work: Callable[[Frame, Document], None]) -> None:
-        """Call `work` with each document whose file is unchanged in the graph."""
+        """Call `work` with each SCIP document whose file has not changed."""
         for frame, raw in self._file.documents(frames):
             if raw is None:
                 self._damaged += 1
@@ -152,7 +152,7 @@ class _Index:
             self._note("", f"{large:,} documents of the SCIP index have more than {MAX_DOCUMENT_BYTES >> 20:,} MB and are skipped")
 
     def _refusal(self) -> EvidenceError:
-        """Return the error for an index of which no document is usable."""
+        """Return the error for a SCIP index of which no document is usable."""
         path, count = self._file.path, len(self._file.frames)
         if self._damaged == count:
             return EvidenceError(
@@ -168,7 +168,7 @@ class _Index:
 
 
 def _folder(project_root: str, root: Path) -> str:
-    """Return the directory where an index was made, relative to the root.
+    """Return the directory where a SCIP index was made, from the project root.
 
     It ends with "/". It is "" for the root itself and for directories outside.
     """
@@ -183,7 +183,7 @@ def _folder(project_root: str, root: Path) -> str:
 
 
 def _text(path: Path, facts: FileFacts) -> list[str] | None:
-    """The lines of a file; None if it has changed since it was parsed."""
+    """Return the lines of a file; None if it has changed since it was parsed."""
     try:
         data = path.read_bytes()
     except OSError:

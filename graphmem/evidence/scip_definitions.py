@@ -1,4 +1,4 @@
-"""Map the symbols of a SCIP index to definitions of the tree.
+"""Find the parsed definition that a symbol of a SCIP index refers to.
 
 A symbol contains its package and version. The package of the tree can occur under several of them: as an installed copy, in another
 version from a lock file, or as a module of the same build. So an undefined symbol has two more look-ups: in the same package of any
@@ -19,14 +19,14 @@ FUNCTIONS: Final = ("function", "method")
 
 
 class Meant(NamedTuple):
-    """A definition in the tree to which a SCIP symbol refers."""
+    """The parsed definition to which a SCIP symbol refers."""
 
     end: End
     definition: Definition
 
 
 class Definitions:
-    """Maps symbols of the index to definitions that the parser also found.
+    """Maps symbols of a SCIP index to definitions that the parser also found.
 
     The key of a local symbol begins with the path of its document.
     """
@@ -39,7 +39,7 @@ class Definitions:
         return symbol in self._exact or any(key in self._other for key in _keys(symbol))
 
     def add(self, symbol: str, meant: Meant, module: str) -> None:
-        """Add a definition.
+        """Record that a SCIP symbol refers to a parsed definition.
 
         Args:
             symbol: the symbol in the index.
@@ -51,7 +51,7 @@ class Definitions:
             _put(self._other.setdefault(key, []), meant)
 
     def find(self, symbol: str) -> list[Meant]:
-        """Return the definition that a symbol means, as a list; empty if unknown.
+        """Return the definition of a SCIP symbol, as a list; empty if unknown.
 
         Of overloads and redefinitions, it is the last one with a body, which is the one that runs.
         """
@@ -65,7 +65,7 @@ class Definitions:
         return []
 
     def made_by(self, symbol: str) -> list[Meant]:
-        """Return the class that a constructor's symbol makes, as a list.
+        """Return the class whose constructor a SCIP symbol is, as a list.
 
         The list is empty if the class is unknown.
         """
@@ -73,9 +73,9 @@ class Definitions:
 
 
 def _keys(symbol: str, module: str | None = None) -> list[tuple[str, ...]]:
-    """Additional keys to look up a symbol that is not defined, in order.
+    """Return further keys, in order, to look up a symbol without a definition.
 
-    With `module`, the keys under which a definition is added.
+    With `module`, they are the keys under which a definition is added.
     """
     parts = split(symbol)
     if parts is None:
@@ -95,7 +95,7 @@ def _put(twins: list[Meant], meant: Meant) -> None:
 def _chosen(twins: Iterable[Meant]) -> list[Meant]:
     """Return the definition that runs: the last one with a body.
 
-    Overloads are written before it.
+    A symbol has several definitions if it is overloaded or redefined. Overloads are written before the body.
     """
     found = list(twins)
     if len(found) < 2:

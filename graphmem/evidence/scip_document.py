@@ -1,4 +1,4 @@
-"""Match one document of a SCIP index with the parsed facts of its file."""
+"""Match one file's part of a SCIP index with what the parser found there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS: Final = {SELF: "this", SUPER: "super"}
 
 
 class Document:
-    """One document of an index with the parsed facts of its file.
+    """One file's part of a SCIP index, with the parsed facts of the file.
 
     Args:
         raw: the document's message in the index.
@@ -46,10 +46,10 @@ class Document:
         self._reaches: dict[str, list[int]] = {}  # by name: for each use, the maximum last line of the uses up to it
 
     def define(self, definitions: Definitions, module: str) -> None:
-        """Add the definitions of this document that the parser found as well.
+        """Add the definitions of this SCIP document that the parser found as well.
 
         Args:
-            definitions: the definitions of the whole index.
+            definitions: the definitions of the whole index; they are added to it.
             module: the name under which other files import this one; "" if they cannot.
         """
         known: dict[tuple[int, int, str], Definition] = {}
@@ -65,7 +65,7 @@ class Document:
                 definitions.add(place.key, Meant(self._end(found), found), module)
 
     def observations(self, definitions: Definitions) -> list[Observation]:
-        """Return the uses and relationships in this document as observations.
+        """Return the edges in this SCIP document: uses and relationships.
 
         They are grouped by kind of edge and by the definition that contains the use.
         """
@@ -89,9 +89,9 @@ class Document:
         return observations + self._related(definitions)
 
     def _related(self, definitions: Definitions) -> list[Observation]:
-        """Return observations of implemented and overridden definitions.
+        """Return edges to the definitions that others implement or override.
 
-        The index names them as relationships of symbols.
+        The SCIP index names them as relationships of symbols.
         """
         found: dict[tuple[str, End], set[Seen]] = {}
         for information in self._raw.symbols:
@@ -107,7 +107,7 @@ class Document:
         return [one for one in definitions.find(symbol) if one.end.path == self.path]
 
     def _reference(self, place: Place) -> Reference | None:
-        """Return the parsed use of a name at a place of the index.
+        """Return the parsed use, such as a call, at a place of the SCIP index.
 
         Of nested uses it is the innermost, which begins last.
         """
@@ -130,7 +130,7 @@ class Document:
 
 
 def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> Definition | None:
-    """The parsed definition at a place; None if there is none."""
+    """Return the parsed definition where SCIP places one; None without one."""
     found = known.get((place.line, place.column, place.text))
     name = bare(place.text)
     if found is None and name and name != place.text:
@@ -140,7 +140,7 @@ def _found(place: Place, known: Mapping[tuple[int, int, str], Definition]) -> De
 
 
 def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
-    """Return the only definition of a place's name that contains the place.
+    """Return the only definition that has a SCIP place's name and contains it.
 
     It must end at the line where the index ends the definition. It is used if the parser has another position for the name.
     """
@@ -150,9 +150,9 @@ def _around(place: Place, ending: Iterable[Definition]) -> Definition | None:
 
 
 def _meant(place: Place, definitions: Definitions, aliases: set[str]) -> list[Meant]:
-    """Return the definitions that the symbol of a place means.
+    """Return the definitions that SCIP says a name in the source refers to.
 
-    A definition counts only if the text at the place is its name.
+    A definition counts only if the source writes its name there.
     """
     found = definitions.find(place.key)
     if not place.symbol.is_constructor:
@@ -170,7 +170,7 @@ def _names(place: Place, name: str, aliases: set[str]) -> bool:
 
 
 def _kind(reference: Reference, place: Place, meant: Definition) -> EdgeKind:
-    """Return the kind of the edge from a use to the definition it means."""
+    """Return the edge's kind, such as CALLS, for a parsed use and its target."""
     kind = _KINDS[reference.kind]
     if reference.kind == "jsx" and meant.kind == "variable" and place.text[:1].islower():
         return EdgeKind.REFERENCES  # `<html>` is an element from type declarations
@@ -190,7 +190,7 @@ def _begin(one: Reference) -> tuple[int, int]:
 
 
 def _name_of(facts: FileFacts, reference: Reference) -> str:
-    """Return the name that the source writes in a use; "" if it has none."""
+    """Return the name that a use writes, such as `b` of `a.b()`; "" if none."""
     term = facts.terms[reference.term]
     if term[0] in (CALL, NEW):
         term = facts.terms[term[1]]

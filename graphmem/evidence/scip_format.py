@@ -54,14 +54,14 @@ _WIDTHS: Final = {_FIXED64: 8, _FIXED32: 4}
 
 
 class Frame(NamedTuple):
-    """Position of one document in the file, in bytes."""
+    """Position of one SCIP document in the index file, in bytes."""
 
     start: int
     length: int
 
 
 class ScipFile:
-    """An index on disk whose outer structure is complete.
+    """A SCIP index on disk whose outer structure is complete.
 
     Args:
         path: the file.
@@ -91,7 +91,7 @@ class ScipFile:
             )
 
     def documents(self, frames: list[Frame]) -> Iterator[tuple[Frame, Any]]:
-        """Yield the parsed documents at some positions; None for a damaged one.
+        """Yield the parsed SCIP documents at some positions; None if damaged.
 
         Raises:
             EvidenceError: the file is no longer readable.

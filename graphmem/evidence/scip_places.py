@@ -22,7 +22,7 @@ _ENCODINGS: Final = {scip_format.UTF16: ("utf-16-le", 2), scip_format.UTF8: ("ut
 
 
 class Fit(NamedTuple):
-    """How many names of a document the text has where the index places them."""
+    """How many names stand in a file where the SCIP index places them."""
 
     right: int
     wrong: int
@@ -30,12 +30,12 @@ class Fit(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        """Whether the file most likely has the text that was indexed."""
+        """Whether the file most likely has the text that the SCIP index describes."""
         return self.right >= MATCHING * (self.right + self.wrong)
 
 
 class Place(NamedTuple):
-    """One occurrence of a symbol in a document."""
+    """One place in a file where the SCIP index has a symbol."""
 
     key: str  # its symbol; for a local symbol prefixed with the path
     symbol: Symbol
@@ -63,7 +63,7 @@ class Places:
         self._encoding = raw.position_encoding
 
     def fit(self) -> Fit:
-        """Count the places whose text agrees with the index.
+        """Count the places whose text in the file agrees with the SCIP index.
 
         For an index without a position encoding, the encoding with the best fit is used.
         """
@@ -77,7 +77,7 @@ class Places:
         return best
 
     def definitions(self) -> Iterator[Place]:
-        """Yield the places of definitions whose name the text has.
+        """Yield the places of definitions, unless the file has another name there.
 
         Call `fit` first.
         """
@@ -123,7 +123,7 @@ class Places:
         return Fit(right, wrong, example)
 
     def _place(self, occurrence: Any) -> Place | None:
-        """Convert an occurrence of the index to a place, in characters.
+        """Convert an occurrence of the SCIP index to a place, in characters.
 
         None for empty ranges and for ranges over several lines.
         """
@@ -141,7 +141,7 @@ class Places:
         return Place(self._key(occurrence.symbol), parsed(occurrence.symbol), text[first:last], line + 1, first, is_definition, last_line)
 
     def _judge(self, place: Place, symbol: str) -> bool | None:
-        """Whether the text at a place still is the indexed text; None if unclear."""
+        """Whether a file still has the symbol's name at a place; None if unclear."""
         if not place.text or self._cuts(place):
             return False
         if place.text == place.symbol.name:
@@ -154,9 +154,9 @@ class Places:
         return False if place.is_definition else None  # a use may have another name, from an import or a `using`
 
     def _cuts(self, place: Place) -> bool:
-        """Whether a place begins or ends inside a word of the text.
+        """Whether a place begins or ends inside a word of the file.
 
-        This shows that the text is not the one that was indexed.
+        This shows that the file is not the one that was indexed.
         """
         line, first, last = self._lines[place.line - 1], place.column, place.column + len(place.text)
         starts_inside = first > 0 and _is_word(line[first]) and _is_word(line[first - 1])

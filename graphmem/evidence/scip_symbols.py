@@ -28,7 +28,10 @@ _MARKS: Final = "'\"`@:#&$"  # of quoted keys, Ruby's symbols and variables, pri
 
 
 class Symbol(NamedTuple):
-    """The last parts of a SCIP symbol: its name and its owner."""
+    """The last parts of a SCIP symbol: its name and that of its owner.
+
+    For example, the method `close` of the class `File` has the owner `File`.
+    """
 
     name: str  # "" if it has none
     suffix: str  # NAMESPACE, TYPE, META, METHOD, LOCAL, or "." "!" "[]" "(parameter)"; "" if it cannot be parsed
@@ -37,7 +40,7 @@ class Symbol(NamedTuple):
 
     @property
     def is_constructor(self) -> bool:
-        """Whether the symbol is a constructor of its owner."""
+        """Whether the SCIP symbol is the constructor of a type."""
         return self.suffix == METHOD and self.owner_symbol.endswith(TYPE) and (self.name in _CONSTRUCTORS or self.name == self.owner)
 
     @property
@@ -50,7 +53,7 @@ class Symbol(NamedTuple):
 
 
 def parsed(symbol: str) -> Symbol:
-    """Parse the last descriptors of a symbol."""
+    """Parse the last descriptors of a SCIP symbol: its name and its owner."""
     return _parsed(symbol) if len(symbol) <= LONGEST else _tail(symbol[-LONGEST:])
 
 
@@ -68,7 +71,7 @@ def _parsed(symbol: str) -> Symbol:
 
 
 def _tail(symbol: str) -> Symbol:
-    """Return what can be read at the end of a symbol that is malformed."""
+    """Return the name at the end of a malformed SCIP symbol, if it has one."""
     found = _LAST.search(symbol)
     if found is None:
         return Symbol("", "", "", "")
@@ -88,7 +91,7 @@ def _suffix(found: re.Match[str]) -> str:
 
 
 class Parts(NamedTuple):
-    """The parts of a global symbol."""
+    """The parts of a SCIP symbol that is visible in other files."""
 
     scheme: str
     package: str  # without its manager and its version
@@ -98,7 +101,7 @@ class Parts(NamedTuple):
 
 @lru_cache(maxsize=1 << 16)
 def split(symbol: str) -> Parts | None:
-    """Split a symbol; None if it is local or does not match the grammar."""
+    """Split a SCIP symbol; None if it is local or does not match the grammar."""
     header = _HEADER.match(symbol) if len(symbol) <= LONGEST and not symbol.startswith("local ") else None
     first = _DESCRIPTOR.match(symbol, header.end()) if header is not None else None
     if header is None or first is None or first["suffix"] != NAMESPACE:
@@ -112,7 +115,7 @@ def bare(text: str) -> str:
 
 
 def spells(symbol: Symbol, text: str) -> bool:
-    """Whether a text in a source is the name of a symbol.
+    """Whether a word in a source file is the name of a SCIP symbol.
 
     Indexers and sources differ in counters after properties of object literals (`name0:`), constructors (`<init>`, `.ctor`), accessors
     (`<get>area`, `getArea` of a property `area`) and operators.

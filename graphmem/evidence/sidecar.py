@@ -1,7 +1,8 @@
-"""Store observations in a SQLite file that survives every index run.
+"""Store edges that outside tools observed in a file that lasts over runs.
 
-The graph has only the valid observations; this file has all of them, so undoing an edit restores its edges. Every change increments a
-version and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to merge again.
+The file is SQLite. The graph has only the valid observations; this file has all of them, so undoing an edit restores its edges. Every
+change increments a version and is recorded for its files. So a run after a failed one, or with a rebuilt index, knows which files to
+merge again.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FILE: Final = Sidefile("1", _SCHEMA, "version", EvidenceError, "delete it and r
 
 
 class Kept(NamedTuple):
-    """A stored observation; it refers to its definitions by number."""
+    """A stored observation: edges from one definition; ends are numbers."""
 
     rule: str
     kind: str
@@ -40,7 +41,9 @@ class Kept(NamedTuple):
 
 
 class Sidecar:
-    """The observations of one project. Not thread-safe.
+    """The edges that outside tools observed in one project. Not thread-safe.
+
+    An observation has the edges of one kind from one definition. Its rule names the kind of tool, such as `scip` or `runtime`.
 
     Args:
         path: the SQLite file; the first `take` creates it, so a project without outside evidence has none.
@@ -66,7 +69,7 @@ class Sidecar:
             seal(self.path)
 
     def mark(self) -> str:
-        """Return an identifier of the stored observations; "" if there are none.
+        """Return the version of the stored observations; "" if there are none.
 
         It changes with every change of them.
         """
@@ -77,9 +80,9 @@ class Sidecar:
         return f"{meta['id']}:{meta['version']}"
 
     def changed_since(self, mark: str) -> set[str] | None:
-        """Files whose observations changed after a mark.
+        """Files whose observations changed after a version, as `mark` returned it.
 
-        None means that the mark belongs to other observations, so all files count as changed.
+        None means that the version belongs to another store, so all files count as changed.
         """
         now = self.mark()
         if not now or not mark or now.partition(":")[0] != mark.partition(":")[0]:
@@ -88,7 +91,7 @@ class Sidecar:
         return {path for (path,) in rows}
 
     def paths(self) -> set[str]:
-        """Return the files in which observed edges begin."""
+        """Return the files in which the stored edges begin."""
         if not self.exists:
             return set()
         return {path for (path,) in self._select("SELECT DISTINCT path FROM observation JOIN definition ON id = subject")}
@@ -96,7 +99,7 @@ class Sidecar:
     def of_file(self, path: str) -> list[Kept]:
         """Return the observations whose edges begin in a file.
 
-        They are sorted by subject, rule and kind.
+        They are sorted by the definition where the edges begin, rule and kind.
         """
         rows = self._select(
             "SELECT rule, observation.kind, subject, runs, seen FROM definition JOIN observation ON subject = id WHERE path = ? "
@@ -106,7 +109,10 @@ class Sidecar:
         return [Kept(rule, kind, subject, runs, _unpacked(seen)) for rule, kind, subject, runs, seen in rows]
 
     def of_kind(self, kind: str) -> Iterator[Kept]:
-        """All observations of a kind of edge, by subject and rule."""
+        """Yield the observations with a kind of edge, such as CALLS.
+
+        They are sorted by the definition where the edges begin, then by rule.
+        """
         if self.exists:
             for rule, subject, runs, seen in self._select(
                 "SELECT rule, subject, runs, seen FROM observation WHERE kind = ? ORDER BY subject, rule", (kind,)
@@ -114,7 +120,10 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def of_rule(self, rule: str) -> Iterator[Kept]:
-        """All observations of a rule, by subject and kind."""
+        """Yield the observations of a rule, such as `scip` or `runtime`.
+
+        They are sorted by the definition where the edges begin, then by kind.
+        """
         if self.exists:
             for kind, subject, runs, seen in self._select(
                 "SELECT kind, subject, runs, seen FROM observation WHERE rule = ? ORDER BY subject, kind", (rule,)
@@ -122,20 +131,20 @@ class Sidecar:
                 yield Kept(rule, kind, subject, runs, _unpacked(seen))
 
     def ends(self) -> dict[int, End]:
-        """Return all definitions in observations, by number."""
+        """Return all definitions in the stored observations, by number."""
         if not self.exists:
             return {}
         return {row[0]: End(*row[1:]) for row in self._select("SELECT * FROM definition ORDER BY id")}
 
     def ends_at(self, paths: Iterable[str]) -> dict[int, Place]:
-        """Return the observed definitions of some files, by number."""
+        """Return the definitions of some files in stored observations, by number."""
         if not self.exists:
             return {}
         select = "SELECT id, path, qualname, kind, ordinal FROM definition WHERE path = ?"
         return {row[0]: Place(*row[1:]) for path in paths for row in self._select(select, (path,))}
 
     def subjects_of(self, seen: set[int]) -> set[str]:
-        """Return the files whose observed edges lead to one of these definitions.
+        """Return the files with a stored edge to one of some definitions.
 
         `seen` has the numbers of the definitions.
         """
@@ -146,10 +155,7 @@ class Sidecar:
         return found
 
     def origins(self) -> dict[str, dict[str, str]]:
-        """Return for each rule the origin of its observations.
-
-        An origin is a tool, its version and counts.
-        """
+        """Return the tool, its version and counts, for each rule such as `scip`."""
         found: dict[str, dict[str, str]] = {}
         if self.exists:
             for rule, key, value in self._select("SELECT rule, key, value FROM origin ORDER BY rule, key"):
@@ -157,7 +163,7 @@ class Sidecar:
         return found
 
     def take(self, rule: str, reading: Reading) -> None:
-        """Store a reading in one transaction.
+        """Store the observations of one outside tool's file in a transaction.
 
         Former observations of a subject with the same rule are replaced in three cases: the body has changed, the reading replaces whole
         files (`scope`), or a test ran with at least as many parameter sets. In other cases the former and the new observations are merged.
@@ -178,7 +184,7 @@ class Sidecar:
             ) from error
 
     def _select(self, statement: str, values: Sequence[str | int] = ()) -> list[tuple[Any, ...]]:
-        """Rows of a query.
+        """Return the rows of an SQL query.
 
         Raises:
             EvidenceError: the file is damaged.
@@ -197,7 +203,7 @@ class Sidecar:
 
 
 class _Taking:
-    """Stores one reading of an outside file, inside a transaction."""
+    """Stores the observations of one outside tool's file in a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, rule: str) -> None:
         self._db = connection

@@ -25,7 +25,7 @@ _KINDS: Final = (EdgeKind.CALLS, EdgeKind.TESTS)
 
 
 def write(path: Path, observations: list[Observation], origin: Mapping[str, str]) -> None:
-    """Write a run atomically."""
+    """Write the observations of a test run to a file, atomically."""
     numbers: dict[End, int] = {}
     rows = []
     for one in observations:
@@ -40,7 +40,7 @@ def write(path: Path, observations: list[Observation], origin: Mapping[str, str]
 
 
 def read(path: Path) -> Reading:
-    """Read the run in a file.
+    """Read the observations of a test run from a file.
 
     Raises:
         EvidenceError: the file cannot be read, is not a trace, is truncated or damaged, or has a later version.

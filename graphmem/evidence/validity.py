@@ -1,4 +1,4 @@
-"""Find the observations that still hold, and tests with complete ones."""
+"""Find which observed edges still hold, and which tests' runs still count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphmem.model import EdgeKind, symbol_id
 
 
 class Held(NamedTuple):
-    """Tests whose last run still counts, and counts of valid observations."""
+    """Tests whose last run still counts, and counts of valid observed edges."""
 
     judged: frozenset[str]  # ids of tests: the last run was complete, and neither they nor any code they ran has changed since
     met: frozenset[str]  # ids of tests that ran, at least in part, and have not changed since
@@ -19,7 +19,7 @@ class Held(NamedTuple):
 
 
 def held(sidecar: Sidecar, project: str, body_hash: Callable[[str], str | None]) -> Held:
-    """Find the stored observations that are valid for the current graph.
+    """Find the observed edges and tests that are valid for the current graph.
 
     Args:
         sidecar: the stored observations.
