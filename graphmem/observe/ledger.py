@@ -1,8 +1,9 @@
-"""The ledger: statistics across sessions, in one SQLite file.
+"""The ledger: statistics across sessions of agents, in one SQLite file.
 
-It counts findings, files, errors, modules and receipts, and is next to the database. Every row names its session, and every count counts
-sessions. A session that is added ten times counts once. Memories remain in the journal: losing this file loses counts and receipts. A fork
-that includes its parent's work counts as one session with its parent.
+It is next to the database. It counts findings, files, errors and modules, and keeps receipts. A finding is a pattern found in a session,
+such as a fixed error. A receipt lists the outcome of each finding. Every row names its session, so a session that is added ten times counts
+once. A fork that includes its parent's work counts as one session with its parent. Memories remain in the journal: losing this file loses
+counts and receipts.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ MAX_ERRORS: Final = 200
 
 
 class Seen(NamedTuple):
-    """Numbers of sessions and agents that made a finding."""
+    """How many sessions and how many agents made the same finding."""
 
     sessions: int  # independent sessions
     agents: int  # distinct agents, of those with a name
 
 
 class Ledger(LedgerCounts):
-    """The statistics of one project. Thread-safe.
+    """Statistics across the sessions of one project. Thread-safe.
 
     Args:
         path: the SQLite file; made by the first write. A damaged file is quarantined and reported in `notes`.
@@ -45,7 +46,9 @@ class Ledger(LedgerCounts):
     # ---- taking in
 
     def take(self, record: SessionRecord, summary: Mapping[str, Any], findings: Sequence[Finding] | None = None) -> None:
-        """Store the findings of a session, replacing an earlier version.
+        """Store the findings and counts of a session.
+
+        They replace those that were stored for this session before.
 
         Args:
             record: the session's record.
@@ -97,9 +100,9 @@ class Ledger(LedgerCounts):
                 self._forget(db, old)
 
     def twin(self, session: str, digest: str) -> str:
-        """Return the id of another session with an identical record; "" for none.
+        """Return the id of another session that is a copy of this one; "" if none.
 
-        Records are identical if they have the same `digest`.
+        Sessions are copies of each other if their records have the same `digest`.
         """
         row = self._first("SELECT id FROM session WHERE digest = ? AND id <> ? ORDER BY at, id LIMIT 1", digest, session)
         return str(row[0]) if row else ""
@@ -122,7 +125,10 @@ class Ledger(LedgerCounts):
     # ---- findings
 
     def seen(self, keys: Iterable[str]) -> dict[str, Seen]:
-        """Return how often each finding was made, by the finding's key."""
+        """Return in how many sessions each finding was made, by the finding's key.
+
+        A key is equal in all sessions with the same finding.
+        """
         found = {}
         for key in keys:
             row = self._one("SELECT count(DISTINCT lineage), count(DISTINCT nullif(agent, '')) FROM seen WHERE key = ?", key)
@@ -130,25 +136,25 @@ class Ledger(LedgerCounts):
         return found
 
     def seen_in(self, key: str, module: str) -> int:
-        """Return how many independent sessions of a module made a finding.
+        """Return how many independent sessions of a module made one finding.
 
-        A session belongs to the module in which it made most edits.
+        A session belongs to the module (folder) in which it made most edits. A fork and its parent count as one.
         """
         joined = "FROM seen s JOIN module m ON m.session = s.session"
         return int(self._one(f"SELECT count(DISTINCT s.lineage) {joined} WHERE s.key = ? AND m.module = ? AND m.main", key, module)[0])
 
     def sessions_of(self, module: str) -> int:
-        """Return the number of independent sessions that mostly edited a module."""
+        """Count the independent sessions that made most edits in one module."""
         query = "SELECT count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? AND m.main"
         return int(self._one(query, module)[0])
 
     def file_sessions(self, path: str, *, edited: bool) -> int:
-        """Independent sessions that used a file, or edited it."""
+        """Count the independent sessions that used a file; or edited it."""
         query = "SELECT count(DISTINCT s.lineage) FROM file f JOIN session s ON s.id = f.session WHERE f.path = ? AND f.edits >= ?"
         return int(self._one(query, path, int(edited))[0])
 
     def pair_sessions(self, a: str, b: str, *, edited: bool) -> int:
-        """Independent sessions that used two files, or edited both."""
+        """Count the independent sessions that used two files; or edited both."""
         query = (
             "SELECT count(DISTINCT s.lineage) FROM file f JOIN file g ON g.session = f.session JOIN session s ON s.id = f.session "
             "WHERE f.path = ? AND g.path = ? AND f.edits >= ? AND g.edits >= ?"
@@ -196,22 +202,25 @@ class Ledger(LedgerCounts):
             db.executemany("INSERT OR REPLACE INTO learnt (key, memory, session, at) VALUES (?, ?, ?, ?)", rows)
 
     def unsettled(self, before: datetime) -> list[str]:
-        """Return ids of memories on probation that were learnt before a time."""
+        """Return ids of memories on probation that were learnt before some time.
+
+        Probation is the trial period of a new memory.
+        """
         rows = self._all("SELECT memory FROM learnt WHERE settled = 0 AND at <= ? ORDER BY memory", before.timestamp())
         return [str(row[0]) for row in rows]
 
     def settle(self, memories: Iterable[str]) -> None:
-        """Record that the probation of these memories is over.
+        """Record that the trial period of these memories is over.
 
-        Probation is the trial period of a new memory; see `observe.trial`.
+        `observe.trial` describes the trial.
         """
         with self._writing() as db:
             db.executemany("UPDATE learnt SET settled = 1 WHERE memory = ?", [(one,) for one in memories])
 
     def bar(self, keys: Iterable[str], at: datetime) -> None:
-        """Record findings, by key, that a person rejected.
+        """Record findings that a person rejected, so they are not learnt again.
 
-        They are not learnt again.
+        `keys` identify the findings.
         """
         with self._writing() as db:
             db.executemany("INSERT OR REPLACE INTO barred VALUES (?, ?)", [(key, at.timestamp()) for key in keys])
@@ -223,21 +232,25 @@ class Ledger(LedgerCounts):
     # ---- receipts
 
     def put_receipt(self, session: str, part: str, digest: str, at: datetime, body: Mapping[str, Any]) -> None:
-        """Store the receipt of a session, or of one unit of work in it."""
+        """Store the receipt of a session, or of one task in it.
+
+        A receipt lists the outcome of each finding, such as "learnt".
+        """
         with self._writing() as db:
             raw = json.dumps(body, ensure_ascii=False, sort_keys=True)
             db.execute("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?, ?, ?, 0)", (session, part, digest, at.timestamp(), raw))
 
     def receipts(self, session: str) -> list[tuple[str, str, dict[str, Any], bool]]:
-        """Return a session's receipts as (part, digest, body, undone), by age.
+        """Return a session's receipts, oldest first.
 
-        The part is the label of a unit of work, or "" for the whole session. The oldest receipt comes first.
+        Each is (part, digest, body, undone). A receipt lists the outcome of each finding. The part is the label of a task, or "" for the
+        whole session.
         """
         rows = self._all("SELECT part, digest, body, undone FROM receipt WHERE session = ? ORDER BY rowid", session)
         return [(part, digest, json.loads(body), bool(undone)) for part, digest, body, undone in rows]
 
     def undo(self, session: str) -> None:
-        """Mark a session's receipts as undone."""
+        """Mark a session's receipts as undone: its lessons were retracted."""
         with self._writing() as db:
             db.execute("UPDATE receipt SET undone = 1 WHERE session = ?", (session,))
 
@@ -272,13 +285,13 @@ class Ledger(LedgerCounts):
     # ---- once
 
     def claim(self, what: str, for_: str, at: datetime) -> bool:
-        """Record an action on a subject; False if it was recorded before.
+        """Record that an action was done for a subject; False if it was before.
 
-        For example, `what` is "synthesis-10" and `for_` is a module.
+        For example, the action `what` is "synthesis-10" and the subject `for_` is a module.
         """
         with self._writing() as db:
             return db.execute("INSERT OR IGNORE INTO done VALUES (?, ?, ?)", (what, for_, at.timestamp())).rowcount == 1
 
     def is_done(self, what: str, for_: str) -> bool:
-        """Return whether `claim` already recorded this action on this subject."""
+        """Return whether `claim` already recorded an action for a subject."""
         return self._first("SELECT 1 FROM done WHERE what = ? AND for_ = ?", what, for_) is not None

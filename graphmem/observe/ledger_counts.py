@@ -1,6 +1,6 @@
-"""Counts of modules, files, errors and pairs over independent sessions.
+"""Counts of modules, files, errors and pairs across agents' sessions.
 
-A fork and its parent count as one independent session.
+A fork (a session that began as a copy of another) and its parent count as one independent session.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from graphmem.observe.ledger_file import LedgerFile
 
 
 class ErrorStat(NamedTuple):
-    """Counts of one error across sessions."""
+    """In how many sessions one error occurred, and how it was last fixed."""
 
     fingerprint: str
     sessions: int
@@ -22,7 +22,7 @@ class ErrorStat(NamedTuple):
 
 
 class FileUse(NamedTuple):
-    """Counts of one file across the sessions of a module."""
+    """How many sessions of one module used or edited a file."""
 
     path: str
     sessions: int  # sessions that read or edited it
@@ -30,7 +30,7 @@ class FileUse(NamedTuple):
 
 
 class ModuleStat(NamedTuple):
-    """Counts and costs of one module across sessions."""
+    """How many sessions worked in one module, and their tokens and steps."""
 
     module: str
     sessions: int
@@ -39,14 +39,14 @@ class ModuleStat(NamedTuple):
 
 
 class LedgerCounts(LedgerFile):
-    """Part of `Ledger`: counts over the stored sessions."""
+    """Base class of `Ledger`: counts over the stored sessions of agents."""
 
     def session_count(self) -> int:
         """Number of independent sessions."""
         return int(self._one("SELECT count(DISTINCT lineage) FROM session")[0])
 
     def modules(self) -> dict[str, int]:
-        """Independent sessions of each module, by name."""
+        """Count the independent sessions that used each module, by its name."""
         rows = self._all(
             "SELECT m.module, count(DISTINCT s.lineage) FROM module m JOIN session s ON s.id = m.session "
             "WHERE m.uses GROUP BY m.module ORDER BY 1"
@@ -54,7 +54,10 @@ class LedgerCounts(LedgerFile):
         return {str(module): int(count) for module, count in rows}
 
     def module(self, module: str) -> ModuleStat:
-        """Return the counts and costs of a module's sessions."""
+        """Return how many sessions worked in one module, and what they cost.
+
+        The costs are tokens and steps.
+        """
         rows = self._all(
             "SELECT max(s.tokens), max(s.steps), max(s.planned) FROM module m JOIN session s ON s.id = m.session WHERE m.module = ? "
             "GROUP BY s.lineage ORDER BY min(s.at), s.lineage",
@@ -75,9 +78,9 @@ class LedgerCounts(LedgerFile):
         return [FileUse(str(path), int(sessions), int(edited)) for path, sessions, edited in rows]
 
     def errors(self, least: int = 2, module: str | None = None) -> list[ErrorStat]:
-        """Return errors of several independent sessions, the most frequent first.
+        """Return errors that occurred in several independent sessions.
 
-        Sessions that read external text are left out.
+        The most frequent come first. Sessions that read external text are left out.
 
         Args:
             least: least number of sessions with the error.
@@ -116,7 +119,9 @@ class LedgerCounts(LedgerFile):
         return found
 
     def module_pairs(self, least: int) -> list[tuple[str, str, int, int]]:
-        """Return modules used in the same sessions, most frequent pairs first.
+        """Return pairs of modules that the same sessions used.
+
+        The most frequent pairs come first.
 
         Returns:
             (a, b, sessions of both, sessions of a), for each direction.

@@ -75,11 +75,11 @@ class LedgerFile:
 
     @property
     def exists(self) -> bool:
-        """Whether something was counted before."""
+        """Whether the file exists: something was counted before."""
         return any(self.path.with_name(self.path.name + end).exists() for end in ("", vault.SEALED))
 
     def sizes(self) -> dict[str, int]:
-        """Return the number of rows of each table.
+        """Return the number of rows of each table of the file.
 
         Adding a session a second time must not change the numbers.
         """

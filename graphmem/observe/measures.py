@@ -14,7 +14,7 @@ SHOWN: Final = 500  # memories of one session
 
 
 def measured(record: SessionRecord) -> dict[str, Any]:
-    """Count the events of one session, in a form for JSON.
+    """Count what happened in one session, in a form for JSON.
 
     Returns:
         Tokens that were injected, and tokens of the files that were read. Numbers of tool calls, tasks (units of work, at least one), files
@@ -50,7 +50,7 @@ class Cost(NamedTuple):
 
 
 def cost(controlled: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> Cost:
-    """Return the cost of memory in tokens, from the counts of sessions.
+    """Return how many tokens memory cost and saved, from sessions' counts.
 
     `controlled` are sessions without memory, `others` those with it. Sessions of an earlier version, whose tokens were not counted, are
     left out.
@@ -70,7 +70,7 @@ def share(part: float, whole: float) -> float | None:
 
 
 def summed(bodies: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """Sum the counts of several sessions."""
+    """Add up the counts of several sessions by name, such as "reads"."""
     total: dict[str, float] = dict.fromkeys(("calls", "tasks", "reads", "rereads", "checks", "clean", "dead_ends", "again"), 0)
     for body in bodies:
         for name in total:

@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 def merged(records: Sequence[SessionRecord]) -> SessionRecord:
-    """Merge the records of sessions that ran in parallel into one.
+    """Merge the records of agents' sessions that ran in parallel into one.
 
     Args:
         records: at least one. The one that started first gives the id and the details.
@@ -104,9 +104,9 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _one(a: Finding, b: Finding) -> Finding:
-    """Merge two findings into one.
+    """Merge two findings that say the same into one.
 
-    If one of them is not contaminated, the result is not contaminated: the fact is known independently of the external text.
+    If one of them is not from external text, the result is not either: the fact is known independently of that text.
     """
     agents = tuple(sorted({*a.agents, *b.agents}))
     quorum = a.quorum or b.quorum or len(agents) > 1
@@ -126,9 +126,9 @@ def _one(a: Finding, b: Finding) -> Finding:
 
 
 def without(record: SessionRecord, base: SessionRecord) -> SessionRecord:
-    """Return a fork's record without its parent's work before the fork.
+    """Subtract the parent's work from the record of a fork.
 
-    Only the fork's own counts and findings remain.
+    A fork is a session that began as a copy of another session, its parent. The counts and findings that remain are the fork's own.
     """
     return record._replace(
         events=max(0, record.events - base.events),

@@ -74,7 +74,10 @@ class SessionInfo(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A detection of one signal in one session: a candidate for a memory."""
+    """A pattern found in one session, such as a fixed error.
+
+    It is a candidate for a memory. A signal is the kind of pattern.
+    """
 
     signal: str  # name in observe.signals.SIGNALS
     key: str  # equal in all sessions with the same finding: "error_retry:TypeError: …", "co_access:a.py|b.py"
@@ -96,7 +99,7 @@ class Finding(NamedTuple):
 
 
 class FileStat(NamedTuple):
-    """Uses of one file."""
+    """How often a session read, edited and listed one file."""
 
     path: str
     reads: int = 0
@@ -125,7 +128,7 @@ class CommandRun(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Something that a person or a gate approved or rejected."""
+    """Something that a person or an automatic check approved or rejected."""
 
     text: str
     approved: bool
@@ -158,7 +161,10 @@ class DeadEnd(NamedTuple):
 
 
 class CoAccess(NamedTuple):
-    """Two files used in one window; `a` < `b`."""
+    """Two files that a session used close together; `a` < `b`.
+
+    The counts are of windows: stretches of a session in which files count as used together.
+    """
 
     a: str
     b: str
@@ -170,7 +176,7 @@ class CoAccess(NamedTuple):
 
 
 class UnitDone(NamedTuple):
-    """A unit of work that began and ended within the session."""
+    """A unit of work (a task) that began and ended within the session."""
 
     label: str
     phase: str
@@ -182,9 +188,9 @@ class UnitDone(NamedTuple):
 
 
 class SessionRecord(NamedTuple):
-    """All that remains of a session after its end.
+    """All that is kept of an agent's session after its end.
 
-    Summary, ledger and gates use it. Nothing in it is in the graph yet.
+    Summaries, statistics and learning use it. It contains no memories yet.
     """
 
     info: SessionInfo
@@ -231,7 +237,7 @@ _TIMES: Final = frozenset({"at", "started_at", "ended_at", "first_at", "last_at"
 
 
 def as_json(value: Any) -> Any:
-    """Convert a value of this module for `json.dumps`.
+    """Convert an event, finding or record to values for `json.dumps`.
 
     Named tuples become objects, times become ISO 8601.
     """
@@ -249,7 +255,7 @@ def as_json(value: Any) -> Any:
 
 
 def session_info(given: Mapping[str, Any]) -> SessionInfo:
-    """Restore session information from the output of `as_json`.
+    """Restore a `SessionInfo` from the output of `as_json`.
 
     Raises:
         BadInputError: the value is not session information.
@@ -261,7 +267,7 @@ def session_info(given: Mapping[str, Any]) -> SessionInfo:
 
 
 def session_record(given: Mapping[str, Any]) -> SessionRecord:
-    """Restore a record from the output of `as_json`.
+    """Restore a `SessionRecord` from the output of `as_json`.
 
     Raises:
         BadInputError: not a record, or a record of a later version with unknown parts (`field`).

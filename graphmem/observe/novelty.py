@@ -1,6 +1,6 @@
-"""Decide whether a finding is new, with the near-duplicate rules.
+"""Decide whether a memory learnt from a session would be new.
 
-The memory repository uses the same rules when it stores a memory. Here they are applied before the write.
+The memory repository has the same rules for near duplicates when it stores a memory. Here they are applied before the write.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class Text(NamedTuple):
-    """Text of a memory to be written."""
+    """Text of a memory to be written, with its type and its files."""
 
     content: str
     type: str
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 
 
 class Novelty:
-    """Compares new texts with known memories.
+    """Compares texts of planned memories with each other and with known ones.
 
     Create one object at the end of a session, so that all vectors are computed in one batch.
 
@@ -80,7 +80,10 @@ class Novelty:
         self._limits = Thresholds(min(NOVEL, limits.duplicate), limits.topic, limits.pairs)
 
     def known(self, place: int) -> Found | None:
-        """Return the memory with the same content as a text; None if it is new."""
+        """Return the existing memory that already says a text; None if it is new.
+
+        The text is given by its index.
+        """
         text, vector = self._texts[place], self.vectors[place]
         print_ = fingerprint(text.content)
         for one in self._index.by_fingerprint(print_):
@@ -101,9 +104,9 @@ class Novelty:
         return None
 
     def repeats(self, place: int, earlier: Sequence[int]) -> int | None:
-        """Return the first of some earlier texts with the same content.
+        """Return the first of some earlier texts that says the same as a text.
 
-        Texts are given and returned by index. None if no text matches.
+        Texts are given and returned by index. None if no earlier text says the same.
         """
         mine, vector = self._texts[place], self.vectors[place]
         words = words_of(mine.content)
@@ -140,5 +143,5 @@ def one_line(text: str) -> str:
 
 
 def expected(at: datetime) -> str:
-    """Return a time in ISO 8601 with seconds, as receipts show it."""
+    """Format a time as ISO 8601 with seconds, as receipts show it."""
     return at.isoformat(timespec="seconds")

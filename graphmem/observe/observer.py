@@ -38,7 +38,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Observed(NamedTuple):
-    """The outcome of accepting a batch of events."""
+    """The result of accepting a batch of events: counts, and ended sessions."""
 
     taken: int
     ignored: Mapping[str, int]  # by reason: a key of events.REASONS; includes events that were cut but accepted
@@ -101,7 +101,7 @@ class Observer:
     # ---- operations
 
     def start(self, session_id: str, told: Mapping[str, Any]) -> Started:
-        """Begin a session, or continue it.
+        """Begin an agent's session, or continue the one with this id.
 
         Args:
             session_id: the agent's own id of the session.
@@ -148,9 +148,9 @@ class Observer:
             return Started(info, False, note)
 
     def observe(self, events: Iterable[Any], session_id: str = "") -> Observed:
-        """Accept a batch of events. Never raises or waits for invalid events.
+        """Accept a batch of events, such as tool calls, of agents' sessions.
 
-        Problems of events are counted by reason.
+        It never raises for invalid events. Problems of events are counted by reason.
 
         Args:
             events: mappings with the fields of `model.Event`, in any order.
@@ -249,9 +249,9 @@ class Observer:
             return self.record(named), ready
 
     def finish_quiet(self, quiet: timedelta = QUIET) -> list[SessionRecord]:
-        """End sessions idle for a given time; return the records that are ready.
+        """End sessions that were idle for some time; return their records.
 
-        The records are made from the checkpoint logs.
+        Records are made from the checkpoint logs. Only those that are ready to be learnt from are returned.
         """
         with self._lock:
             before = self.clock.now() - quiet
@@ -287,7 +287,7 @@ class Observer:
     def _brought(self, named: str) -> tuple[str, ...]:
         """Return the sources of external text of a session that has not ended.
 
-        A session on disk is read without loading it.
+        A source is a page, tool, command or file. A session on disk is read without loading it.
         """
         running = self._running.get(named)
         if running is not None:
@@ -298,9 +298,9 @@ class Observer:
         return self._rested[named]
 
     def _inherit(self, running: Running, one: str) -> None:
-        """Pass the external text of an ended session on to its continuation.
+        """Mark a new session if the session that it continues read external text.
 
-        The new session gets an act that marks it as contaminated.
+        The new session gets an act that names the sources.
         """
         earlier = self._before(running.info.id, one) if running.info.id != one else ""
         before = self._files.record(earlier) if earlier else None
@@ -318,7 +318,7 @@ class Observer:
             self._write(running.info.id)
 
     def _before(self, named: str, one: str) -> str:
-        """Return the ended session that a session continues; "" for none.
+        """Return the id of the ended session that a session continues; "" if none.
 
         The latest one counts, if several sessions had the agent's id `one` or an id derived from it.
         """
@@ -343,17 +343,17 @@ class Observer:
             return named in self._running or named in self._resting
 
     def unit_of(self, session_id: str) -> str:
-        """The unit of work of an open session; "" for none."""
+        """Return the task that an open session works on; "" if none."""
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
             return running.info.work_unit if running is not None else ""
 
     def records(self) -> list[SessionRecord]:
-        """Records of ended sessions, newest first."""
+        """Return records of sessions that have ended, newest first."""
         return self._files.records()
 
     def record(self, session_id: str) -> SessionRecord:
-        """The record of one session, current or final.
+        """Return the record of one session: so far, or final if it has ended.
 
         Raises:
             SessionNotFoundError: unknown session.
@@ -374,9 +374,9 @@ class Observer:
             return found
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Records that were not learnt from yet.
+        """Return records of sessions that were not learnt from yet.
 
-        Sessions of one group form one record, which is left out while one of them runs.
+        Sessions of one group (agents side by side on one task) form one record. It is left out while one of them runs.
         """
         with self._lock:
             running = {info.group for info, _, _ in self.open_sessions() if info.group}
@@ -386,14 +386,17 @@ class Observer:
             return [merged(members) for group, members in groups.items() if group not in running]
 
     def settled(self, record: SessionRecord) -> None:
-        """Mark a record, or all members of a merged record, as learnt from."""
+        """Record that a session's record was learnt from.
+
+        If the record merges several sessions, this holds for all of them.
+        """
         for one in record.members or (record.info.id,):
             self._files.settled(one)
 
     def early(self, session_id: str) -> list[Finding]:
-        """Return a running session's findings that need no further session.
+        """Return a running session's findings that may be learnt at once.
 
-        The list is empty if the session does not run.
+        No further session needs to have the same finding. The list is empty if the session does not run.
         """
         with self._lock:
             running = self._get(self._renamed.get(session_id, session_id))
@@ -444,9 +447,9 @@ class Observer:
         return child.info
 
     def _finish(self, named: str, running: Running, outcome: str, ending: str) -> list[SessionRecord]:
-        """End a session; return the records that are ready now.
+        """End a session; return the records that are now ready to be learnt from.
 
-        These are the session's own record, or all records of its group if it was the last session of the group.
+        It is the session's own record, or all records of its group if it was the last session of the group.
         """
         record, _ = running.finish(outcome if outcome in OUTCOMES else "", ending)
         group = record.info.group
@@ -535,7 +538,7 @@ class Observer:
                 self._renamed[base] = info.id
 
     def finish_left(self) -> list[SessionRecord]:
-        """End idle sessions of an earlier process; return records that are ready."""
+        """End idle sessions that an earlier process left; return ready records."""
         return self.finish_quiet(self._quiet_at_start)
 
     def _free(self, one: str) -> str:

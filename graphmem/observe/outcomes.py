@@ -1,6 +1,6 @@
-"""Findings that follow from how a session and its units of work ended.
+"""Findings that follow from how a session and its tasks ended.
 
-They are the outcome of each unit, tests that still failed, and the state of unfinished work.
+They are the outcome of each unit of work (task), tests that still failed, and the state of unfinished work.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEFT: Final = (
 
 
 def outcomes(record: SessionRecord) -> Iterator[Finding]:
-    """Yield findings about the outcomes of a session and its units of work."""
+    """Yield findings about how a session and its tasks ended."""
     yield from _units(record)
     failing = _failing(record)
     is_check = record.info.kind == "pr_review" or record.info.phase in _CHECKING or not _edited(record)

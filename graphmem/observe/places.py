@@ -6,9 +6,9 @@ from typing import Final
 
 
 def module_of(path: str) -> str:
-    """Folder of a file, at most two levels deep; "." at the root.
+    """Return the folder of a file, at most two levels deep: its module.
 
-    `src/auth/tokens.py` belongs to `src/auth`.
+    `src/auth/tokens.py` belongs to `src/auth`; a file at the root to ".".
     """
     parts = path.split("/", 3)[:-1] if path.count("/") < 3 else path.split("/", 3)[:3]
     return "/".join(parts[:2]) or "."
@@ -28,7 +28,7 @@ _LOCKS: Final = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "
 
 
 def is_config(path: str) -> bool:
-    """Whether a file is configuration. Generated files (lock files) are not."""
+    """Whether a file is configuration; generated lock files are not."""
     name = path.rpartition("/")[2].lower()
     if name in _LOCKS:
         return False

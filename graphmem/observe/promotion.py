@@ -1,4 +1,4 @@
-"""Promote findings of a session to memories: filter, then write once.
+"""Turn findings of a session into memories: filter, then write once.
 
 The steps are, in order: guard, validation, frequency, novelty, trust, score and points, wording, vectors, one write. Every finding gets an
 outcome with a reason, and the receipt lists them all. A session that was processed before, or a copy of one, only returns the existing
@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class Means(NamedTuple):
-    """The objects that promotion uses: repository, statistics, model."""
+    """What learning needs: repository of memories, statistics, a model."""
 
     book: MemoryRepository
     ledger: Ledger
@@ -61,7 +61,7 @@ class Means(NamedTuple):
 
 
 class _Case(NamedTuple):
-    """A finding that promotion examines, with its counts and its wording."""
+    """A finding that is examined, with its counts and its sentence."""
 
     finding: Finding
     seen: Seen
@@ -69,7 +69,10 @@ class _Case(NamedTuple):
 
 
 def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Receipt:
-    """Learn from a session, once.
+    """Turn the findings of a session into memories, once.
+
+    A finding is a pattern found in the session, such as a fixed error. A repeated call returns the existing receipt, which lists the
+    outcome of each finding.
 
     Args:
         means: memory repository, ledger, model.
@@ -92,7 +95,7 @@ def promote(means: Means, record: SessionRecord, unit: str | None = None) -> Rec
 
 
 class _Promotion:
-    """The promotion of one session's findings."""
+    """Turns the findings of one session into memories."""
 
     def __init__(self, means: Means, record: SessionRecord, part: str, unit: str | None) -> None:
         self.means = means
@@ -170,9 +173,9 @@ class _Promotion:
         return True
 
     def _filtered(self, one: Finding, seen: Seen) -> _Case | None:
-        """Apply the validation and frequency filters, then make the wording.
+        """Check a finding and its frequency, then make its sentence.
 
-        None if a filter already decided the finding's outcome.
+        None if a check already decided that it does not become a memory.
         """
         stopped = self._stopped(one, seen)
         if stopped is None:
@@ -194,7 +197,7 @@ class _Promotion:
         return row if is_free else None
 
     def _directed(self, one: Finding) -> Finding:
-        """Add to a pair of files which one leads, if sessions show a direction.
+        """Add to a pair of files which of them leads, if the statistics show it.
 
         The leading file is the one whose use usually brings use of the other; see `frequency.leads`.
         """
@@ -202,9 +205,10 @@ class _Promotion:
         return one._replace(facts={**one.facts, "leads": first}) if first else one
 
     def _stopped(self, one: Finding, seen: Seen) -> tuple[str, str, str] | None:
-        """Return outcome, reason and memory of a rejected finding; else None.
+        """Return why a finding is rejected, or None if it is not.
 
-        A person's request is rejected only if a memory of it already exists.
+        The result is the outcome, the reason and the memory concerned. A person's request is rejected only if a memory of it already
+        exists.
         """
         ledger = self.means.ledger
         is_dead_end = one.memory_type == gates.DEAD_END
@@ -233,9 +237,9 @@ class _Promotion:
         return None
 
     def _new_and_strong(self, cases: Sequence[_Case], novelty: Novelty, had: int) -> list[int]:
-        """Apply novelty, score and memory limit; return the accepted indices.
+        """Select the findings that are new and valuable enough, best first.
 
-        The most valuable findings come first.
+        It returns their indices, at most as many as the limit of memories for the session.
         """
         kept: list[int] = []
         preset = gates.PRESETS[self.means.preset]

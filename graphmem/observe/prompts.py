@@ -1,9 +1,9 @@
-"""Find a request to remember at the start of a prompt, and pasted text.
+"""Find a request to remember at the start of a person's prompt.
 
 People paste mails, review comments, issues and logs. A request inside such text is not the person's own, quoted or not. So a request is the
 first sentence of a prompt, in the person's own words. A prompt with marks of pasted text brings external text into the session. Some marks
-show where pasted text begins and ends (a fence, a quotation, tags); they do not affect the head. Other marks (a signature, the header of a
-mail) do not show where it begins. They make a request doubtful, unless the person first announces that a text follows.
+show where pasted text begins and ends (a fence, a quotation, tags); they do not affect the first sentence. Other marks (a signature, the
+header of a mail) do not show where it begins. They make a request doubtful, unless the person first announces that a text follows.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ _THAT: Final = re.compile(r"^(?:that|dass|que|qu'|che|dat|że|что|що|att|at
 
 
 class Heard(NamedTuple):
-    """The request and the pasted text of a prompt."""
+    """What a prompt asks to remember, and signs that text was pasted into it."""
 
     wish: str = ""  # text that the person asks to be kept
     corrects: bool = False  # it says that something was wrong
@@ -257,7 +257,7 @@ class _Head(NamedTuple):
 
 
 def heard_in(text: str) -> Heard:
-    """Find the request at the head of a prompt, and marks of pasted text.
+    """Find a request to remember at the start of a prompt, and pasted text.
 
     A question ("Do you remember that …?") and an order for now ("Remember to …") are not requests.
     """
@@ -303,7 +303,7 @@ _NOT_AT_HEAD: Final = frozenset({"a comment of code", "data", "a fence", "markup
 
 
 def _asks(text: str) -> str:
-    """Describe a request that occurs anywhere in a prompt; "" for none.
+    """Describe a request to remember anywhere in a text; "" if there is none.
 
     Its author is unclear, because the text may be pasted.
     """

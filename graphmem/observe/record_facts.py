@@ -1,4 +1,7 @@
-"""Facts of a whole record: its modules, and a digest to detect copies."""
+"""Facts of a session's whole record: its modules, and a digest.
+
+Modules are folders of files. The digest detects copies of the same session.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _OWN: Final = frozenset({"id", "parent", "group", "members", "agents"})  # field
 
 
 def main_module(record: SessionRecord) -> str:
-    """Return the module with most edited files; "" for a record without edits."""
+    """Return the module (folder) with most edited files of a session.
+
+    "" for a session without edits.
+    """
     counts = Counter(module_of(one.path) for one in record.files if one.edits)
     return min(counts, key=lambda name: (-counts[name], name), default="")
 
@@ -39,7 +45,10 @@ def modules_of(record: SessionRecord) -> dict[str, int]:
 
 
 def digest_of(record: SessionRecord) -> str:
-    """Return a digest of a record without ids; equal for copies of a session."""
+    """Return a hash of a session's record without its ids.
+
+    It is equal for copies of the same session.
+    """
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -51,6 +60,9 @@ def digest_of(record: SessionRecord) -> str:
 
 
 def latest(record: SessionRecord) -> datetime:
-    """Return the time of a record's last file use; 1970 without a use."""
+    """Return the time of the last use of a file in a session.
+
+    It is 1970 if no file was used.
+    """
     times = [one.last_at for one in record.files if one.last_at is not None]
     return max(times, default=datetime(1970, 1, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""Convert a scratchpad's counts to rows of the session's record."""
+"""Convert the counts of a running session to rows of its record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
-    """Yield the uses of each file, sorted by path."""
+    """Yield how often each file was read, edited and listed, sorted by path."""
     for path in sorted(pad.files):
         use = pad.files[path]
         yield FileStat(
@@ -33,13 +33,13 @@ def file_stats(pad: Scratchpad) -> Iterator[FileStat]:
 
 
 def command_runs(pad: Scratchpad) -> Iterator[CommandRun]:
-    """Yield the runs of each command line, in the order of the first runs."""
+    """Yield how often each command line ran, in order of the first runs."""
     for line, use in pad.commands.items():
         yield CommandRun(line, use.action, use.runs, use.failures, use.last_exit, round(use.seconds, 3), use.last_step)
 
 
 def errors_seen(pad: Scratchpad) -> Iterator[ErrorSeen]:
-    """Yield the errors, in the order of their first occurrence."""
+    """Yield the errors of a session, in the order of first occurrence."""
     for key, use in pad.errors.items():
         steps = tuple(step for _, step in use.marks)
         yield ErrorSeen(key, use.message, use.label, use.command, use.times, use.fixed_at is not None, use.fix_files, steps)

@@ -10,7 +10,10 @@ from graphmem.observe.running import Running
 
 
 def restored(path: Path) -> tuple[Running | None, int]:
-    """Restore a session; return it and the number of intact bytes."""
+    """Restore a session from its checkpoint log by replaying its acts.
+
+    The second result is the number of intact bytes of the log. The session is None if it cannot be restored.
+    """
     reader = Reader(path)
     running: Running | None = None
     starts: list[SessionInfo] = []  # a fork's own start precedes its parent's

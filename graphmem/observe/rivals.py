@@ -26,7 +26,7 @@ class _Edit(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A concurrent edit of one file by two sessions, as one of them sees it."""
+    """A concurrent edit of one file by two sessions, as told to one of them."""
 
     session: str  # the session that is informed
     path: str
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
 
 
 class Rivals:
-    """The sessions that last edited each file.
+    """Remembers which sessions last edited each file, to find conflicts.
 
     Not thread-safe: the caller must hold the observer's lock.
     """

@@ -1,4 +1,4 @@
-"""A running session: accepts events, runs the detectors, makes the record.
+"""A running session: accepts events, finds patterns, makes the record.
 
 Nothing of a session is in the graph while it runs. The cost of each event is measured. Exceeding the budget is logged and is never an
 error.
@@ -81,7 +81,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class Taken(NamedTuple):
-    """The outcome of processing one event."""
+    """The result of processing one event: its acts, or reasons to refuse it."""
 
     taken: bool
     reasons: tuple[str, ...]
@@ -90,7 +90,7 @@ class Taken(NamedTuple):
 
 
 class Running:
-    """A session that has not ended. Not thread-safe.
+    """An agent's session that has not ended. Not thread-safe.
 
     The observer gives it one event at a time.
 
@@ -170,7 +170,10 @@ class Running:
             )
 
     def apply(self, act: Act) -> None:
-        """Count one act and pass it to the detectors; also used for replaying."""
+        """Count one act, such as an edit, and look for patterns in it.
+
+        A restored session replays its acts with it.
+        """
         pad = self.pad
         if act.kind in ("start", "step", "end") and act.info:
             self._told(act)
@@ -180,14 +183,17 @@ class Running:
             self.messages_since += 1
 
     def strangers(self) -> tuple[str, ...]:
-        """Sources of external text, including calls whose results are pending."""
+        """Return the sources of external text that the session has read.
+
+        A source is a page, tool, command or file. Calls whose results are pending are included.
+        """
         awaited = self.interpreter.awaited()
         return tuple(dict.fromkeys([*self.pad.web_sources, *([awaited] if awaited else [])]))
 
     def _told(self, act: Act) -> None:
-        """Apply what a session reports about itself: kind, unit, phase, outcome.
+        """Apply what a session reports about itself: kind, task, phase, outcome.
 
-        The session's methodology maps the reported words to units and phases.
+        The session's methodology maps the reported words to tasks and phases.
         """
         info = act.info
         if isinstance(info.get("methodology"), str) and act.kind == "start":
@@ -209,7 +215,7 @@ class Running:
         return methodologies().of(self.info.methodology)
 
     def fork(self, info: SessionInfo) -> Running:
-        """Begin a fork: a session with a copy of this session's state.
+        """Begin a fork: a new session with a copy of this session's state.
 
         The fork's record will contain only its own work.
         """
@@ -227,7 +233,10 @@ class Running:
         return ranked(with_others(folded(list(self.detectors.findings(self.pad)))))
 
     def early(self) -> list[Finding]:
-        """Return the findings that need no further session as evidence."""
+        """Return the findings that may be learnt before the session ends.
+
+        They need no further session as evidence.
+        """
         return [one for one in self.findings() if one.early and not one.failed_approach]
 
     def finish(self, outcome: str = "", ending: str = "ended", at: datetime | None = None) -> tuple[SessionRecord, list[Act]]:

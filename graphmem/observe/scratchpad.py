@@ -1,8 +1,8 @@
-"""The scratchpad: counts of a running session, bounded in size.
+"""The scratchpad: all counts of one running session, bounded in size.
 
-Each act changes them in constant time. A fork gets a copy. Evidence is kept in tables that know their cost. If they exceed the limit of a
-session, the tables of the least valuable signals are halved first. Their least significant entries are removed before the others. The
-record counts the dropped entries.
+Each act, such as an edit, changes the counts in constant time. A fork gets a copy. Evidence for findings is kept in tables that know their
+size. If they exceed the limit of a session, the tables of the least valuable kinds of findings are halved first. Their least significant
+entries are removed before the others. The session's record counts the removed entries.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Scratchpad:
         self._unit_n = 1
 
     def table(self, signal: str, limit: int, rank: Callable[[Any], float] | None = None, bytes_each: int = ENTRY_BYTES) -> Table[Any, Any]:
-        """Create a table for evidence of a signal."""
+        """Create a bounded table for evidence of one kind of finding."""
         made: Table[Any, Any] = Table(limit, rank, bytes_each)
         self.tables.setdefault(signal, []).append(made)
         return made
@@ -91,7 +91,7 @@ class Scratchpad:
     # ---- counting
 
     def take(self, act: Act) -> None:
-        """Count one act."""
+        """Count one act of the session, such as an edit or a test run."""
         self.acts += 1
         if act.step > self.last_step:
             self.last_step = act.step
@@ -129,14 +129,20 @@ class Scratchpad:
             self.keep_bounds()
 
     def taint(self, n: int, sources: Iterable[str]) -> None:
-        """Mark everything from act `n` on as made with external text."""
+        """Record that the session read external text at act number `n`.
+
+        Everything from this act on may come from that text.
+        """
         self.web_n = self.web_n or n
         for source in sources:
             if len(self.web_sources) < MAX_LIST:
                 self.web_sources[source] = None
 
     def _memories(self, info: Mapping[str, Any]) -> None:
-        """Record the memories that were shown, with the first phase, or used."""
+        """Record memories that the session was shown or that it used.
+
+        For a shown memory the phase of work at that time is kept too; the first time counts.
+        """
         during = info.get("during")
         phase = during if during in PHASES else self.info.phase
         tokens = info.get("injected_tokens")
@@ -178,7 +184,7 @@ class Scratchpad:
                 self.searches[act.pattern] = times + 1
 
     def _result(self, act: Act) -> None:
-        """Count the result of an act that was counted without one."""
+        """Count the late result of a tool call that was already counted."""
         if act.ok is False and act.error:
             self._failed(act)
         elif act.ok:
@@ -327,7 +333,7 @@ class Scratchpad:
             self.end_unit(str(info["outcome"]), act)
 
     def begin_unit(self, label: str, phase: str, planned: int | None, act: Act) -> None:
-        """Begin another unit of work."""
+        """Begin another unit of work: the next task of the session."""
         if label != self.info.work_unit and self.info.work_unit:
             self.end_unit("", act)
         self.info = self.info._replace(work_unit=label or self.info.work_unit, phase=phase or self.info.phase)
@@ -335,7 +341,7 @@ class Scratchpad:
             self.info = self.info._replace(planned_steps=planned)
 
     def end_unit(self, outcome: str, act: Act) -> None:
-        """End the current unit of work, or one attempt at it."""
+        """End the current unit of work (task), or one attempt at it."""
         steps = self.steps - self._unit_from
         if steps <= 0 or len(self.units) >= MAX_LIST or not (self.info.work_unit or outcome):
             return
@@ -348,13 +354,13 @@ class Scratchpad:
         self.info = self.info._replace(work_unit="", planned_steps=None)
 
     def unit_steps(self) -> int:
-        """Return the number of steps of the current unit of work so far."""
+        """Count the agent's steps so far in the current unit of work (task)."""
         return self.steps - self._unit_from
 
     # ---- bounds
 
     def cost(self) -> int:
-        """Estimated size in bytes."""
+        """Estimated size of the counts in bytes."""
         return sum(table.cost for table in self._tables())
 
     def _tables(self) -> list[Table[Any, Any]]:
@@ -377,15 +383,15 @@ class Scratchpad:
                 return
 
     def let_go(self) -> int:
-        """Return the number of evidence entries that were dropped."""
+        """Number of entries of evidence that were removed to save memory."""
         return sum(table.let_go for table in self._tables())
 
     # ---- parts of findings
 
     def module(self) -> str:
-        """Return the session's main module: by edited files, then by uses.
+        """Return the session's main module: the folder with most edited files.
 
-        "" if no file was used.
+        If no file was edited, it is the one with most uses; "" if no file was used.
         """
         return self._most[0]
 
@@ -403,9 +409,9 @@ class Scratchpad:
         priority: float | None = None,
         tainted: bool = False,
     ) -> Finding:
-        """Make a finding, with the facts that follow from its evidence.
+        """Make a finding: a pattern found in the session, with its evidence.
 
-        The derived facts are the steps, the contamination, and whether the approach failed.
+        From the acts of the evidence follow its steps, whether it is from external text, and whether the approach failed.
         """
         row = row_of(signal)
         places = sorted(set(marks))
@@ -443,7 +449,7 @@ class Scratchpad:
 
 
 def _listed(info: Mapping[str, Any], name: str) -> Sequence[str]:
-    """A list of ids in a field of an act; empty if the field is not a list."""
+    """Return the list of ids in a field; empty if the field is not a list."""
     told = info.get(name, ())
     return told if isinstance(told, (list, tuple)) else ()
 

@@ -1,6 +1,7 @@
-"""Files of sessions: checkpoint logs, records, marks of unlearnt records.
+"""Files of agents' sessions: checkpoint logs, records, and marks.
 
-Only the thread that forces checkpoints waits for the disk. A failing disk is reported once, and sessions continue in memory.
+A mark says that a session's record was not learnt from yet. Only the thread that forces checkpoints waits for the disk. A failing disk is
+reported once, and sessions continue in memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ log = logging.getLogger("graphmem.observe")
 
 
 class SessionFiles:
-    """The folder of session files.
+    """The folder with the checkpoint logs and records of agents' sessions.
 
     Not thread-safe: the caller must hold the observer's lock.
 
@@ -38,7 +39,7 @@ class SessionFiles:
         return self.folder / (file_name(named) + TRAIL)
 
     def left(self) -> list[tuple[Path, SessionInfo]]:
-        """Return the checkpoint logs of an earlier process, sorted by file name.
+        """Return the checkpoint logs that an earlier process left, by file name.
 
         A file that is not a checkpoint log is quarantined.
         """
@@ -64,7 +65,7 @@ class SessionFiles:
             self.refused(error)
 
     def force(self, trail: Trail) -> None:
-        """Force a log to the disk in the background."""
+        """Force a session's log to the disk in the background."""
         if self._disk is None:
             self._disk = ThreadPoolExecutor(1, "graphmem-checkpoint")
         self._disk.submit(_forced, trail)
@@ -86,7 +87,7 @@ class SessionFiles:
     # ---- records
 
     def has_ended(self, named: str) -> bool:
-        """Whether a session has a record."""
+        """Whether a session has ended: its record exists."""
         return (self.folder / (file_name(named) + RECORD)).exists()
 
     def end(self, named: str, record: SessionRecord) -> bool:
@@ -117,12 +118,15 @@ class SessionFiles:
         return sorted(found, key=lambda one: (str(one.info.ended_at), one.info.id), reverse=True)
 
     def unlearnt(self) -> list[SessionRecord]:
-        """Return the records not yet learnt from, sorted by file name."""
+        """Return the records of sessions that were not learnt from yet.
+
+        They are sorted by file name.
+        """
         names = [path.name.removesuffix(UNLEARNT) for path in sorted(self.folder.glob("*" + UNLEARNT))]
         return [record for name in names if (record := read_record(self.folder / (name + RECORD))) is not None]
 
     def settled(self, named: str) -> None:
-        """Remove the mark that a session's record is not learnt from yet."""
+        """Record that a session was learnt from, by removing its mark."""
         (self.folder / (file_name(named) + UNLEARNT)).unlink(missing_ok=True)
 
     def _record_paths(self) -> list[Path]:

@@ -1,8 +1,7 @@
-"""Classify a command line: read, search, edit, test, revert or run.
+"""Classify a command line: does it read, search, edit, test or run?
 
 The line is not interpreted as a shell would. It is split at its operators outside quotes, and each part is judged by its first words, from
-one table.
-Other actions are listing and reading from the web. Unrecognised parts are `run`.
+one table. Other classes are revert, list and read from the web. Unrecognised parts are `run`.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ ALL_FILES: Final = "*"  # in `reverted`: all uncommitted changes
 
 
 class Command(NamedTuple):
-    """The classification of one command line."""
+    """What one command line does: its class, files, pattern and addresses."""
 
     action: str  # of its most important part
     line: str  # without `cd …`, redirections and pagers, with single spaces, not redacted
@@ -121,16 +120,16 @@ def command_of(line: str) -> Command:
 
 
 def program_of(line: str) -> str:
-    """Return a line's programs with their subcommands, such as `git commit`.
+    """Return the programs of a command line, such as `git commit`.
 
-    Several are joined by `&&`. The result contains no free text.
+    Subcommands are included. Several programs are joined by `&&`. The result contains no free text.
     """
     labels = [part.label for part in (_part(one) for one in OPERATORS.split(_masked(HEREDOC.sub(" ", line)))[:MAX_PARTS]) if part.label]
     return " && ".join(dict.fromkeys(label for label in labels if _LABEL.match(label)))[:COMMAND_CHARACTERS]
 
 
 def line_of(args: Sequence[object] | str) -> str:
-    """Convert a command line from an agent's format to text.
+    """Convert a command line from an agent's format to one text.
 
     Agents send a text, or a list as `["bash", "-lc", "pytest -q"]`.
     """
@@ -148,7 +147,7 @@ def _masked(line: str) -> str:
 
 
 def _part(text: str) -> Command:
-    """Classify one simple command."""
+    """Classify one simple command, such as `grep -rn name src`."""
     written = [unquoted(name.translate(_UNMASKED)) for name in _REDIRECT.findall(text)] if ">" in text else []
     line = " ".join((_REDIRECT.sub(" ", text) if written else text).split())
     words = [unquoted(word.translate(_UNMASKED)) for word in WORD.findall(line)]
@@ -211,7 +210,7 @@ def _git(line: str, label: str, words: Sequence[str], files: tuple[str, ...]) ->
 
 
 def _is_test(program: str, words: Sequence[str]) -> bool:
-    """Whether a command runs tests."""
+    """Whether the words of a command run tests."""
     rest = [word for word in words[1:] if not word.startswith("-")]
     first = rest[0] if rest else ""
     if program in _TESTERS:
@@ -246,9 +245,9 @@ def _is_test(program: str, words: Sequence[str]) -> bool:
 
 
 def own_command(words: Sequence[str]) -> bool:
-    """Return whether a runner executes its own command, not a program.
+    """Return whether a tool such as `uv` runs its own command.
 
-    A runner is a tool such as `uv` that can start programs. Its own commands are for example `poetry add`, `uv pip` and `bundle install`.
+    Such a tool can also start other programs. Its own commands are for example `poetry add`, `uv pip` and `bundle install`.
     """
     own = ("add", "install", "pip", "sync", "lock", "update", "remove", "build", "publish", "init", "venv", "tool", "python", "show")
     return words[1] in own
@@ -288,11 +287,14 @@ def _label(program: str, words: Sequence[str]) -> str:
 
 
 def base(word: str) -> str:
-    """A program's name without folder and extension."""
+    """Return the name of a program without its folder, in lower case.
+
+    For example, `/usr/bin/Python.exe` gives `python`.
+    """
     name = word.replace("\\", "/").rpartition("/")[2].lower()
     return name.removesuffix(".exe").removesuffix(".cmd")
 
 
 def unquoted(word: str) -> str:
-    """A word without the quotes around it."""
+    """Return a word of a command line without the quotes around it."""
     return word[1:-1] if len(word) > 1 and word[0] == word[-1] and word[0] in "'\"" else word

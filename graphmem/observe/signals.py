@@ -1,7 +1,7 @@
-"""The seventeen signals in one table: value, memory types, sessions.
+"""The seventeen signals: kinds of patterns in an agent's session.
 
-All differences between signals in promotion are columns here. A class in `detect_files`, `detect_tools` or `detect_words` recognises each
-signal.
+One table has the value of each signal, its memory types and the number of sessions that must show it. For example, an error that was fixed
+is a signal. A class in `detect_files`, `detect_tools` or `detect_words` recognises each signal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ UNTRUSTED_CONFIDENCE: Final = 0.7  # factor for contaminated findings
 
 
 class Signal(NamedTuple):
-    """A kind of event pattern that detectors look for."""
+    """A kind of pattern in a session, such as an error that was fixed."""
 
     number: int  # number in the specification, 5.3
     name: str
@@ -88,7 +88,7 @@ BY_VALUE: Final = tuple(sorted(SIGNALS, key=lambda name: (SIGNALS[name].value, n
 
 
 def row_of(name: str) -> Signal:
-    """Return the table row of a signal, or of an event.
+    """Return the table's row for a kind of finding, by its name.
 
     Raises:
         KeyError: unknown name.

@@ -1,4 +1,4 @@
-"""Find decisions, conventions and requirements in words.
+"""Find decisions, conventions and requirements stated in a message.
 
 Only explicit sentences count: "we decided", "the convention here is", "acceptance criteria". English only, like `observe.words`.
 """
@@ -61,7 +61,7 @@ _SHALL: Final = re.compile(
 
 
 def statements(text: str, *, person: bool) -> Iterator[Statement]:
-    """Decisions and conventions of a text, in order.
+    """Return decisions and conventions that a text states, in order.
 
     Args:
         text: the words.
@@ -83,7 +83,7 @@ def statements(text: str, *, person: bool) -> Iterator[Statement]:
 
 
 def requirements(text: str) -> list[Statement]:
-    """Requirements of a person's message, in order.
+    """Return requirements that a person's message states, in order.
 
     They are items under a heading that names requirements, and sentences about what a part of the system must do.
     """

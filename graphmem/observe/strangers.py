@@ -1,7 +1,7 @@
-"""Decide whether a tool's output is local or external text.
+"""Decide whether the output of a tool call is local or external text.
 
-Text of the project and its people is local; the default is external. `observe.local` lists the known local sources. A call counts as a
-source of external text unless its tool, its command line and its files show that it is local.
+Text of the project and its people is local, not text of strangers. `observe.local` lists the known local sources. A call counts as a source
+of external text unless its tool, its command line and its files show that it is local.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ _PUNCTUATION: Final = ";()<>|&\n"
 
 
 class Looked(NamedTuple):
-    """Files that a command line reads and writes, and its external part.
+    """Files that a command line reads and writes, and its external program.
 
-    None of these depends on the working folder.
+    The result is the same in every working folder.
     """
 
     stranger: str = ""  # the part that is not local
@@ -113,7 +113,9 @@ class Judge:
         self._written: dict[str, None] = {}
 
     def of_call(self, tool: str, args: Mapping[str, Any], call: Call, listed: Iterable[str] = ()) -> str:
-        """Name a call's source of external text: page, tool, command or file.
+        """Return the external text that a tool call reads: its source, or "".
+
+        A source is a page, tool, command or file; "" means that the call is local.
 
         Returns:
             "" for a local call.
@@ -151,7 +153,7 @@ class Judge:
         return "" if action == "web" or plain in local.TOOLS else _named("tool", tool or "without a name")
 
     def of_command(self, line: str) -> str:
-        """Source of external text in a command line; "" if local."""
+        """Return the external source that a command line reads; "" if local."""
         looked = looked_at(line)
         if looked.stranger:
             return looked.stranger
@@ -166,14 +168,16 @@ class Judge:
         return found
 
     def of_folder(self, path: str) -> str:
-        """Source of external text in a command's working folder; "" if local."""
+        """Return the folder where a command runs if it is external; "" if local."""
         plain = path.rstrip("/") or "/"
         if plain[0] not in "/~":
             return "" if _folder(plain) is None else _named("folder", path)
         return "" if plain in self._roots() else self.of_path(plain)
 
     def of_path(self, path: str, *, is_moved: bool = False) -> str:
-        """Source of external text in a file or folder that is read; "" if local.
+        """Return a file or folder that is read if it is external; "" if local.
+
+        External means that its text was not written by the project's people.
 
         Args:
             path: the path as the agent writes it.
@@ -208,7 +212,7 @@ def _named(kind: str, name: str) -> str:
 
 
 def _folder(path: str) -> str | None:
-    """Return the name of a path's folder for external files, or None.
+    """Return the folder of a path that holds external files, or None.
 
     For example `node_modules`; see `local.FOLDERS`.
     """
@@ -219,9 +223,10 @@ def _folder(path: str) -> str | None:
 
 
 def _is_package(path: str) -> bool:
-    """Whether a folder is below a folder with external files.
+    """Whether a folder is inside a folder of external packages.
 
-    File names inside a package are external text. The names of the packages are the project's choice.
+    For example, `node_modules/react` is inside `node_modules`. File names inside a package are external text. The names of the packages are
+    the project's choice.
     """
     return _folder(path.rstrip("/").rpartition("/")[0]) is not None
 
@@ -231,7 +236,10 @@ def _is_package(path: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def looked_at(line: str) -> Looked:
-    """Judge each part of a command line by `observe.local`."""
+    """Find the files of a command line, and whether it is local.
+
+    Each part of the line is judged by the tables of `observe.local`.
+    """
     return _looked(line, 0)
 
 
@@ -255,9 +263,9 @@ def _looked(line: str, depth: int) -> Looked:
 
 
 def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Yield words, output files and input files of each simple command.
+    """Yield each simple command of a line: words, output files, input files.
 
-    Redirections name the files.
+    Output and input files are those of redirections such as `> out.txt`.
     """
     lexer = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=_PUNCTUATION)
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
@@ -295,7 +303,7 @@ def _simple(line: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
 
 
 def _part(words: list[str], bodies: str, depth: int) -> Looked:
-    """Judge one simple command."""
+    """Find the files of one simple command, and whether it is local."""
     while words and (
         ASSIGNMENT.match(words[0]) or base(words[0]) in WRAPPERS or words[0] in ("timeout", "xargs", "!", "then", "do", "else", "{")
     ):
@@ -325,15 +333,15 @@ def _part(words: list[str], bodies: str, depth: int) -> Looked:
 
 
 def _open_quotes(match: re.Match[str]) -> str:
-    """Remove quoted text that cannot contain a command.
+    """Remove quoted text that cannot contain a command to run.
 
-    Single quotes never contain one; double quotes may.
+    Single quotes never contain a command; double quotes may.
     """
     return match.group() if match.group().startswith('"') else " "
 
 
 def _run_by(runner: str, words: list[str], bodies: str, depth: int) -> Looked:
-    """Judge a program that a package manager runs.
+    """Judge a program that a package manager runs, such as `npx eslint`.
 
     Known programs are local; others would be downloaded first.
     """
@@ -401,7 +409,10 @@ def _subcommand(program: str, rest: Sequence[str], stranger: Looked) -> Looked:
 
 
 def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, stranger: Looked) -> Looked:
-    """Judge what an interpreter runs: a module, inline code, a file or stdin."""
+    """Judge what an interpreter such as `python` runs.
+
+    It is a module, inline code, a file or standard input.
+    """
     if "-m" in rest[:-1] and program.startswith(("py", "python")):
         at = list(rest).index("-m")
         module = rest[at + 1]
@@ -420,7 +431,10 @@ def _interpreted(program: str, rest: Sequence[str], bodies: str, depth: int, str
 
 
 def _operands(program: str, rest: Sequence[str]) -> Iterator[str]:
-    """Yield the operands of a printing program, without options and patterns."""
+    """Yield the file arguments of a printing program, such as `grep x a.py`.
+
+    Options and patterns are left out.
+    """
     skip = False
     is_pattern = program in _PATTERN_FIRST and not any(word in ("-e", "-f", "--regexp", "--file", "--expression") for word in rest)
     for word in rest:
@@ -454,7 +468,10 @@ def _carried(program: str, rest: Sequence[str]) -> Looked:
 
 
 def _first(rest: Sequence[str]) -> str:
-    """Return the subcommand: the first word not an option or an option value."""
+    """Return the subcommand of a program, such as `commit` of `git commit`.
+
+    It is the first word that is not an option or an option's value.
+    """
     skip = False
     for word in rest:
         if skip:

@@ -39,7 +39,7 @@ _STATUS: Final = {
 
 
 def summarised(record: SessionRecord) -> dict[str, Any]:
-    """Return the summary of a session, in a form for JSON.
+    """Return the summary of a session as a mapping for JSON.
 
     Every list has at most twelve entries and its total number. Text of tools is left out; an error appears by its kind. If external text
     was read, the words of the agent and of its command lines are left out too, because they may repeat it.
@@ -93,7 +93,7 @@ def summarised(record: SessionRecord) -> dict[str, Any]:
 
 
 def markdown(summary: Mapping[str, Any]) -> str:
-    """Format a summary as Markdown."""
+    """Format a session's summary as Markdown."""
     lines = [f"# {summary['title'] or 'Session ' + summary['session']}", "", _headline(summary), ""]
     lines += _section("Files", [_file(one) for one in summary["files"]], summary["files_edited"])
     lines += _section("Commands", [_command(one) for one in summary["commands"]], summary["commands_run"])
@@ -108,7 +108,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
 
 
 def short(summary: Mapping[str, Any]) -> str:
-    """Format a summary as one line of text for the next session."""
+    """Format a session's summary as one line of text for the next session."""
     parts = [_headline(summary)]
     if summary["files"]:
         names = [_file(one) for one in summary["files"][:_SHORT]]
@@ -129,7 +129,7 @@ def short(summary: Mapping[str, Any]) -> str:
 
 
 def write(folder: Path, summary: Mapping[str, Any]) -> Path:
-    """Write a session's Markdown, replacing an earlier version.
+    """Write a session's summary to a Markdown file, which may exist already.
 
     Only the newest 500 files are kept.
 
@@ -151,14 +151,14 @@ def write(folder: Path, summary: Mapping[str, Any]) -> Path:
 
 
 def title_of(info: SessionInfo) -> str:
-    """Title of a session."""
+    """Return the title of a session's summary."""
     return _line(info.title or info.work_unit or f"{info.kind} session", 80)
 
 
 def _name(summary: Mapping[str, Any]) -> str:
-    """File name `2026-03-01T120000-<id>.md`, which sorts by time.
+    """Return the file name of a summary: `2026-03-01T120000-<id>.md`.
 
-    Other characters than letters, digits, `_` and `-` are replaced, so that no id can name a file outside the folder.
+    Names sort by time. Other characters than letters, digits, `_` and `-` are replaced, so that no id can name a file outside the folder.
     """
     from hashlib import blake2b
 
@@ -205,9 +205,9 @@ def _and(items: Iterable[str]) -> str:
 
 
 def _kind(one: ErrorSeen) -> str:
-    """Return an error's class or code and its command, without its message.
+    """Describe an error by its class or code and its command.
 
-    The message may be external text.
+    The message is left out, because it may be external text.
     """
     found = _ERROR_KIND.match(one.message)
     label = program_of(one.command) or re.sub(r"[^\w:.-]", "", one.tool)[:40]

@@ -39,7 +39,9 @@ class Learning(NamedTuple):
 
 
 class LearningSwitch:
-    """The switch of one project. Thread-safe.
+    """Switches learning from sessions on or off for one project. Thread-safe.
+
+    The choice is stored in a file.
 
     Args:
         folder: the index directory.
@@ -86,9 +88,9 @@ class LearningSwitch:
 
 
 def _read(file: Path) -> Learning:
-    """Read the file. Without one learning is on; a damaged one pauses it.
+    """Read the switch's file. Without one learning is on.
 
-    A person may have switched learning off, so damage must not switch it on.
+    A damaged file pauses learning: a person may have switched it off, so damage must not switch it on.
 
     Raises:
         ResourceError: out of memory or descriptors.

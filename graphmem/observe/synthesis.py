@@ -1,8 +1,8 @@
-"""Memories made from counts of many sessions of one or two modules.
+"""Memories made from counts over many sessions of a module.
 
-They are made at 5, 10, 20, 50 and 100 sessions of a module, and weekly for pairs of modules. Templates make the text from the ledger's
-counts. A language model may reword it with the same names and numbers. A later milestone updates the memory, and keeps the old text as a
-version.
+For example, which files the sessions of a module almost always read. They are made at 5, 10, 20, 50 and 100 sessions of a module, and
+weekly for pairs of modules. Templates make the text from the ledger's counts. A language model may reword it with the same names and
+numbers. A later milestone updates the memory, and keeps the old text as a version.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Synthesis(NamedTuple):
 
 
 def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | None = None) -> list[str]:
-    """Make the memories that are due: milestones, and weekly pairs of modules.
+    """Make memories from the counts of sessions, where they are due.
+
+    They are due at certain numbers of sessions of a module, and weekly for pairs of modules.
 
     Returns:
         Ids of new or changed memories.
@@ -75,7 +77,10 @@ def synthesise(book: MemoryRepository, ledger: Ledger, model: LanguageModel | No
 
 
 def of_module(ledger: Ledger, module: str) -> list[Synthesis]:
-    """Return memories about a module, by share of its sessions; at most five."""
+    """Return memories about a module, made from counts of its sessions.
+
+    At most five are returned, those that most sessions support first.
+    """
     stat = ledger.module(module)
     files = ledger.module_files(module)
     errors = ledger.errors(max(2, round(RECURRING * stat.sessions)), module)
@@ -186,7 +191,7 @@ def _cost(stat: ModuleStat) -> Iterator[Synthesis]:
 
 
 def _keep(book: MemoryRepository, ledger: Ledger, found: Sequence[Synthesis], model: LanguageModel | None, now: datetime) -> list[str]:
-    """Store new memories and update changed ones; return their ids."""
+    """Store or update memories made from counts; return the changed ids."""
     found = [one for one in found if not ledger.is_barred(one.key)]
     texts = {place: one.content for place, one in enumerate(found)}
     if model is not None and texts:
@@ -230,7 +235,10 @@ def _item(one: Synthesis, content: str) -> dict[str, Any]:
 
 
 def _differs(details: str | None, one: Synthesis) -> bool:
-    """Whether a memory needs an update, besides the number of sessions."""
+    """Whether a stored memory needs an update by new counts.
+
+    A changed number of sessions alone is not enough.
+    """
     import json
 
     before = json.loads(details) if details else {}

@@ -1,4 +1,4 @@
-"""Tables of a scratchpad, each limited in bytes, and their entries."""
+"""Bounded tables of a session's counts: files, edits, commands, errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ V = TypeVar("V")
 
 
 class Table(dict[K, V], Generic[K, V]):
-    """A mapping with a limit of entries and an estimate of its size.
+    """A mapping with a limited number of entries and an estimated size.
 
     Args:
         limit: greatest number of entries; beyond it, the half with the lower rank is removed.

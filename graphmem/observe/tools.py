@@ -1,7 +1,7 @@
-"""Actions of agents' tools by name, and the fields of their arguments.
+"""Recognise agents' tools by name: what each does, and to which files.
 
-The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. Any other name is `other`: it
-counts as a use of a tool and says nothing about files.
+The table covers Claude Code, Codex, Cursor, Gemini CLI, OpenCode, Windsurf, Cline, Aider and plain shells. A tool with another name is
+`other`: it counts as a use of a tool and says nothing about files.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Change(NamedTuple):
 class Call(NamedTuple):
     """A tool call in a form that is the same for all agents.
 
-    It has the action, such as `edit`, and what it concerns: paths, a pattern, a command or addresses.
+    It has the action, such as `edit`, and its subject: paths, a pattern, a command or addresses.
     """
 
     action: str
@@ -100,7 +100,7 @@ class Call(NamedTuple):
 
 
 def action_of(tool: str) -> str:
-    """Return the action of a tool, such as `read`, by its name in any agent."""
+    """Return what a tool does, such as `read`, by its name in any agent."""
     plain = PLAIN.sub("", tool).lower()
     known = TOOLS.get(plain)
     if known is not None:
@@ -111,7 +111,7 @@ def action_of(tool: str) -> str:
 
 
 def call_of(tool: str, args: Mapping[str, Any]) -> Call:
-    """Convert an agent's tool call to a `Call`, with its action and paths."""
+    """Convert an agent's tool call to a `Call` with its action and paths."""
     action = action_of(tool)
     if action == "run":
         return _shell(args)
@@ -167,7 +167,7 @@ def _changes(args: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def _of_patch(patch: str, default: str = "") -> Iterator[Change]:
-    """Changes in a patch, in Codex's form or as a unified diff."""
+    """Yield the changes in a patch, in Codex's form or as a unified diff."""
     starts = list(_PATCH_FILE.finditer(patch))
     if not starts and default:
         yield Change(default, *_lines_of(patch))

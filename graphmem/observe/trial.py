@@ -1,4 +1,4 @@
-"""End the probation of learnt memories, and undo a session's lessons."""
+"""The trial day of memories learnt from sessions, and undoing a session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def settle(book: MemoryRepository, ledger: Ledger) -> int:
-    """End the probation of memories learnt a day ago; return their number.
+    """End the trial of memories learnt at least a day ago; count them.
 
     Used memories are confirmed; the importance of the others is reduced. Memories with external text in their evidence stay candidates.
     """
@@ -51,9 +51,9 @@ def settle(book: MemoryRepository, ledger: Ledger) -> int:
 
 
 def undo(book: MemoryRepository, ledger: Ledger, session: str, actor: str = "") -> Forgotten:
-    """Retract the memories learnt from a session; do not learn them again.
+    """Retract the memories learnt from a session, for good.
 
-    A memory that a person confirmed since, or that another session also supports, stays.
+    They are not learnt again. A memory that a person confirmed since, or that another session also supports, stays.
     """
     parts = [receipt_of(body) for _, _, body, undone in ledger.receipts(session) if not undone]
     ids = sorted({one for part in parts for one in part.learnt})

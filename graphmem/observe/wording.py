@@ -1,7 +1,8 @@
-"""Templates for the sentence of each signal's findings.
+"""Templates for the text of a memory that is made from a finding.
 
-A sentence says what to do, for a reader who does not know the session. It names files and commands between backticks. Counts that vary
-between sessions are in the typed details, so that the same finding always has the same text.
+A finding is a pattern found in a session, such as a fixed error. The text says what to do, for a reader who does not know the session. It
+names files and commands between backticks. Counts that vary between sessions are in the typed details, so that the same finding always has
+the same text.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SAID: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class Worded(NamedTuple):
-    """The text of a finding as a memory."""
+    """The text of a memory made from a finding, with title and files."""
 
     content: str
     type: str
@@ -51,7 +52,7 @@ class Worded(NamedTuple):
 
 
 def worded(one: Finding, sessions: int) -> Worded:
-    """Make the sentence of a finding.
+    """Make the text of a memory from a finding, by its template.
 
     Args:
         one: the finding.
@@ -65,9 +66,9 @@ def worded(one: Finding, sessions: int) -> Worded:
 
 
 def says_nothing(one: Finding) -> str:
-    """Return why a finding is useless, however frequent; "" if it is useful.
+    """Return why a finding is useless as a memory; "" if it is useful.
 
-    For example, an error message that names no error.
+    For example, an error message that names no error is useless, however frequent.
     """
     if one.signal == "repeated_grep" and not 0 < len(one.facts.get("found_in", ())) <= _ANSWERS:
         return "no one place answers what was searched for"
@@ -77,19 +78,25 @@ def says_nothing(one: Finding) -> str:
 
 
 def is_bare(message: str) -> bool:
-    """Whether an error says only that it occurred: `1 failed`, `exit code 2`."""
+    """Whether an error message says only that something failed.
+
+    For example, `1 failed` or `exit code 2`.
+    """
     return _BARE.match(message) is not None
 
 
 def approach_key(approach: str) -> str:
-    """Key of an approach: equal for the same words, ignoring case and spacing."""
+    """Return a hash of an abandoned approach, equal for the same words.
+
+    Case and spacing are ignored.
+    """
     return blake2b(" ".join(approach.casefold().split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def dead_ends(record: SessionRecord) -> Iterator[Finding]:
-    """Return the abandoned approaches of a session as findings.
+    """Yield the approaches that a session abandoned, as findings.
 
-    Approaches that are already among its findings are left out.
+    Approaches that are already among the session's findings are left out.
     """
     there = {one.facts.get("approach") for one in record.findings if one.memory_type == "dead_end"}
     for one in record.dead_ends:
@@ -405,7 +412,7 @@ def _about(value: Any) -> str:
 
 
 def _open(text: str) -> str:
-    """Return a text as one line without its final punctuation."""
+    """Return a text on one line without its final punctuation."""
     return " ".join(text.split()).rstrip(".!;, ")
 
 

@@ -61,7 +61,7 @@ _NORMALISE: Final = (
 
 
 def fingerprint(message: str) -> str:
-    """Return an error's text in a form that is equal for the same error.
+    """Normalise an error's text, so that the same error gives the same text.
 
     Paths, numbers, addresses, ids and extra spacing are removed.
     """
@@ -72,7 +72,7 @@ def fingerprint(message: str) -> str:
 
 
 def same_error(one: str, other: str) -> bool:
-    """Whether fingerprints are equal, or one is a cut form of the other.
+    """Whether two normalised errors are equal, or one is cut from the other.
 
     pytest's summary cuts messages at the end.
     """
@@ -96,7 +96,7 @@ def error_line(text: str) -> str:
 
 
 def outcome(text: str, *, test: bool) -> tuple[bool | None, int | None]:
-    """Return the success and exit code that a command's output reports.
+    """Return whether a command succeeded, and its exit code, by its output.
 
     None means that the output does not report it.
     """
@@ -155,7 +155,7 @@ _ADVICE: Final = re.compile(
 
 
 def advises(message: str) -> bool:
-    """Whether a message instructs its reader, in addition to reporting.
+    """Whether a message tells its reader what to do, besides reporting.
 
     Its author may be outside the project.
     """
@@ -175,12 +175,12 @@ _GIVES_UP: Final = ("approach", "strategy", "route", "abandon", "dead end", "ava
 
 
 def spoken(text: str) -> str:
-    """A text without code blocks and quotations."""
+    """Return a message without code blocks and quoted lines."""
     return _CODE.sub("\n", text) if "```" in text or ">" in text or "    " in text or "\t" in text else text
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Sentences of a text, trimmed; dots inside names do not end one."""
+    """Split a text into sentences; dots inside names do not end one."""
     for match in _SENTENCE.finditer(text):
         if sentence := match.group().strip(" \t\n-*#•"):
             yield sentence
@@ -235,7 +235,7 @@ MIN_CLAIM_WORDS: Final = 4
 
 
 def claims(text: str) -> list[Claim]:
-    """Corrections in an agent's words, in order.
+    """Return corrections in an agent's words, such as "I was wrong about …".
 
     A question, a plan and a polite "actually" do not count.
     """
@@ -328,7 +328,7 @@ _IMPORT_CALL: Final = re.compile(r"\b(?:from|require\(|import\()\s*[\"']([^\"']+
 
 
 def file_names(text: str, most: int = 200) -> tuple[str, ...]:
-    """The first file names in a text, as written, without duplicates."""
+    """Return the first file names in a text, as written, without duplicates."""
     return tuple(dict.fromkeys(_FILE_NAME.findall(text)[:most]))
 
 
@@ -337,7 +337,7 @@ _ENDING: Final = re.compile(r"\.(?:[jt]sx?|mjs|hpp|h)\Z")
 
 
 def imported(text: str, most: int) -> tuple[str, ...]:
-    """Return the last parts of imported modules.
+    """Return the last part of the name of each module that code imports.
 
     For example, `from shop.cart import x` gives "cart".
     """
