@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from graphmem.parsing.facts import (
@@ -47,6 +48,14 @@ _MAKERS: Final = frozenset({"Class", "Module", "Struct", "Data"})
 """Classes whose objects are classes."""
 
 
+_EITHER: Final = re.compile(
+    rb"^([ \t]*)if ([^\n]*)\n((?:(?!\1(?:else|elsif|end)\b)[^\n]*\n)*)\1else\b[^\n]*\n((?:(?!\1end\b)[^\n]*\n)*)", re.MULTILINE
+)
+"""An `if` with an `else`: indent, condition and both branches."""
+_HAS_FEATURE: Final = re.compile(rb"\bdefined\?|\brespond_to\?|_defined\?|\bRUBY_VERSION\s*>")
+_IS_ASKED_FOR: Final = re.compile(rb"\s*ENV(?:\[[^\]]*\]|\.key\?[^\n]*)\s*$")
+
+
 class RubyHelper(Helper):
     """Rules for `super`, instance variables and calls without arguments.
 
@@ -58,6 +67,19 @@ class RubyHelper(Helper):
         return erb_code(source)
 
     mended = prepared
+
+    def regions(self, source: bytes) -> Sequence[tuple[int, int, str]]:
+        """Mark the branches of an `if` that rarely run.
+
+        These are the `else` of a test for a feature of Ruby, and code that an environment variable switches on. Another definition of the
+        same name is meant then.
+        """
+        found = []
+        for match in _EITHER.finditer(source):
+            rare = 4 if _HAS_FEATURE.search(match[2]) else 3 if _IS_ASKED_FOR.match(match[2]) else 0
+            if rare:
+                found.append((*match.span(rare), "overload"))
+        return found
 
     def owner(self, text: str) -> str:
         """Return the dotted path of the class or module around a definition."""
