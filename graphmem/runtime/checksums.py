@@ -33,7 +33,7 @@ SIDES: Final = ("-wal", "-shm", "-journal")
 
 
 class Proof(Enum):
-    """The result of comparing a file's bytes with its stored checksum."""
+    """Whether a file's bytes match its stored checksum: sound, open, damaged."""
 
     SOUND = "sound"  # each byte is what was there when it was closed
     OPEN = "open"  # it has no seal: it is open, was left by a crash, or comes from an earlier version
@@ -89,7 +89,7 @@ def _has_header(path: Path) -> bool:
 
 
 def _is_logged(path: Path) -> bool:
-    """Whether a log of SQLite with changes is beside the file."""
+    """Whether SQLite has a log with changes beside a database file."""
     for side in LOGS:
         log = path.with_name(path.name + side)
         if log.exists() and log.stat().st_size:
@@ -98,9 +98,9 @@ def _is_logged(path: Path) -> bool:
 
 
 def _sums(path: Path) -> tuple[int, int]:
-    """Return the stored checksum of a file (or 0), and the computed one.
+    """Return a file's stored checksum (0 for none) and its computed one.
 
-    The second one covers all other bytes, and is never 0.
+    The computed one covers all bytes except those of the checksum, and is never 0.
     """
     from isal import isal_zlib  # slow to load, and seldom needed
 
@@ -125,7 +125,9 @@ def sealed_json(value: Mapping[str, Any], **options: Any) -> bytes:
 
 
 def read_sealed_json(data: bytes) -> dict[str, Any]:
-    """Decode the output of `sealed_json`; accept an older one without hash.
+    """Decode the output of `sealed_json`, and check its hash.
+
+    JSON without a hash, from an older version, is accepted.
 
     Raises:
         ValueError: the data differ from what was written.

@@ -1,6 +1,6 @@
-"""Compression of a chunk's prefix and text into one stored value.
+"""Compress a chunk of source: its text, and a prefix that describes it.
 
-The process that parses a file makes these bytes. They go to the database and to the word index unchanged.
+The process that parses a file makes the bytes. They go to the database and to the word index unchanged.
 A prefix names the lines of its chunk. The lines are left out here and restored on inflating, so that code that only moved keeps its bytes.
 """
 
@@ -17,7 +17,7 @@ _LEVEL: Final = 1  # of 0 to 3; as small as zlib's own first level
 
 
 def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
-    """Compress a prefix and a text.
+    """Compress a chunk of source: the prefix that describes it, and its text.
 
     Args:
         prefix: context; may name the lines, as " | Lines: 12-30".
@@ -36,16 +36,16 @@ def deflated(prefix: str, text: str, first: int, last: int) -> bytes:
 
 
 def deflate(data: bytes) -> bytes:
-    """Compress bytes to zlib's format with Intel's library.
+    """Compress bytes to zlib's format with Intel's library (ISA-L).
 
-    It takes half of zlib's time for a chunk and a third for the facts of a file.
+    It takes half of zlib's time for a chunk of source and a third for the facts of a file.
     """
     made: bytes = igzip_lib.compress(data, _LEVEL, igzip_lib.COMP_ZLIB)
     return made
 
 
 def inflated(packed: bytes, first: int, last: int) -> tuple[str, str]:
-    """Return the prefix and text that `deflated` compressed.
+    """Return the prefix and text of a chunk that `deflated` compressed.
 
     The prefix gets the given line numbers.
 

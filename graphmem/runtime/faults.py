@@ -1,4 +1,4 @@
-"""Unexpected errors in work on one file, or in a background thread.
+"""Report unexpected errors in work on one file, or in a background thread.
 
 Only loops over files may call `fault`: the run skips the file, names it and goes on. The traceback is logged at debug. The project's tests
 set `RAISE`, so that a diagnostic hides no error there.
@@ -29,7 +29,7 @@ _log = logging.getLogger("graphmem.faults")
 
 
 def fault(error: Exception, stage: str, path: str) -> str:
-    """Return one sentence about an error that one file caused.
+    """Return one sentence about an error in the work on one file.
 
     Raises:
         Exception: the same error, if it concerns more than this file: memory, disk space, or an error of graphmem.

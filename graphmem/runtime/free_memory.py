@@ -1,4 +1,4 @@
-"""How much memory this process and its children may still take."""
+"""The memory, in bytes, that this process and its children may still take."""
 
 from __future__ import annotations
 

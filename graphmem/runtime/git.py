@@ -38,7 +38,9 @@ def environment() -> dict[str, str]:
 def answer(
     root: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None, timeout_s: float = TIMEOUT_S
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `git <arguments>` in `root`; accept any exit code.
+    """Run `git <arguments>` in `root` and return its result.
+
+    Any exit code is accepted.
 
     Args:
         root: working directory of the command.
@@ -93,12 +95,12 @@ def run(root: Path, *arguments: str, variables: Mapping[str, str] | None = None)
 
 
 def is_no_repository(error: GitError) -> bool:
-    """Whether Git failed because the folder has no repository."""
+    """Whether Git failed because the folder is not in a repository."""
     return "not a git repository" in str(error.facts.get("stderr", "")).casefold()
 
 
 def reason(stderr: bytes) -> str:
-    """Return the line of Git's standard error that names the cause.
+    """Return the line of Git's error output that names the cause.
 
     The other lines are advice and usage.
     """
@@ -111,9 +113,9 @@ def reason(stderr: bytes) -> str:
 
 
 def _without_filters(configured: bytes) -> dict[str, str]:
-    """Return environment variables that switch off all configured filters.
+    """Return environment variables that turn off all filters that Git has.
 
-    A filter name with an equals sign could bypass `-c`.
+    A filter is a program in Git's settings. A filter name with an equals sign could bypass the option `-c`.
     """
     names = sorted({key.rpartition(".")[0] for key in os.fsdecode(configured).split("\0") if key})
     settings = [(f"{name}.{key}", value) for name in names for key, value in _OF_FILTERS.items()]

@@ -1,4 +1,4 @@
-"""Return memory to the system after large, short-lived steps."""
+"""Return freed memory to the system after large, short-lived steps."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _resident = 0  # bytes, after memory was last released
 def few_arenas() -> None:
     """Limit the C library to two heaps; for servers, before threads start.
 
-    By default it makes eight heaps for each core, and memory freed in one serves only that heap's threads. Each reopening of the database
-    starts new threads, so a server's memory grew by a third of a megabyte with each edit.
+    By default the library makes eight heaps for each core, and memory freed in one serves only that heap's threads. Each reopening of the
+    database starts new threads, so a server's memory grew by a third of a megabyte with each edit.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -28,9 +28,9 @@ def few_arenas() -> None:
 
 
 def give_back(*, between: bool = False) -> None:
-    """Return free memory from the allocators to the system, in milliseconds.
+    """Return freed memory from the allocators to the system.
 
-    No effect where the C library lacks the function.
+    The call takes milliseconds. It has no effect where the C library lacks the function.
 
     Args:
         between: whether the call is between two steps of the same work. Nothing is then released while the process is small, or has

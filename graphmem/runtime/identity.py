@@ -1,4 +1,4 @@
-"""Identity of an index, which clients and servers compare.
+"""Id of an index directory, which clients and servers compare.
 
 Hooks load this module at every step of an agent, so it imports almost nothing.
 """

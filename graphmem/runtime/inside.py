@@ -1,4 +1,4 @@
-"""Resolve a given path inside a project."""
+"""Resolve a path that a user gave, and check that it is inside a project."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def inside(root: Path, path: str | Path) -> Path | None:
-    """Return the resolved path, or None if it is invalid or outside `root`.
+    """Return a resolved path, or None if it is invalid or outside `root`.
 
-    Invalid paths hold a null or half a surrogate pair, follow a circle of links, or have a name that is too long for the system.
+    An invalid path holds a null or half a surrogate pair, follows a circle of links, or has a name that is too long for the system.
     """
     try:
         found = (root / path).resolve()

@@ -1,4 +1,7 @@
-"""Resource limits of this process, and errors that the system caused."""
+"""Resource limits of this process, and errors from exceeding them.
+
+Such resources are memory, file descriptors and room on the disk.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _MEMORY_LIMITS: Final = (
 
 
 class _Kind(NamedTuple):
-    """A resource that the system can refuse."""
+    """A resource that the system can refuse, and how its errors look."""
 
     name: str
     errnos: tuple[int, ...]
@@ -65,7 +68,7 @@ def limit_of(which: int) -> int | None:
 
 
 def limited_memory() -> bool:
-    """Whether a limit can refuse memory that the machine has.
+    """Whether a limit can refuse memory that the machine still has.
 
     If a process then ends for lack of memory, its input need not be the cause.
     """
@@ -110,7 +113,7 @@ def be_frugal() -> None:
 
 
 def kind_of(error: BaseException, path: str = "") -> str:
-    """Return the kind of resource that the system refused, or "".
+    """Return which resource the system refused when it raised an error, or "".
 
     The values are descriptors, memory, file_size, read_only, rights and room. "" stands for any other failure.
 
@@ -129,7 +132,7 @@ def kind_of(error: BaseException, path: str = "") -> str:
 
 
 def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: str = _ELSEWHERE) -> GraphMemError | None:
-    """Return an error that explains how the system refused a resource.
+    """Convert an exception to an error that says which resource ran out.
 
     None if the exception has another cause.
 
@@ -175,19 +178,21 @@ def refusal(error: BaseException, doing: str, path: Path | str = "", elsewhere: 
 
 
 def unless_refused(error: BaseException, doing: str, path: Path | str = "") -> None:
-    """Raise an error if the whole process lacks descriptors or memory.
+    """Raise an error if an exception means that descriptors or memory ran out.
+
+    Otherwise the failure concerns one file only, and nothing happens.
 
     Raises:
-        ResourceError: the failure concerns more than one file.
+        ResourceError: the whole process lacks descriptors or memory.
     """
     if kind_of(error, str(path)) in _OF_THE_PROCESS and (refused := refusal(error, doing, path)) is not None:
         raise refused from error
 
 
 def refusal_of_any(error: BaseException) -> GraphMemError | None:
-    """Return an error that explains an uncaught exception of the system.
+    """Convert an uncaught exception to an error that says what ran out.
 
-    None if the exception has another cause.
+    None if the exception is not about a resource such as memory.
     """
     if isinstance(error, GraphMemError):
         return None
@@ -228,7 +233,7 @@ def out_of_memory(doing: str, path: Path | str = "") -> ResourceError:
 def kept_if_possible(what: str) -> Iterator[None]:
     """Ignore errors of the disk while a block writes to a cache.
 
-    A full or read-only disk does not fail the answer. `what` names the cached data in the log.
+    A full or read-only disk does not fail the caller's work. `what` names the cached data in the log.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Decode references: GraphQL ids, file URIs and absolute paths."""
+"""Decode references to code: GraphQL ids, file URIs and absolute paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def decoded(text: str) -> tuple[str, str] | None:
 
 
 def raw(text: str) -> str:
-    """Return the id inside a global id; any other text is returned unchanged."""
+    """Return the id inside a Relay id (`Type:id` in base64).
+
+    Any other text is returned unchanged.
+    """
     parts = decoded(text.strip())
     return parts[1] if parts is not None and parts[0] in NODE_TYPES else text
 

@@ -1,6 +1,6 @@
-"""The marked block that graphmem writes into files of instructions.
+"""The marked block of text that graphmem writes into agents' instructions.
 
-`graphmem install` writes the block, and `graphmem uninstall` removes it. An import of the file ignores it.
+`graphmem install` writes the block, and `graphmem uninstall` removes it. An import of such a file ignores it.
 """
 
 from __future__ import annotations
@@ -14,5 +14,8 @@ _BLOCK: Final = re.compile(rf"<!-- >>> graphmem:[^\n]*>>> -->.*?{re.escape(END)}
 
 
 def without_own_block(text: str) -> str:
-    """Return a text without the block; the other lines keep their numbers."""
+    """Return a text without the marked block that graphmem wrote into it.
+
+    The other lines keep their numbers.
+    """
     return _BLOCK.sub(lambda found: "\n" * found[0].count("\n"), text)

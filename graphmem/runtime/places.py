@@ -1,4 +1,4 @@
-"""Pack the occurrences of a file: which name is written where.
+"""Pack into bytes which names a file writes where, and what they mean.
 
 An occurrence is a name in the text with a symbol that it means. One value holds all occurrences of a file, so that an index of hundreds of
 thousands of them stays small. The columns are packed one after another, which compresses best.
@@ -21,7 +21,7 @@ _ID_BYTES: Final = 10  # of a node's id
 
 
 class Written(NamedTuple):
-    """A name in the text of a file, and one of the nodes that it means."""
+    """A name in the text of a file, and one symbol that it means."""
 
     line: int  # 1-based
     column: int  # 0-based, in characters
@@ -32,11 +32,11 @@ class Written(NamedTuple):
 
 
 def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
-    """Pack the occurrences of a file into bytes; empty bytes for none.
+    """Pack a file's occurrences of names into bytes; empty bytes for none.
 
     Args:
         occurrences: distinct occurrences in any order; equal sets give equal bytes.
-        kinds: the kinds that can occur, in an order that only grows.
+        kinds: the kinds of edge that can occur, in an order that only grows.
     """
     rows = sorted(occurrences)
     if not rows:
@@ -63,7 +63,7 @@ def packed(occurrences: Iterable[Written], kinds: tuple[str, ...]) -> bytes:
 
 
 def unpacked(data: bytes, kinds: tuple[str, ...]) -> list[Written]:
-    """Return the occurrences given to `packed`, sorted by position.
+    """Return the occurrences of names that `packed` packed, by position.
 
     Raises:
         zlib.error, ValueError: the bytes are not an output of `packed`.

@@ -18,7 +18,7 @@ def data_root() -> Traversable:
     """Return the directory that holds `queries/` and `grammars/`.
 
     Raises:
-        FileNotFoundError: neither place has them; the message names both.
+        FileNotFoundError: neither the package nor the checkout has them; the message names both places.
     """
     packaged = files("graphmem") / "_data"
     if (packaged / "queries").is_dir():

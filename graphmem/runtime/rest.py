@@ -13,7 +13,7 @@ REST_S: Final = 60.0  # seconds of that pause
 
 
 class RestingError(Exception):
-    """A request was not sent, because the last ones failed."""
+    """A request was not sent, because the last ones to the server failed."""
 
     def __init__(self, failed: int) -> None:
         super().__init__(f"the last {failed} requests failed, so no request is sent for a minute")
@@ -34,7 +34,7 @@ class Rest:
 
     @contextmanager
     def watched(self, failure: type[Exception]) -> Iterator[None]:
-        """Run one request; count it as failed if it raises `failure`.
+        """Run a block that sends a request; count it as failed on `failure`.
 
         Raises:
             RestingError: no request may be sent to the server at present.

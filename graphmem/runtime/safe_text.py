@@ -22,17 +22,23 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r"}
 
 
 def inert(text: str) -> str:
-    r"""Escape a text to one line, such as `a\nb\x1b[31m`."""
+    r"""Escape control and hidden characters, so that a text is one safe line.
+
+    For example, a line feed becomes `\n`, and the escape character becomes `\x1b`.
+    """
     return text if text.isprintable() else _IN_A_LINE.sub(_escaped, text)
 
 
 def inert_lines(text: str) -> str:
-    """Escape a text of several lines; its line ends become line feeds."""
+    """Escape control and hidden characters in a text of several lines.
+
+    Its line ends become line feeds.
+    """
     return text if text.isprintable() else _IN_LINES.sub(_escaped, text.replace("\r\n", "\n"))
 
 
 def inert_json(text: str) -> str:
-    """Write control and hidden characters in a JSON document as escapes."""
+    """Escape control and hidden characters in a JSON document."""
     return text if text.isascii() and "\x7f" not in text else _IN_JSON.sub(_escaped_json, text)
 
 

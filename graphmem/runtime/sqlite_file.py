@@ -1,4 +1,4 @@
-"""Private files beside the database, and versioned SQLite files."""
+"""SQLite files with a format number, and files that only the owner reads."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ PRIVATE: Final = 0o600  # of every file of an index: memories may be private
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file so that a new one is private, whatever the umask.
+    """Open a file; a new one may be read only by its owner.
 
-    It is an `opener` for `open`.
+    The umask does not matter. The function is an `opener` for `open`.
     """
     return os.open(path, flags, PRIVATE)
 
 
 def private_file(path: Path) -> Path:
-    """Create a private file if it does not exist; return its path.
+    """Create a file that only its owner may read, if missing; return its path.
 
     SQLite copies the rights of a file to its logs.
     """
@@ -50,7 +50,9 @@ class Sidefile:
     explicit: bool = False  # callers begin transactions themselves
 
     def connect(self, path: Path, *, create: bool, memory: sqlite3.Connection | None = None) -> sqlite3.Connection:
-        """Open and check a file; any one thread at a time may use it.
+        """Open and check a SQLite file of this kind.
+
+        Any one thread at a time may use the connection.
 
         Args:
             path: of the file.
@@ -99,7 +101,7 @@ class Sidefile:
         return db
 
     def unreadable(self, path: Path, error: sqlite3.Error | str) -> GraphMemError:
-        """Return an error that says why a file cannot be read.
+        """Return an error that says why a SQLite file cannot be read.
 
         A failure that the system caused does not blame the file.
         """
@@ -116,13 +118,13 @@ class Sidefile:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Return a value that changes with each write to a file."""
+    """Return a file's time, size and inode, which change with each write."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size, about.st_ino
 
 
 def _format(db: sqlite3.Connection) -> str:
-    """Return the format that a file declares; "" for a new file."""
+    """Return the format that a SQLite file declares; "" for a new file."""
     if not db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'meta'").fetchone()[0]:
         return ""
     row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()

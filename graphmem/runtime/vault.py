@@ -47,7 +47,7 @@ _known: Final[dict[str, Vault]] = {}  # by the key's hash
 
 
 class Vault:
-    """Encrypts and decrypts with one key. Thread-safe."""
+    """Encrypts and decrypts memories with one key. Thread-safe."""
 
     def __init__(self, key: bytes) -> None:
         try:
@@ -63,7 +63,10 @@ class Vault:
         self._cipher = AESSIV(HKDF(SHA512(), 64, None, _INFO).derive(key))
 
     def seal(self, data: bytes, place: str = "") -> bytes:
-        """Encrypt bytes. `place` must be the same for decryption."""
+        """Encrypt bytes.
+
+        `place` names where they are stored; decryption needs the same one.
+        """
         return self.head + self._cipher.encrypt(data or b"\0", [place.encode(), b"" if data else b"empty"])
 
     def seal_text(self, text: str, place: str = "") -> str:
@@ -88,7 +91,7 @@ def is_sealed(data: bytes) -> bool:
 
 
 def opened(data: bytes, place: str = "") -> bytes:
-    """Decrypt bytes; bytes that are not encrypted are returned unchanged.
+    """Decrypt the output of `Vault.seal`; return other bytes unchanged.
 
     Raises:
         EncryptionError: the key is not loaded.
@@ -101,7 +104,7 @@ def opened(data: bytes, place: str = "") -> bytes:
 
 
 def opened_text(text: str, place: str = "") -> str:
-    """Decrypt a text; see `opened`."""
+    """Decrypt the output of `Vault.seal_text`; return other texts unchanged."""
     if not text.startswith(MARK):
         return text
     start = len(MARK) + _ID + 1
@@ -119,7 +122,7 @@ def _vault(key_id: str) -> Vault:
 
 
 def vault_of(data_dir: Path) -> Vault | None:
-    """Return the vault of an index directory; None if encryption is off.
+    """Return the `Vault` of an index directory; None if encryption is off.
 
     Raises:
         EncryptionError: encryption is on and the key is not loaded.
@@ -155,7 +158,10 @@ def _mark(path: Path, *_stamp: int) -> dict[str, Any]:
 
 
 def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> None:
-    """Write `encryption.json`; later writes of this index follow its state."""
+    """Write `encryption.json`, which says whether encryption is on.
+
+    Later writes of this index follow it.
+    """
     part = data_dir / f"{FILE}.part"
     with open(part, "wb", opener=private) as out:
         out.write(sealed_json({"key_id": vault.id, "key_file": key_file, "state": state}))
@@ -165,7 +171,7 @@ def write_mark(data_dir: Path, vault: Vault, key_file: str, state: str = ON) -> 
 
 
 def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault | None:
-    """Load the key of an index; None if encryption is off.
+    """Load the key that decrypts an index; None if encryption is off.
 
     Args:
         data_dir: the index directory.
@@ -203,7 +209,7 @@ def unlock(data_dir: Path, settings: Settings, *, is_new: bool = False) -> Vault
 
 
 def _key_of_journal(data_dir: Path) -> str:
-    """Return the hash of the key of the journal; "" if it is plain."""
+    """Return the hash of the key that encrypts the journal; "" if it is plain."""
     newest = max((data_dir / JOURNAL).glob("journal-*.jsonl"), default=None, key=lambda path: path.name)
     if newest is None:
         return ""
@@ -213,13 +219,13 @@ def _key_of_journal(data_dir: Path) -> str:
 
 
 def loaded(key: bytes) -> Vault:
-    """Return the vault of a key, and decrypt with it from now on."""
+    """Make the `Vault` of a key, and keep it for decrypting from now on."""
     vault = Vault(key)
     return _known.setdefault(vault.id, vault)
 
 
 def key_of(file: str, command: str) -> bytes:
-    """Read a key from a file, or from the output of a command.
+    """Read an encryption key from a file, or from the output of a command.
 
     Raises:
         EncryptionError: the key is missing, or shorter than 32 bytes.
@@ -269,7 +275,10 @@ def connected(path: Path, vault: Vault) -> sqlite3.Connection:
 
 
 def store(path: Path, vault: Vault, db: sqlite3.Connection) -> None:
-    """Write the content of a database in memory, encrypted, in one step."""
+    """Write an SQLite database that is in memory to a file, encrypted.
+
+    The file is replaced in one step.
+    """
     file = path.with_name(path.name + SEALED)
     part = file.with_name(file.name + ".part")
     with open(part, "wb", opener=private) as out:

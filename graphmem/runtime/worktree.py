@@ -1,4 +1,4 @@
-"""Worktrees of one git repository, which share one journal of memories."""
+"""Worktrees of one Git repository, which share one journal of memories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ LOOK_S: Final = 0.01
 
 
 def first_worktree(root: Path) -> Path | None:
-    """Return the main worktree of a linked one; None for any other folder."""
+    """Return the main worktree of a linked Git worktree.
+
+    None for any other folder.
+    """
     link = root / ".git"
     try:
         if link.is_symlink() or not link.is_file():
@@ -38,7 +41,9 @@ def first_worktree(root: Path) -> Path | None:
 
 
 def first_index(data_dir: Path) -> Path | None:
-    """Return the index of the first worktree; None in another folder.
+    """Return the index directory of the main Git worktree, for a linked one.
+
+    None for any other folder.
 
     Args:
         data_dir: the index directory of a linked worktree, which need not exist.
@@ -53,9 +58,9 @@ def first_index(data_dir: Path) -> Path | None:
 
 
 def journal_folder(data_dir: Path) -> Path:
-    """Return the journal of the first worktree, if it has an index.
+    """Return the directory of the journal of memories that an index uses.
 
-    A linked worktree that already has a journal keeps it.
+    In a linked Git worktree it is that of the main worktree, if that has an index. A linked worktree that already has a journal keeps it.
     """
     own = data_dir / JOURNAL
     index = None if any(own.glob("journal-*")) else first_index(data_dir)
@@ -63,13 +68,13 @@ def journal_folder(data_dir: Path) -> Path:
 
 
 def is_shared(data_dir: Path, journal: Path) -> bool:
-    """Whether several worktrees may write to the journal of an index."""
+    """Whether several Git worktrees may write to the journal of an index."""
     return journal.parent != data_dir or (data_dir.name == INDEX and (data_dir.parent / ".git" / "worktrees").is_dir())
 
 
 @contextlib.contextmanager
 def journal_lock(journal: Path) -> Iterator[None]:
-    """Lock out writers of other worktrees.
+    """Lock the journal of memories against writers of other Git worktrees.
 
     Raises:
         StoreBusyError: another worktree held the lock for 30 s.

@@ -1,1 +1,1 @@
-"""The same memories on several machines, through a database of the team."""
+"""Share memories between the machines of a team, through PostgreSQL."""

@@ -34,7 +34,7 @@ _ABOUT: Final = '["about"'
 
 
 class Anchor(NamedTuple):
-    """The last entry of the journal that a comparison has covered."""
+    """The last journal entry whose changes were turned into operations."""
 
     number: int
     at: str
@@ -42,7 +42,7 @@ class Anchor(NamedTuple):
 
 @dataclass
 class _Touched:
-    """Summary of the journal's entries about one memory."""
+    """What the journal's new entries say about one memory."""
 
     at: str = ""
     decided: set[str] = field(default_factory=set)
@@ -69,9 +69,9 @@ class Collector:
         self._organised = organised
 
     def anchor(self) -> Anchor | None:
-        """Return the last journal entry that was compared, or None.
+        """Return the last journal entry whose changes were collected, or None.
 
-        None means that nothing was compared yet, or that this journal lacks the entry: it is new, or was restored.
+        None means that nothing was collected yet, or that this journal lacks the entry: it is new, or was restored.
         """
         number, _, at = self._side.get("anchor").partition(" ")
         if not number:
@@ -83,13 +83,13 @@ class Collector:
         return found if entry is not None and entry.body.get("at") == at else None
 
     def move_anchor(self) -> None:
-        """Record that everything in the journal was compared."""
+        """Record that the changes of all journal entries so far were collected."""
         number = self._book.journal.head.number
         entry = self._entry(number) if number else None
         self._side.put({"anchor": f"{number} {entry.body.get('at', '') if entry is not None else ''}"})
 
     def collect(self) -> None:
-        """Queue operations for all changes since the last comparison."""
+        """Queue operations for the memories that changed since the last call."""
         anchor = self.anchor()
         touched = self._touched(self._book.journal.entries(after=anchor.number if anchor is not None else 0))
         ids = set(touched)
@@ -104,7 +104,7 @@ class Collector:
                 self.move_anchor()
 
     def op(self, memory: str, at: str, writes: Mapping[str, Write], **parts: Any) -> Op:
-        """Return a new operation with this machine's user as its author."""
+        """Return a new operation on a memory, with this machine's user as author."""
         now = self._book.clock.now()
         return Op(uuid7(now), self._side.device, self.tick(), self._person, at or now.isoformat(), memory, dict(writes), **parts)
 
@@ -172,8 +172,8 @@ class Collector:
     def _erased(self, one: str, base: Base) -> tuple[str, ...]:
         """Return ids of the operations whose words a `forget` must erase.
 
-        They wrote the texts, tags and links that this machine's user saw. Operations in the outbox are included if they wrote or removed
-        such values.
+        They wrote the texts, tags and links of the memory that this machine's user saw. Operations in the outbox are included if they wrote
+        or removed such values.
         """
         found = {*base.past, *(each for name in WORDS for each in base.heads.get(name, ()))}
         found.update(each for ids in base.elements.values() for each in ids)
@@ -223,7 +223,7 @@ class Collector:
         self._side.put_base(one, Base(now, base.heads | {name: [op.id] for name in writes}, elements, sorted(past), base.upto))
 
     def _met(self, one: str, touched: _Touched, view: Shared, now: Record) -> None:
-        """Compare a memory without a base with the shared memory of its id.
+        """Collect changes of a memory that was never compared with the shared one.
 
         A local value that the shared memory had earlier is an old copy and is not sent. Any other different value is sent as a concurrent
         change, which replaces no value.

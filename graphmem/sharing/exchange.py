@@ -40,7 +40,7 @@ MOST: Final = 500  # memories written in one batch of the journal
 
 @dataclass
 class Tally:
-    """Counts of one exchange."""
+    """Counts of one exchange: operations sent and received, memories changed."""
 
     pushed: int = 0
     pulled: int = 0
@@ -55,7 +55,7 @@ class Exchange:
 
     Args:
         repository: the memories of this machine.
-        sidecar: what is known of the shared log.
+        sidecar: this machine's copy of what the shared log says.
         person: name of the user, shown to others.
     """
 
@@ -126,7 +126,10 @@ class Exchange:
                 self._collector().collect()
 
     def disagreements(self) -> list[Disagreement]:
-        """Return the fields and texts on which people disagree, by memory."""
+        """Return the fields of memories for which people chose different values.
+
+        They are grouped by memory. Different texts count, too.
+        """
         found: list[Disagreement] = []
         index = self._book.index()
         for one in self._side.ids():
@@ -147,7 +150,7 @@ class Exchange:
         return found
 
     def decide(self, row: MemoryRow, name: str, side: int) -> None:
-        """Settle a disagreement about a field by choosing one of its values.
+        """Settle a disagreement about a memory's field by choosing one value.
 
         `side` is the number of the chosen value, from 1, in the order of `disagreements`.
 
@@ -186,7 +189,7 @@ class Exchange:
             )
 
     def _expect_same_log(self, log: SharedLog) -> None:
-        """Discard the known states if the database was replaced or restored.
+        """Discard what is known of a database that was replaced or restored.
 
         Then the exchange compares all memories again.
         """
@@ -198,7 +201,7 @@ class Exchange:
     def _settle_pending(self) -> None:
         """Finish an exchange that stopped after its write of the journal.
 
-        If the journal has the write, the bases that belong to it are stored in the sidecar.
+        If the journal has the write, the values of the memories at that time become those that later changes are compared with.
         """
         token, bases = self._side.pending()
         if token:
@@ -248,7 +251,8 @@ class Exchange:
     def _look_again(self, log: SharedLog, tally: Tally) -> str:
         """Fetch memories that this person may see now; remove hidden ones.
 
-        Memories with unsent changes of this person are kept. Returns the value of `SharedLog.sight` for which the memories were checked.
+        Nothing is done while everybody's access is unchanged. Memories with unsent changes of this person are kept. Returns the value of
+        `SharedLog.sight` for which the memories were checked.
         """
         sight = log.sight()
         if sight == self._side.get("sight"):
@@ -281,7 +285,7 @@ class Exchange:
         return sight
 
     def _keep_apart(self) -> None:
-        """Queue operations that turn concurrent texts into separate memories."""
+        """Queue operations that turn a memory's concurrent texts into memories."""
         collector = self._collector()
         for one in self._side.ids(dirty=DIRTY):
             state = self._side.view(one)
@@ -394,7 +398,7 @@ class Exchange:
         return first is not None and first.body.get("op") == "delete_all"
 
     def _parted(self, memory: str, one: Made) -> list[tuple[str, str, str]]:
-        """Return relations of a local memory that the shared memory lacks.
+        """Return relations of a memory that exist here but not in the shared log.
 
         Each is (source id, target id, kind).
         """
@@ -423,7 +427,7 @@ def _microseconds(at: datetime) -> int:
 
 
 def _shown(name: str, value: Any) -> str:
-    """Return a value as a person reads it."""
+    """Return the value of a memory's field as text for people."""
     if name == STATUS:
         return "forgotten" if value[0] == FORGOTTEN else str(value[0])
     return "none" if value is None else str(value)

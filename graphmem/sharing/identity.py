@@ -31,7 +31,7 @@ def project_key(root: Path | None) -> str:
 
 
 def checked_key(key: str) -> str:
-    """Return a key, if it is a valid one.
+    """Return a project's key in the shared database, if it is a valid one.
 
     Raises:
         BadInputError: it is empty, too long, or contains spaces or control characters.
@@ -44,7 +44,7 @@ def checked_key(key: str) -> str:
 
 
 def person_of(root: Path | None, configured: str) -> str:
-    """Return the name under which this user's changes are shown to others.
+    """Return the name under which others see changes by this machine's user.
 
     It is the configured one, else Git's name and address, else the login.
     """

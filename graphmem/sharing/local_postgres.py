@@ -33,7 +33,7 @@ def binaries() -> Path | None:
 
 
 def missing() -> str:
-    """Return why no PostgreSQL can be started here; "" if one can."""
+    """Return why PostgreSQL cannot be started on this machine; "" if it can."""
     if binaries() is None:
         return "PostgreSQL is not installed; run `apt-get install postgresql`"
     if os.geteuid() == 0:
@@ -56,7 +56,7 @@ class LocalPostgres:
         durable: flush every commit to disk.
 
     Raises:
-        SharingError: no PostgreSQL can be started here; the message says why.
+        SharingError: PostgreSQL cannot be started on this machine; the message says why.
     """
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
@@ -69,7 +69,7 @@ class LocalPostgres:
         self._data = folder / "data"
 
     def start(self) -> LocalPostgres:
-        """Make the files if needed, and start the server."""
+        """Make the server's files if needed, and start the server."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.geteuid() == 0:
             account = pwd.getpwnam(ACCOUNT)
@@ -90,12 +90,12 @@ class LocalPostgres:
             self._run("pg_ctl", "-D", str(self._data), "-w", "-t", str(START_S), "-m", "fast", "stop")
 
     def make(self, name: str) -> str:
-        """Create a database; return its address."""
+        """Create a database in this server; return its address."""
         self._run("createdb", "-h", str(self.folder), "-U", USER, name)
         return self.url(name)
 
     def url(self, name: str) -> str:
-        """Return the address of a database."""
+        """Return the `postgresql://` address of a database in this server."""
         return f"postgresql://{USER}@/{name}?host={quote(str(self.folder), safe='')}"
 
     def _run(self, program: str, *arguments: str) -> None:

@@ -60,7 +60,9 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         self._db.close()
 
     def found(self) -> Organisation:
-        """Add people, roles and row-level security to the database. Idempotent.
+        """Add tables of people, roles and row-level security to the database.
+
+        Idempotent.
 
         Raises:
             SharingError: the caller does not own the tables.
@@ -138,7 +140,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
     def set_member(self, team: str, login: str, standing: str) -> Organisation:
         """Add a person to a team, or remove the person from it.
 
-        `standing` is one of STANDINGS; `none` removes the person.
+        `standing` is the person's position in the team, one of STANDINGS; `none` removes the person.
         """
         self._all("SELECT graphmem.set_member(%s, %s, %s)", team, login, standing)
         return self.people()
@@ -159,7 +161,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return self.people()
 
     def audit(self, person: str, limit: int) -> list[AuditedAct]:
-        """Return the acts of people that the audit recorded, newest first.
+        """Return what people did in the database, newest first, from its audit.
 
         `person` is a name or a login; an empty one selects everybody's acts.
         """
@@ -171,7 +173,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return [AuditedAct(at.isoformat(), *rest) for at, *rest in rows]
 
     def comments(self, project: str, memories: list[str]) -> list[Comment]:
-        """Return comments on some memories; each reply follows its comment."""
+        """Return the comments that people wrote on some memories of a project.
+
+        Each reply follows the comment that it answers.
+        """
         rows = self._all(
             "SELECT c.id::text, coalesce(c.parent::text, ''), c.memory, coalesce(p.name, 'a former member'), c.at, c.text "
             "FROM graphmem.comment c LEFT JOIN graphmem.person p ON p.id = c.author "
@@ -190,7 +195,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return found
 
     def comment(self, project: str, memory: str, text: str, reply: str) -> None:
-        """Add a comment to a memory in the shared database.
+        """Add a person's comment on a memory to the shared database.
 
         `reply` is the id of the comment that it answers, or "".
         """
@@ -200,7 +205,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         )
 
     def export(self, login: str) -> Exported:
-        """Return everything of one person, or of the organisation, as JSON lines."""
+        """Return all that is stored of one person or the organisation, as JSON.
+
+        There is one JSON object on each line. An empty login means the whole organisation.
+        """
         import orjson
 
         rows = self._all("SELECT graphmem.export_person(%s)", login) if login else self._all("SELECT graphmem.export_organisation()")
@@ -208,7 +216,10 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
         return Exported(login, len(lines), "".join(f"{line}\n" for line in lines))
 
     def erase(self, login: str) -> Erased:
-        """Erase one person for good; return the receipt, which the audit keeps."""
+        """Erase all data of one person for good; return a receipt.
+
+        The audit keeps the receipt.
+        """
         [[receipt]] = self._all("SELECT graphmem.erase_person(%s)", login)
         return Erased(**receipt)
 
@@ -286,7 +297,7 @@ class OrganisationDesk(AbstractContextManager["OrganisationDesk"]):
 
 
 def _address(url: str, login: str, secret: str) -> str:
-    """Return the address of the same database for another login."""
+    """Return a database's address with the login and password of another user."""
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2]
     who = quote(login, safe="") + (f":{secret}" if secret else "")

@@ -89,15 +89,15 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         self._db.close()
 
     def now(self) -> datetime:
-        """Return the time of the database's machine."""
+        """Return the current time by the clock of the database's machine."""
         return self._one("SELECT clock_timestamp()")[0].astimezone(UTC)  # type: ignore[no-any-return]
 
     def epoch(self) -> str:
-        """Return the database's epoch, which changes when it is replaced."""
+        """Return a value that changes when the database is replaced or restored."""
         return str(self._one("SELECT epoch FROM graphmem.about")[0])
 
     def head(self) -> int:
-        """Return the number of the last operation of the project."""
+        """Return the number of the last operation in the project's log."""
         return int(self._one("SELECT head FROM graphmem.project WHERE key = %s", self._project)[0])
 
     def projects(self) -> list[SharedProject]:
@@ -105,7 +105,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return [SharedProject(*row) for row in self._all("SELECT key, name, head FROM graphmem.project ORDER BY name, key")]
 
     def sight(self) -> str:
-        """Return a value that changes when anybody's access changes.
+        """Return a value that changes when anybody's right to see data changes.
 
         It is empty for a database without people.
         """
@@ -116,7 +116,10 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {row[0] for row in self._all("SELECT id FROM graphmem.memory WHERE project = %s", self._project)}
 
     def of(self, memories: Sequence[str], upto: int) -> Page:
-        """Return all operations on some memories, up to a number in the log."""
+        """Return all operations on some memories, up to a number in the log.
+
+        They are in the order of the log.
+        """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND memory = ANY(%s) AND seq <= %s ORDER BY seq",
             self._project,
@@ -134,7 +137,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
             self._all("SELECT graphmem.note_exchange(%s, %s, %s)", self._project, device, pulled)
 
     def push(self, ops: Sequence[Op]) -> dict[str, int]:
-        """Append operations to the log; return the number of each, by its id.
+        """Append operations to the log; return the log number of each, by its id.
 
         An operation that is already in the log keeps its number, so a push may be repeated. `refused` has the operations that a rule
         forbids.
@@ -149,7 +152,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         """Return the next page of operations after a number in the log.
 
         Raises:
-            SharingError: a newer graphmem wrote one of them.
+            SharingError: a newer graphmem wrote one of the operations.
         """
         rows = self._all(
             "SELECT seq, body FROM graphmem.op WHERE project = %s AND seq > %s ORDER BY seq LIMIT %s", self._project, after, PAGE
@@ -254,7 +257,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
         return {**known, **{row[2]: row[1] for row in rows}}
 
     def _erase(self, forget: Op) -> None:
-        """Remove the words that an operation erases from earlier operations.
+        """Remove the words that a `forget` operation erases from earlier ones.
 
         The removal is permanent.
         """
@@ -281,7 +284,7 @@ class SharedLog(AbstractContextManager["SharedLog"]):
 
 
 def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
-    """Return a connection to a database, and the class of its errors.
+    """Return a connection to a PostgreSQL database, and its error class.
 
     Raises:
         SharingError: the driver is missing, the address is invalid, or the database cannot be reached.
@@ -307,7 +310,7 @@ def connected(url: str) -> tuple[psycopg.Connection[Any], type[psycopg.Error]]:
 
 
 def refusal(what: str, error: Exception) -> SharingError:
-    """Convert an error of the database to a `SharingError`.
+    """Convert an error of PostgreSQL's driver to a `SharingError`.
 
     `what` says what failed, such as "the changes of memories were not written to the shared database".
     """
@@ -316,7 +319,7 @@ def refusal(what: str, error: Exception) -> SharingError:
 
 
 def _without_words(body: bytes) -> bytes | None:
-    """Return an encoded operation without the words of people.
+    """Return an encoded operation without texts that people wrote.
 
     None means that it has no words. An unreadable operation becomes an empty object, because it may contain words.
     """

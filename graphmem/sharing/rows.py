@@ -1,4 +1,4 @@
-"""Convert memories of this machine to shared values, and back."""
+"""Convert memories between this machine's format and the shared log's."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIELD_OF: Final = {
 
 
 class Record(NamedTuple):
-    """The shared values of one memory of this machine."""
+    """A memory of this machine, in the form in which it is shared."""
 
     fields: dict[str, Any]
     counts: dict[str, int]
@@ -44,13 +44,13 @@ class Record(NamedTuple):
 def is_shared(row: MemoryRow) -> bool:
     """Return whether a memory may leave this machine.
 
-    Personal memories, those of the user's own file, and seeds stay. Every machine makes its own seeds.
+    Three kinds stay: personal memories, those from the user's own file, and seeds, which every machine makes from the repository itself.
     """
     return row.visibility != "personal" and row.scope != USER and row.source != SEEDED
 
 
 def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[AboutRow], str], shared: Callable[[str], bool]) -> Record:
-    """Return the shared values of a memory, without secrets.
+    """Return a memory in the form in which it is shared, without secrets.
 
     Args:
         repository: holds the links of the memory.
@@ -77,7 +77,7 @@ def record_of(repository: MemoryRepository, row: MemoryRow, name: Callable[[Abou
 
 
 class Made(NamedTuple):
-    """A shared memory, converted to the row and links of this machine."""
+    """A shared memory, converted to this machine's row and links."""
 
     row: MemoryRow
     about: list[AboutRow]
@@ -88,7 +88,7 @@ class Made(NamedTuple):
 
 
 def made(repository: MemoryRepository, state: Shared, before: MemoryRow | None, taken: Container[str]) -> Made:
-    """Return the row and links of a shared memory on this machine.
+    """Convert a shared memory to this machine's row and links.
 
     Args:
         repository: the memories of this machine.

@@ -39,7 +39,7 @@ UNLINKED: Final = 2  # some code that it is about does not exist here
 
 
 class Base(NamedTuple):
-    """Values of a memory at the last comparison.
+    """Values that a memory had when it was last compared with the shared log.
 
     `heads` and `elements` name the operations that wrote each value.
     """
@@ -52,7 +52,7 @@ class Base(NamedTuple):
 
 
 class Sidecar:
-    """The SQLite file beside the database that keeps what sharing needs.
+    """The SQLite file with this machine's view of the shared log.
 
     Args:
         path: path of the file, which is created when needed.
@@ -71,7 +71,7 @@ class Sidecar:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Run one transaction."""
+        """Run a block as one transaction of the SQLite file."""
         with self._lock:
             db = self._db()
             if db.in_transaction:
@@ -98,7 +98,7 @@ class Sidecar:
                     seal(self._path)
 
     def delete(self) -> list[str]:
-        """Delete the file and its companions; return the names of deleted files.
+        """Delete the SQLite file and its logs; return the names of deleted files.
 
         The next call of a method creates a new file.
         """
@@ -124,13 +124,13 @@ class Sidecar:
 
     @property
     def device(self) -> str:
-        """The random name of this copy of the memories."""
+        """The random name of this machine's copy of the memories."""
         if not self.get("device"):
             self.put({"device": uuid.uuid4().hex})
         return self.get("device")
 
     def begin_again(self) -> None:
-        """Delete the states and bases of all memories; keep the outbox.
+        """Delete what is known of each shared memory; keep the unsent operations.
 
         The next exchange then compares all memories.
         """
@@ -142,9 +142,9 @@ class Sidecar:
     # ---- memories
 
     def ids(self, *, dirty: int = 0) -> list[str]:
-        """Return ids of the known memories, or of those with a mark.
+        """Return ids of all memories, or of those with a flag.
 
-        The marks are DIRTY and UNLINKED.
+        The flag DIRTY marks memories to compare again, UNLINKED those that are about code which does not exist here yet.
         """
         where = " WHERE dirty & ?" if dirty else ""
         with self._lock:
@@ -156,7 +156,7 @@ class Sidecar:
         return None if row is None or row[0] is None else unpacked(memory, row[0])
 
     def view(self, memory: str) -> Shared | None:
-        """Return a memory's state after this machine's waiting operations.
+        """Return a memory as it is once this machine's operations are sent.
 
         None means that neither the shared log nor the outbox has an operation on the memory.
         """
@@ -169,12 +169,15 @@ class Sidecar:
         return state
 
     def base(self, memory: str) -> Base | None:
-        """Return a memory's values at the last comparison, or None."""
+        """Return a memory's values at its last comparison with the shared log.
+
+        None means that it was never compared.
+        """
         row = self._one("SELECT base FROM memory WHERE id = ?", memory)
         return None if row is None or row[0] is None else _base(row[0])
 
     def put_state(self, state: Shared) -> None:
-        """Store a memory's state and mark the memory for comparison (DIRTY)."""
+        """Store a memory as the shared log defines it; mark it to be compared."""
         with self.writing() as db:
             db.execute(
                 "INSERT INTO memory (id, state, dirty) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET state = ?2, dirty = dirty | ?3",
@@ -182,13 +185,13 @@ class Sidecar:
             )
 
     def put_base(self, memory: str, base: Base | None) -> None:
-        """Store a memory's values at a comparison; None removes them."""
+        """Store the values that a memory has after its comparison; None deletes."""
         data = None if base is None else orjson.dumps([list(base.record), *base[1:]])
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, base) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET base = ?2", (memory, data))
 
     def mark(self, memory: str, dirty: int) -> None:
-        """Set the marks of a memory: DIRTY, UNLINKED, their sum, or 0."""
+        """Set the flags of a memory: DIRTY, UNLINKED, their sum, or 0."""
         with self.writing() as db:
             db.execute("INSERT INTO memory (id, dirty) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET dirty = ?2", (memory, dirty))
 
@@ -197,7 +200,7 @@ class Sidecar:
     def outbox(self, memory: str | None = None) -> list[Op]:
         """Return the operations that wait to be sent, oldest first.
 
-        With the id of a memory, only operations on that memory are returned.
+        With the id of a memory, only the operations on that memory are returned.
         """
         with self._lock:
             if memory is None:
@@ -219,22 +222,22 @@ class Sidecar:
             db.executemany("DELETE FROM outbox WHERE id = ?", [(one,) for one in ids])
 
     def waiting(self) -> int:
-        """Return the number of operations in the outbox."""
+        """Return the number of operations that wait to be sent."""
         with self._lock:
             return int(self._db().execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     # ---- a write of the journal that is under way
 
     def put_pending(self, token: str, bases: Mapping[str, Base]) -> None:
-        """Store bases that become valid when the journal has a certain write.
+        """Store values of memories that count if the journal has a write.
 
-        `token` identifies that write in the journal.
+        They then become the values that later changes are compared with. `token` identifies the write in the journal.
         """
         value = {one: [list(base.record), *base[1:]] for one, base in bases.items()}
         self.put({"pending": json.dumps({"token": token, "bases": value})})
 
     def pending(self) -> tuple[str, dict[str, Base]]:
-        """Return the token and bases of a write that may be in the journal."""
+        """Return what `put_pending` stored: the token of a write, and the values."""
         said = json.loads(self.get("pending") or '{"token": "", "bases": {}}')
         return said["token"], {one: _base(orjson.dumps(base)) for one, base in said["bases"].items()}
 

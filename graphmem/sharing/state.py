@@ -45,7 +45,7 @@ class Head(NamedTuple):
 
 
 class Killed(NamedTuple):
-    """An operation that erased the memory."""
+    """An operation by which somebody forgot a memory for good."""
 
     hlc: int
     person: str
@@ -55,7 +55,7 @@ class Killed(NamedTuple):
 
 @dataclass
 class Shared:
-    """One memory, as the operations so far define it."""
+    """One memory, as computed from the operations on it so far."""
 
     id: str
     heads: dict[str, list[Head]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Shared:
     # ---- applying
 
     def take(self, op: Op) -> Shared:
-        """Apply one operation."""
+        """Apply one operation to this memory; return the memory."""
         for name, write in op.set.items():
             heads = self.heads.get(name, [])
             gone = [head for head in heads if head.op in write.seen]
@@ -105,12 +105,15 @@ class Shared:
         return bool(self.killed) or self.value(TEXT) is None
 
     def value(self, name: str) -> Any:
-        """Return the value of a field; the same on every machine."""
+        """Return the shown value of a field, which is the same on every machine."""
         head = self.head(name)
         return None if head is None else head.value
 
     def head(self, name: str) -> Head | None:
-        """Return the head whose value is shown; None if the field has none."""
+        """Return the value of a field that is shown, with its author; or None.
+
+        A field has several values, its heads, if people changed it at the same time.
+        """
         heads = self.heads.get(name, [])
         if name == TEXT:
             heads = [head for head in heads if head.value is not None] or heads
@@ -147,7 +150,7 @@ class Shared:
         """Return operations that keep each concurrent text as a memory of its own.
 
         The list is empty if the text is undisputed. Every machine makes the same operations with the same ids, so that the log keeps them
-        once. Two cases need them: several people changed the text, and one person changed it while another forgot the memory.
+        once. Two cases need them: several people changed the text, or one person changed it while another forgot the memory.
         """
         heads = sorted((head for head in self.heads.get(TEXT, ()) if head.value is not None), key=lambda head: (head.hlc, head.op))
         kills = self._kills()
@@ -175,7 +178,7 @@ class Shared:
         return [*(op._replace(hlc=hlc, upto=upto) for op in found), settle]
 
     def _kills(self) -> dict[str, tuple[str, ...]]:
-        """Return the texts that authors had seen when they forgot the memory.
+        """Return which texts authors had seen when they forgot the memory.
 
         Keys are the operations that forgot it, values the operations that wrote those texts.
         """
@@ -188,7 +191,7 @@ class Shared:
         return min(self.killed.values()).person if self.killed else getattr(self.head(STATUS), "person", "")
 
     def _copy(self, device: str, head: Head, *, is_free: bool) -> Op:
-        """Return the operation that makes a new memory from one of the texts."""
+        """Return the operation that turns one of concurrent texts into a memory."""
         memory = _named("copy", self.id, head.value[0])
         values = {name: self.value(name) for name in FIELDS if self.heads.get(name)}
         values |= {TEXT: head.value, STATUS: ["confirmed", None, None], "needs_review": True, "disputed": True}
@@ -214,9 +217,9 @@ class Shared:
 
 
 def digest(name: str, value: Any) -> str:
-    """Return a hash that is equal for values that count as equal.
+    """Return a hash of a field's value, for comparisons.
 
-    Of a text or a status only the first part counts, without its times.
+    Of a text or a status only the first part counts, without its times. So equal texts of different times have the same hash.
     """
     if (name == TEXT and value is not None) or name == STATUS:
         value = value[0]
@@ -229,7 +232,7 @@ def _named(*parts: str) -> str:
 
 
 def folded(memory: str, ops: Iterable[Op]) -> Shared:
-    """Return the state of a memory after some operations, in their order."""
+    """Return a memory's state after some operations, applied in their order."""
     state = Shared(memory)
     for op in ops:
         state.take(op)
@@ -237,7 +240,7 @@ def folded(memory: str, ops: Iterable[Op]) -> Shared:
 
 
 def packed(state: Shared) -> bytes:
-    """Encode a state as JSON bytes; `unpacked` reverses it."""
+    """Encode the state of a memory as JSON bytes; `unpacked` reverses it."""
     return orjson.dumps(
         [
             {name: [list(head) for head in heads] for name, heads in state.heads.items()},
@@ -250,7 +253,7 @@ def packed(state: Shared) -> bytes:
 
 
 def unpacked(memory: str, data: bytes) -> Shared:
-    """Decode a state that `packed` encoded."""
+    """Decode the state of a memory that `packed` encoded."""
     heads, counts, elements, killed, old = orjson.loads(data)
     return Shared(
         memory,
@@ -263,5 +266,5 @@ def unpacked(memory: str, data: bytes) -> Shared:
 
 
 def ids_of(heads: Sequence[Head]) -> list[str]:
-    """Return ids of the operations that wrote these heads."""
+    """Return ids of the operations that wrote some values of a field."""
     return [head.op for head in heads]

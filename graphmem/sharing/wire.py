@@ -27,7 +27,7 @@ _NAME: Final = 4_000  # characters of a name, an id or a title
 
 
 class Write(NamedTuple):
-    """A new value of one field."""
+    """A new value that an operation gives to one field of a memory."""
 
     value: Any
     seen: tuple[str, ...] = ()  # operations that wrote the values it replaces
@@ -36,7 +36,7 @@ class Write(NamedTuple):
 
 
 class Op(NamedTuple):
-    """What one author changed of one memory, in one step."""
+    """An operation: one author's change of one memory, in one step."""
 
     id: str
     device: str
@@ -75,7 +75,7 @@ def encoded(op: Op) -> bytes:
 
 
 def decoded(data: bytes) -> Op:
-    """Return a checked operation.
+    """Decode the bytes of an operation and check each of its parts.
 
     Raises:
         NewerOpError: a newer graphmem wrote it.
@@ -114,9 +114,9 @@ def decoded(data: bytes) -> Op:
 
 
 def element(given: Any) -> str:
-    """Check an element of a memory; return its standard spelling.
+    """Check a tag, link or relation of a memory; return its standard spelling.
 
-    Elements are JSON arrays: `["tag", text]`, `["about", label, role, name]` and `["relates", memory, kind, confidence, auto]`.
+    Each is a JSON array: `["tag", text]`, `["about", label, role, name]` or `["relates", memory, kind, confidence, auto]`.
     """
     parts = orjson.loads(given)
     match parts:
@@ -132,7 +132,7 @@ def element(given: Any) -> str:
 
 
 def spelled(*parts: Any) -> str:
-    """Return the JSON text of an element, such as `["tag", "slow"]`."""
+    """Return the JSON text of a tag, link or relation, as `["tag", "slow"]`."""
     return orjson.dumps(parts).decode()
 
 
