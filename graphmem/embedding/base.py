@@ -12,7 +12,7 @@ F32 = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Converts texts to vectors. Every method is thread-safe."""
+    """An embedding model, which converts texts to vectors. Thread-safe."""
 
     def __hash__(self) -> int:
         """Hash by identity: caches use an embedder as their key."""

@@ -1,4 +1,4 @@
-"""Choose an embedder from the installed packages.
+"""Choose an embedding model that the installed packages can run.
 
 This module imports and downloads no packages or models.
 """
@@ -37,14 +37,14 @@ NO_SERVER: Final = Server()
 
 
 class Choice(NamedTuple):
-    """The chosen embedder, or None, and the reason for the choice."""
+    """The chosen embedder, or None, and one sentence with the reason."""
 
     embedder: Embedder | None
     reason: str  # one sentence for `doctor` and for the answers of a search
 
 
 def choose(setting: str = "auto", model: str = "", *, folder: Path | None = None, threads: int = 1, server: Server = NO_SERVER) -> Choice:
-    """Choose the embedder.
+    """Choose the embedder that a setting names, or the first available one.
 
     With "auto" the first available one of these is chosen: the named model; the packaged model as a prepared int8 graph; the packaged model
     with sentence-transformers; hashed features.

@@ -26,7 +26,7 @@ _LINES: Final = re.compile(r" \| Lines: \d+-\d+")
 
 
 class FillResult(NamedTuple):
-    """Result of one run of `fill`."""
+    """Numbers of added and of missing vectors, and whether `fill` was stopped."""
 
     done: int  # vectors added
     wanted: int  # vectors that were missing
@@ -116,7 +116,10 @@ def vector_table(hashes: Sequence[str], vectors: F32) -> pa.Table:
 def _encoding(
     embedder: Embedder, threads: Callable[[], int], step_back: Callable[[], None]
 ) -> Iterator[tuple[Callable[[list[str]], F32], int]]:
-    """Yield a function that encodes texts, and the best number for one call."""
+    """Yield a function that encodes texts, and how many texts to give it.
+
+    The function uses several threads if the embedder allows it.
+    """
 
     def together(texts: list[str]) -> F32:
         step_back()

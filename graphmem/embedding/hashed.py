@@ -54,7 +54,7 @@ class HashedEmbedder:
         return _MAX_WORDS
 
     def encode(self, texts: Sequence[str]) -> F32:
-        """Vectors of shape (len(texts), dim)."""
+        """Vectors of shape (len(texts), dim), in the order of the texts."""
         vectors = np.zeros((len(texts), self._dim), np.float32)
         for row, text in enumerate(texts):
             counts = Counter(normalise(text).split()[:_MAX_WORDS])

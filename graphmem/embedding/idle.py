@@ -18,7 +18,10 @@ _STAT: Final = Path("/proc/stat")
 
 
 class Moment(NamedTuple):
-    """Seconds on three clocks at one moment."""
+    """Readings of three clocks, in seconds.
+
+    They are the wall clock, the processor time of this process, and the idle time of all processors.
+    """
 
     wall: float
     own: float  # processor time of this process

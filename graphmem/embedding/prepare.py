@@ -27,9 +27,9 @@ _OUT: Final = "vector"
 
 
 def describe(file: Path) -> Path:
-    """Return the path of the file that holds the hashes of a graph.
+    """Return the path of the JSON file that describes a prepared graph.
 
-    It also holds the hash of the weights from which the graph was made.
+    The file holds the hashes of the graph and of the weights from which it was made.
     """
     return file.with_suffix(".json")
 
@@ -60,9 +60,9 @@ def prepare(file: Path) -> None:
 
 
 def _encoder(model: Any) -> Any:
-    """Build the graph from token ids to a unit vector, in single precision.
+    """Build the computation graph from token ids to a unit vector.
 
-    Ids have the shape (1, tokens), the vector (1, DIM).
+    It uses single precision. Ids have the shape (1, tokens), the vector (1, DIM).
     """
     from onnx import TensorProto, helper, numpy_helper
 
@@ -107,7 +107,7 @@ def _with_whole_weights(nodes: list[Any], constants: dict[str, Any]) -> tuple[li
 
 
 def _drop_mask(nodes: list[Any]) -> None:
-    """Remove the attention mask from the graph.
+    """Remove the attention mask, which hides padding, from the graph.
 
     Softmax then reads the unmasked scores. The packaged graph also replaces NaN, the rows of fully masked tokens. Without a mask there are
     none, so this replacement is removed as well.
@@ -126,9 +126,9 @@ def _drop_mask(nodes: list[Any]) -> None:
 
 
 def _needed(nodes: list[Any], output: str) -> tuple[list[Any], set[str]]:
-    """Return the nodes that an output depends on, and the names they read.
+    """Return the graph's nodes that an output depends on, and their inputs.
 
-    The nodes stay in their order.
+    The nodes stay in their order. The inputs are names, and include the output's name.
     """
     used = {output}
     kept: list[Any] = []

@@ -1,7 +1,7 @@
-"""The packaged model as an int8 graph in onnxruntime.
+"""The packaged embedding model, run with 8-bit integers in onnxruntime.
 
-It loads in a third of a second, where sentence-transformers takes six, and takes a fifth of the memory. `prepare.py` makes the graph once
-from the packaged weights, in its own process. The graph is stored with its hash.
+It loads in a third of a second, where sentence-transformers takes six, and takes a fifth of the memory. `prepare.py` makes the computation
+graph once from the packaged weights, in its own process. The graph is stored with its hash.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _PREPARE: Final = ("onnx",)
 
 
 def graph_file(folder: Path) -> Path:
-    """Path of the prepared graph in a folder of models."""
+    """Path of the prepared computation graph in a folder of models."""
     return folder / f"{MODEL}-int8-{RECIPE}.onnx"
 
 
 def missing_for(folder: Path) -> list[str]:
-    """Return the packages that are missing to run the graph, or to make it.
+    """Return the packages that are missing to run the computation graph.
 
-    The packages are looked up without importing them.
+    Packages that are needed to make it are included if it must be made. The packages are looked up without importing them.
     """
     wanted = _RUN if graph_file(folder).with_suffix(".json").exists() else _RUN + _PREPARE
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
@@ -65,7 +65,7 @@ class QuantisedEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Model name, precision, recipe and token limit, as one key."""
+        """Key of the vectors: model name, precision, recipe and token limit."""
         return f"{MODEL}-int8-{RECIPE}@{self._max_tokens}"
 
     @property
@@ -90,7 +90,7 @@ class QuantisedEmbedder:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the graph is already loaded."""
+        """Whether the computation graph is already loaded."""
         return self._session is not None
 
     def unload(self) -> None:
@@ -153,7 +153,10 @@ class QuantisedEmbedder:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether the stored graph is undamaged and made from expected weights."""
+    """Whether the stored computation graph is undamaged and up to date.
+
+    It must be made from the expected weights.
+    """
     try:
         facts = json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
         with file.open("rb") as content:

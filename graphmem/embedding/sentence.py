@@ -38,7 +38,7 @@ class SentenceEmbedder:
 
     @property
     def model_id(self) -> str:
-        """Model name, used length of a vector and token limit."""
+        """Key of the vectors: model name, used vector length and token limit."""
         used = f"/{self._prefix}" if self._prefix else ""
         return f"{Path(self._name).name if self._name else MODEL}{used}@{self._max_tokens}"
 

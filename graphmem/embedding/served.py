@@ -83,12 +83,12 @@ class ServedEmbedder:
 
     @property
     def host(self) -> str:
-        """Host of the server."""
+        """Host name of the server that makes the vectors."""
         return self._outbound.host
 
     @property
     def model_id(self) -> str:
-        """Protocol, host, model and used length of a vector."""
+        """Key of the vectors: protocol, host, model and used vector length."""
         return f"{self._protocol.name}:{self._outbound.host}/{self._model}@{self._prefix}"
 
     @property

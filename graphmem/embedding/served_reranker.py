@@ -69,13 +69,13 @@ class ServedReranker:
 
     @property
     def model_id(self) -> str:
-        """Model and host."""
+        """Name of the model and of the server's host."""
         return f"{self._model or 'the model'} at {self._outbound.host}"
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Score of each text, in the order of the texts, from one request.
+        """Score of each text for the query, in the order of the texts.
 
-        The server chooses the scale.
+        All texts are sent in one request. The server chooses the scale of the scores.
 
         Raises:
             EmbedderError: the server gives no usable answer, or it is left alone for a minute after three failures.

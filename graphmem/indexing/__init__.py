@@ -1,1 +1,1 @@
-"""The write path: make the graph equal to the tree on disk."""
+"""Index a project: read its files and make the graph equal to them."""

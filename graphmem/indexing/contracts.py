@@ -1,4 +1,4 @@
-"""Contracts in index runs: collect the ends in files and link them.
+"""Link the two ends of contracts, such as a route and the call of its URL.
 
 An end is a place that offers a contract or asks for it. The links depend on the ends of all files alone. So a fresh index and any sequence
 of incremental runs give the same edges.
@@ -25,7 +25,7 @@ SCHEMAS: Final = (".proto", ".graphql", ".graphqls", ".gql", ".yaml", ".yml", ".
 
 
 def is_schema(path: str) -> bool:
-    """Whether a text file may declare contracts."""
+    """Whether a path is that of a schema file, which may declare contracts."""
     return path.endswith(SCHEMAS)
 
 
@@ -46,7 +46,7 @@ class Contracts:
         self._edges: dict[str, list[EdgeRow]] = {}
 
     def begin(self, run: str, *, full: bool) -> bool:
-        """Prepare a run; return whether the ends of the previous run are known.
+        """Prepare an index run; return whether the previous run's ends are known.
 
         Args:
             run: identifier of the previous run.
@@ -69,7 +69,10 @@ class Contracts:
         self._new[path] = list(rows)
 
     def join(self, resolver: Resolver | None, removed: Collection[str]) -> set[str]:
-        """Link all ends; return the paths of the files whose edges change."""
+        """Link the contract ends of all files.
+
+        Returns the paths of the files whose edges change.
+        """
         before = self._rows or {}
         after = {path: some for path, some in before.items() if path not in removed and path not in self._new}
         after.update((path, some) for path, some in self._new.items() if some)
@@ -85,11 +88,13 @@ class Contracts:
         return changed
 
     def edges(self, path: str) -> list[EdgeRow]:
-        """Return the edges of contracts that begin in a file."""
+        """Return the edges of linked contracts that begin in a file."""
         return self._edges.get(path, [])
 
     def keep(self, run: str) -> None:
-        """Write the ends to `contracts.json`, for other processes and projects.
+        """Write the contract ends to `contracts.json`, for other processes.
+
+        Other projects read the file, too.
 
         Raises:
             DiskFullError, BadInputError, ResourceError: the disk refuses.
@@ -104,7 +109,10 @@ class Contracts:
 
 
 def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None) -> list[ContractRow]:
-    """Convert the ends in a file to rows; only schema files need no resolver."""
+    """Convert the contract ends in a file to rows, with their symbols.
+
+    A schema file has no symbols and needs no resolver.
+    """
     rows = [
         ContractRow(role, kind, name, path, "", "", line, handler, said, framework, False, scope)
         for role, kind, name, scope, line, handler, said, framework in ends
@@ -113,12 +121,12 @@ def rows_of(path: str, ends: Iterable[Sequence[Any]], resolver: Resolver | None)
 
 
 def calls_in(edges: Iterable[EdgeRow]) -> set[tuple[str, str]]:
-    """Return the (source id, destination id) of each CALLS edge."""
+    """Return the (source id, destination id) of each CALLS edge in some rows."""
     return {(edge.src, edge.dst) for edge in edges if edge.kind == EdgeKind.CALLS}
 
 
 def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
-    """Return a row with the symbol that it belongs to.
+    """Return the row of a contract end with the symbol that it belongs to.
 
     The function that handles a route may be in another file.
     """
@@ -127,7 +135,10 @@ def _placed(row: ContractRow, resolver: Resolver) -> ContractRow:
 
 
 def _edges(rows: Mapping[str, Sequence[ContractRow]]) -> dict[str, list[EdgeRow]]:
-    """Link all rows; return the edges by path of the file they begin in."""
+    """Link the contract ends of all files; return the edges.
+
+    They are grouped by the path of the file that asks.
+    """
     best: dict[tuple[str, str, str], tuple[Link, set[int]]] = {}
     for one in link(row for path in sorted(rows) for row in rows[path]):
         src, dst = one.asks.symbol, one.offers.symbol

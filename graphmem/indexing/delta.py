@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 
     @property
     def loose_chunks(self) -> list[ChunkRow]:
-        """Return the chunks as row objects, for a comparison with the stored ones.
+        """Return the chunks as row objects, to compare them with stored chunks.
 
         Raises:
             AssertionError: the chunks are packed, which only those of a first index run are.
@@ -66,7 +66,10 @@ class Rows(NamedTuple):
 
     @classmethod
     def empty(cls, spill: Spill | None) -> Rows:
-        """Make an empty set of rows; with a spill, the rows are packed into it."""
+        """Make an empty set of rows.
+
+        With a spill (temporary store for bytes), the rows are packed into it.
+        """
         if spill is not None:
             return cls(
                 PackedRows(FileRow, spill),
@@ -81,7 +84,7 @@ class Rows(NamedTuple):
 
 
 def everything(new: Rows) -> GraphDelta:
-    """Return the delta of a first load, which adds all rows.
+    """Return the delta of a first index run, which adds all rows.
 
     Rows stay in the order of the files, externals are sorted by id.
     """
@@ -132,7 +135,7 @@ def edges_of(view: GraphView, paths: Collection[str]) -> list[EdgeRow]:
 
 
 def external_uses(view: GraphView, ids: Iterable[str]) -> Counter[str]:
-    """Return the number of edges to each external symbol among these ids."""
+    """Return the number of edges to each external among the given ids."""
     nodes = ((one, view.index_of.get(one, -1)) for one in ids)
     return Counter(
         {one: int(view.in_ptr[node + 1] - view.in_ptr[node]) for one, node in nodes if node >= 0 and view.label[node] == EXTERNAL}
@@ -191,7 +194,10 @@ def difference(old: Rows, new: Rows, external_uses: Counter[str]) -> GraphDelta:
 
 
 def _before(old: Rows, changed: Collection[tuple[str, str, str]]) -> Before:
-    """Return the old rows; edges only of files in which an edge changes."""
+    """Return the old rows, as the delta needs them.
+
+    Edges are included only for files in which an edge changes.
+    """
     path_of = {row.id: row.path for row in old.symbols}
     by_path: dict[str, list[EdgeRow]] = {}
     for row in old.edges:

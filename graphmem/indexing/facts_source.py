@@ -1,4 +1,4 @@
-"""Facts of files for the resolver, read when they are needed.
+"""Read the facts of files, which are the results of parsing, when needed.
 
 Facts of a large project do not fit in memory. They are in the cache of parsed files as soon as they are parsed, and are read from there. If
 the cache lost some of them, the file is parsed again, provided that it still has the same content.
@@ -24,11 +24,11 @@ _MANY: Final = 256  # files; for this many and more, loaded facts are hidden fro
 
 
 class FactsLostError(IndexingError):
-    """Facts are gone from the cache, and their file has changed (`path`)."""
+    """The cache lost the facts of the file `path`, and the file has changed."""
 
 
 class FactsSource:
-    """Reads facts by path, content hash and language.
+    """Reads the facts of a file, given its path, content hash and language.
 
     Args:
         cache: the cache of parsed files.
@@ -44,7 +44,7 @@ class FactsSource:
         self._marker = marker
 
     def __call__(self, path: str, content_hash: str, language: str) -> FileFacts:
-        """Return the facts of one file, equal at every call.
+        """Return the facts of one file; every call gives an equal result.
 
         Raises:
             FactsLostError: the cache lacks them, and the file has changed.
@@ -61,7 +61,7 @@ class FactsSource:
 
 
 class FactsByPath(Mapping[str, "FileFacts"]):
-    """Facts of files by path, each read at every look-up.
+    """Mapping from a path to the facts of the file, read at every look-up.
 
     Args:
         source: reads facts that no parsed file holds.

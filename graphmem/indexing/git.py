@@ -38,7 +38,10 @@ def diff(root: Path, base: str, head: str | None) -> str:
 
 
 def show(root: Path, revision: str, path: str) -> bytes | None:
-    """Bytes of a file at a revision, or None. `path` is relative to `root`."""
+    """Bytes of a file at a revision, or None if the revision lacks the file.
+
+    `path` is relative to `root`.
+    """
     try:
         return run(root, "show", "--no-textconv", f"{revision}:./{path}")
     except GitError as error:

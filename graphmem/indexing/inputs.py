@@ -1,9 +1,9 @@
-"""Dependencies of every file's edges, kept between processes.
+"""Which other files the edges of each file depend on, kept between runs.
 
 Resolution takes most of the time of an index run. With the facts of the last run (see `parsing.facts_cache`) and these dependencies, a new
-process resolves only the files that a change can affect. An input is a part of another file that was read for this, and its key names it. A
-group is a set of inputs. The data is one SQLite file. Without it a run only resolves all files again, so a damaged file is replaced by an
-empty one, with a note.
+process resolves only the files that a change can affect. An input is a part of another file that was read to resolve a file, and its key
+names it. A group is a set of inputs. The data is one SQLite file. Without it a run only resolves all files again, so a damaged file is
+replaced by an empty one, with a note.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BATCH: Final = 50_000  # keys or groups in one row; bounds the memory of a larg
 
 
 class Inputs:
-    """Stored result of `Resolver.dependencies`. For one thread at a time.
+    """File with the dependencies of all files. For one thread at a time.
 
     Args:
         path: the SQLite file; created if missing, emptied if damaged or of another format.
@@ -58,9 +58,9 @@ class Inputs:
             seal(self.path)
 
     def load(self, run: str, layout: str) -> Dependencies | None:
-        """Dependencies that a run stored.
+        """Return the dependencies that a run stored.
 
-        None if the stored data is of another run or layout.
+        None if the stored data is of another run or of another layout of the project.
         """
         if self._connection is None:
             return None
@@ -91,7 +91,10 @@ class Inputs:
             return None
 
     def handling(self, paths: Iterable[str]) -> bool:
-        """Whether a function in one of these files has a framework key."""
+        """Whether a function in the given files has a framework key.
+
+        A framework key is a route's path, an event or a command.
+        """
         if self._connection is None:
             return False
         try:
@@ -102,7 +105,7 @@ class Inputs:
         return not found.isdisjoint(paths)
 
     def save(self, run: str, layout: str, kept: Dependencies, handles: Mapping[str, Sequence[HandlesRow]]) -> None:
-        """Replace all stored data by the data of a run."""
+        """Replace all stored dependencies by those of a run."""
         self._write(run, layout, (0, 0), kept, handles, None)
 
     def follow(

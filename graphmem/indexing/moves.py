@@ -31,9 +31,9 @@ _Row = TypeVar("_Row", "FileRow", "SymbolRow")
 
 
 class Sides(NamedTuple):
-    """The removed rows and the new rows of a run, as (removed, new) pairs.
+    """Files, symbols and chunks that a run removes and adds.
 
-    No id is on both sides.
+    Each is a pair of sequences: (removed, new). No id is on both sides.
     """
 
     files: tuple[Sequence[FileRow], Sequence[FileRow]]
@@ -42,7 +42,10 @@ class Sides(NamedTuple):
 
 
 def moves(sides: Sides) -> list[tuple[str, str]]:
-    """Return (old id, new id) of each moved file and symbol, by old id."""
+    """Return (old id, new id) of each moved file and symbol, by old id.
+
+    A file is moved if a new file continues it, for example after a rename.
+    """
     files = _file_moves(sides)
     found = _SymbolMoves(sides, files)
     found.with_their_files()
@@ -74,7 +77,10 @@ def _file_moves(sides: Sides) -> list[tuple[FileRow, FileRow]]:
 
 
 def _lines(rows: Iterable[FileRow], chunks: Iterable[ChunkRow]) -> dict[str, Counter[str]]:
-    """Return the stripped lines of each file with their counts, from chunks."""
+    """Return how often each file has each line, without surrounding spaces.
+
+    The lines are read from the files' chunks.
+    """
     found: dict[str, Counter[str]] = {row.path: Counter() for row in rows}
     for chunk in chunks:
         if chunk.path in found:
@@ -111,7 +117,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _matched(pairs: Iterable[tuple[_Score, _Row, _Row]]) -> list[tuple[_Row, _Row]]:
-    """Return pairs of old and new rows, by score, highest first.
+    """Match old rows with new rows, pairs with the highest scores first.
 
     Each row is used once. A row with several best partners of equal score is not matched.
     """
@@ -210,7 +216,7 @@ class _SymbolMoves:
 
 
 def _by_body(rows: Iterable[SymbolRow]) -> dict[tuple[str, str], list[SymbolRow]]:
-    """Return definitions by kind and body hash; modules are left out."""
+    """Group definitions by kind and body hash; modules are left out."""
     found: dict[tuple[str, str], list[SymbolRow]] = defaultdict(list)
     for row in rows:
         if row.body_hash and row.parent_id:

@@ -1,4 +1,7 @@
-"""Graph queries of an index run for outside evidence."""
+"""Find the files of a graph that have edges from outside evidence.
+
+Outside evidence is reported by other tools, such as SCIP indexers and test runs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def paths_with_edges_of(graph: Callable[[], GraphView], sources: Collection[str]) -> Iterator[str]:
-    """Yield the files in which edges of these sources begin.
+    """Yield the paths of files in which edges of given sources begin.
 
     A source is, for example, a SCIP indexer. The graph is read at the first item.
     """

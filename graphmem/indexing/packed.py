@@ -1,6 +1,6 @@
-"""Rows of a first load, packed as bytes until they are written.
+"""Rows of a first index run, packed as bytes until they are written.
 
-A first load makes hundreds of thousands of rows while the facts of many files are in memory. Rows as objects would need memory in addition
+A first run makes hundreds of thousands of rows while the facts of many files are in memory. Rows as objects would need memory in addition
 to the facts, and objects between the facts would keep the allocator from releasing them. Packed rows take a fifth of the memory, and most
 bytes of a large project are in a file (`spill`).
 """
@@ -36,7 +36,7 @@ class PackedRows(Sequence[_Row], Generic[_Row]):
 
     @classmethod
     def of(cls, kind: type[_Row], rows: Iterable[_Row]) -> PackedRows[_Row]:
-        """Pack some rows."""
+        """Return given rows as PackedRows, all of them packed."""
         made = cls(kind)
         made.extend(rows)
         made.seal()

@@ -91,7 +91,7 @@ _PLAIN = Resolved("", "", 0, "", False, (), b"")  # a file of a language without
 
 
 class _Kept(NamedTuple):
-    """What the file of dependencies (`inputs`) holds: its run and its size."""
+    """State of the file `inputs`: its run, and its numbers of keys and groups."""
 
     run: str = ""
     keys: int = 0
@@ -100,7 +100,10 @@ class _Kept(NamedTuple):
 
 
 class Indexer:
-    """Updates one store to match one tree. Callers must not overlap runs."""
+    """Updates the graph in a store to match the files below one root.
+
+    Callers must not overlap runs.
+    """
 
     def __init__(
         self,
@@ -276,7 +279,7 @@ class Indexer:
         return self._resolver is not None
 
     def close(self) -> None:
-        """Close the open files."""
+        """Close the file of dependencies and all other open files."""
         self._outside.close()
 
     def let_go(self) -> bool:
@@ -292,7 +295,7 @@ class Indexer:
         return True
 
     def _known(self) -> dict[str, str]:
-        """Content hashes of the indexed files by path."""
+        """Content hashes of the files that the index contains, by path."""
         if self._indexed is not None:
             return self._indexed
         view = self._projections.graph()
@@ -346,7 +349,7 @@ class Indexer:
         fresh.clear()
 
     def _facts_of(self, files: Iterable[FoundFile], parsed: Mapping[str, ParsedFile], cancelled: Callable[[], bool]) -> FactsByPath:
-        """Facts of files with a grammar, read one at a time."""
+        """Facts of the files that have a grammar; each is read when it is needed."""
         resolved = {file.path: file for file in files if file.language in languages()}
         return FactsByPath(self._source, resolved, parsed, cancelled)
 
@@ -359,7 +362,7 @@ class Indexer:
         on_progress: Callable[[IndexProgress], None],
         cancelled: Callable[[], bool],
     ) -> tuple[Resolver, set[str]]:
-        """Return a resolver of the current tree, and the affected files.
+        """Return a resolver of the current files, and the affected files.
 
         A file is affected if its edges may have changed.
         """
@@ -416,7 +419,7 @@ class Indexer:
         return resolver
 
     def _keep_inputs(self, run: str, resolver: Resolver, affected: set[str], removed: list[str]) -> None:
-        """Store the dependencies for other processes.
+        """Store the dependencies of all files for other processes.
 
         They are written before the graph. They are valid once the graph contains the result of this run.
         """
@@ -445,7 +448,10 @@ class Indexer:
             self._store.put_handles(mark, self._project, rows)
 
     def _evidence(self, meter: Meter, resolver: Resolver, touched: list[str], mark: str, notes: PackedRows[Diagnostic]) -> set[str]:
-        """Read outside evidence; return files whose edges it may change."""
+        """Read outside evidence, such as from SCIP indexers and test runs.
+
+        Returns the files whose edges it may change.
+        """
         with meter.stage("evidence"):
             graph = self._projections.graph
             begun = paths_with_edges_of(graph, (EdgeSource.SCIP, EdgeSource.RUNTIME))
@@ -461,9 +467,9 @@ class Indexer:
     def _join_contracts(
         self, resolver: Resolver, parsed: Mapping[str, ParsedFile], removed: Collection[str], affected: set[str], *, full: bool
     ) -> None:
-        """Link contracts; add the files whose edges change to `affected`.
+        """Link contracts between files; add the files that change to `affected`.
 
-        In a first load, the ends of a file are collected while it is resolved, because its facts are in memory then.
+        In a first index run, the ends of a file are collected while it is resolved, because its facts are in memory then.
         """
         known = self._contracts.begin(self._store.meta().get("run", ""), full=full)
         if full:
@@ -617,7 +623,7 @@ class Indexer:
     def _add_file(
         self, new: Rows, one: ParsedFile, module: str, call_sites: int, fault: str, notes: PackedRows[Diagnostic], *, is_left_out: bool
     ) -> None:
-        """Add the row of a parsed file and its chunks."""
+        """Add the row of a parsed file, and the rows of its chunks."""
         path = one.head.path
         if fault:
             notes.extend([Diagnostic(path, "error", FAULT, fault, 0)])
@@ -680,7 +686,7 @@ def _is_most(changed: int, files: int) -> bool:
 
 
 def _layout_key(layout: Layout) -> str:
-    """Hash of a layout."""
+    """Hash of the project's layout, such as its import directories."""
     return stable_id(json.dumps(asdict(layout), sort_keys=True, default=str))
 
 

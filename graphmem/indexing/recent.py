@@ -1,4 +1,4 @@
-"""Cache of the graph's rows of the last written files.
+"""Cache of the graph's rows of the files that were written last.
 
 A person edits the same few files repeatedly.
 """
@@ -28,7 +28,7 @@ class _File(NamedTuple):
 
 
 class Recent:
-    """Keeps the graph's rows of the last `MAX_FILES` written files.
+    """Cache of the graph's rows of up to `MAX_FILES` files written last.
 
     Every write to the graph must update it by `wrote`.
     """
@@ -37,7 +37,7 @@ class Recent:
         self._known: dict[str, _File] = {}  # the last written one comes last
 
     def rows_of(self, ask: Callable[[list[str], list[str]], StoredRows], paths: Sequence[str], chunks_of: Collection[str]) -> StoredRows:
-        """Return the graph's rows of some files.
+        """Return the graph's rows of given files, from the cache if possible.
 
         `ask` reads them from the store, and is called only for files that are not cached.
         """
@@ -57,9 +57,9 @@ class Recent:
         )
 
     def wrote(self, rows: Rows, parsed: Collection[str], removed: Collection[str]) -> None:
-        """Update the cache after a write.
+        """Update the cache after an index run has written its files.
 
-        Rows of all files of the run are given, but chunks only of parsed files.
+        The run gives rows of all its files, but chunks only of parsed files.
         """
         before = self._known
         paths = [row.path for row in rows.files]

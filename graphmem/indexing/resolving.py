@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 
 class Part(NamedTuple):
-    """Rows of a batch of files: for each type, their place and number."""
+    """The place and the number of rows of each type in a batch of files."""
 
     symbols: tuple[Piece, int]
     edges: tuple[Piece, int]
@@ -66,7 +66,7 @@ class Part(NamedTuple):
 
 
 class Everything(NamedTuple):
-    """The resolution of all files."""
+    """Result of resolving all files: their rows, externals and dependencies."""
 
     files: dict[str, Resolved]  # by path
     parts: list[Part]  # in the order of the paths

@@ -54,7 +54,7 @@ class Job(NamedTuple):
 
 
 class Resolved(NamedTuple):
-    """Properties of one resolved file that are not rows of the graph."""
+    """Facts about one resolved file that are not rows of the graph."""
 
     path: str
     module: str
@@ -68,7 +68,7 @@ class Resolved(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Result for a batch of files: rows pickled as lists of tuples."""
+    """Result of resolving a batch of files; rows are pickled lists of tuples."""
 
     number: int
     files: list[Resolved]
@@ -79,7 +79,7 @@ class Batch(NamedTuple):
 
 
 class Start(NamedTuple):
-    """First message: the inputs and groups that all children share.
+    """First message of the program: the inputs and groups of all children.
 
     An input is a part of a file that was read to resolve another file. A group is a set of inputs.
     """
@@ -90,7 +90,7 @@ class Start(NamedTuple):
 
 
 class End(NamedTuple):
-    """Last message of a child: the inputs and groups that it added."""
+    """Last message of a child: the inputs and groups that only it has."""
 
     keys: list[Key]
     groups: list[Members | None]
@@ -98,7 +98,10 @@ class End(NamedTuple):
 
 
 def main(outputs: Sequence[int]) -> None:
-    """Resolve the job on standard input, in one process for each output."""
+    """Resolve the files of the job on standard input in several processes.
+
+    There is one process for each pipe that the caller opened.
+    """
     message = receive(sys.stdin.buffer)
     if message is None:
         return
@@ -163,7 +166,7 @@ def _work(
 
 
 def _orders(begin: int, end: int) -> int:
-    """Return a pipe that contains the numbers of some batches."""
+    """Return a pipe from which processes take the numbers of batches."""
     taking, giving = os.pipe()
     with open(giving, "wb") as orders:  # noqa: PTH123 - a descriptor
         for position in range(begin, end):

@@ -27,11 +27,11 @@ class Piece(NamedTuple):
 
 
 class Spill:
-    """Bytes in memory, or in an unnamed file of a directory if there are many.
+    """Bytes in memory, or in an unnamed file if there are many.
 
     Args:
         folder: directory of the file.
-        memory: bytes above which the file is used.
+        memory: number of bytes above which the file is used.
     """
 
     def __init__(self, folder: Path, memory: int = MEMORY_BYTES) -> None:

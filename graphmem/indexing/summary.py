@@ -1,4 +1,7 @@
-"""Statistics of a run: stages, wall time, CPU and memory with workers."""
+"""Statistics of an index run: stages, wall time, CPU time and memory.
+
+Worker processes are included.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ def summarise(
     chunks: int,
     diagnostics: list[Diagnostic],
 ) -> IndexSummary:
-    """Summary of a run that produced this graph."""
+    """Summary of an index run, with counts from the graph that it made."""
     counts, paths = view.counts, view.arrays.paths
     languages = pc.value_counts(paths.language.filter(pa.array(paths.node >= 0))).to_pylist()
     reasons = pc.value_counts(view.arrays.unresolved.reason).to_pylist()
@@ -94,9 +97,9 @@ def summarise(
 
 
 def _counted(names: Sequence[str], codes: U8) -> dict[str, int]:
-    """Return how often each name occurs, by the index of the name in `names`.
+    """Return how often each name occurs, given codes of names.
 
-    Names that do not occur are left out.
+    A code is the position in `names`. Names that do not occur are left out.
     """
     counts = np.bincount(codes, minlength=len(names)).tolist()
     return _ordered((name, count) for name, count in zip(names, counts, strict=False) if count)

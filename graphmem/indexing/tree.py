@@ -1,7 +1,7 @@
-"""Files of a tree at the last scan, and changes since.
+"""Files of a project at the last scan, and what changed since.
 
-The first scan covers the whole tree. A later one may be given the changed paths. It then reads only those, unless one of them affects
-others: a folder, a file of ignore rules, or a nested repository.
+The first scan covers the whole tree of folders. A later one may be given the changed paths. It then reads only those, unless one of them
+affects others: a folder, a file of ignore rules, or a nested repository.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DECIDES: Final = frozenset(
 
 
 class Look(NamedTuple):
-    """Differences between the tree and the index."""
+    """Differences between the files on disk and the index."""
 
     changed: list[FoundFile]  # new files, or with other content than indexed; by path
     removed: list[str]  # indexed files that are missing or now left out; ascending
@@ -37,7 +37,7 @@ class Look(NamedTuple):
 
 
 class Tree:
-    """A tree of files.
+    """The files below a project's root folder that are indexed.
 
     Args:
         root: root folder of the tree.
@@ -56,7 +56,7 @@ class Tree:
         self._layout_files: dict[str, str] = {}  # configuration files -> content hash
 
     def look(self, known: Mapping[str, str], paths: Collection[str] | None, cancelled: Callable[[], bool]) -> Look:
-        """Compare the tree with the index.
+        """Compare the files on disk with the index.
 
         Args:
             known: content hashes of the indexed files by path.
@@ -86,7 +86,7 @@ class Tree:
         return Look(changed, removed, found.skipped, found.diagnostics, is_whole)
 
     def _some(self, known: Mapping[str, str], paths: Collection[str]) -> Discovery | None:
-        """Scan only these paths; None if the whole tree must be scanned."""
+        """Scan only the given paths; None if the whole tree must be scanned."""
         if len(paths) > FEW:
             return None
         for path in paths:
@@ -100,9 +100,10 @@ class Tree:
         return found if found is not None and (found.files or not known.keys() <= set(paths)) else None
 
     def layout(self) -> Layout:
-        """Return the facts from configuration files, such as import directories.
+        """Return what configuration files say, such as import directories.
 
-        They include the package name of the root, if it is a package. An unreadable configuration file is ignored; `faults` has the reason.
+        The result includes the package name of the root, if it is a package. An unreadable configuration file is ignored; `faults` has the
+        reason.
         """
         return self._read_layout()[0]
 
@@ -125,7 +126,7 @@ class Tree:
 def _is_layout(path: str) -> bool:
     """Whether the content of a file affects the names of modules.
 
-    The `__init__.py` in the root makes the root a package.
+    Configuration files do, and the `__init__.py` in the root, which makes the root a package.
     """
     return path == "__init__.py" or is_layout_file(path.rpartition("/")[2])
 

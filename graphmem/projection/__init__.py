@@ -1,4 +1,4 @@
-"""Projections: copies of the store's data in a form that is fast to read.
+"""Projections: copies of the database's content that are fast to read.
 
-Questions about many nodes read the projections instead of the store.
+They are the code graph, the word index, the vectors and the memories. Questions about many nodes read these copies instead of the database.
 """

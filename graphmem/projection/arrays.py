@@ -1,4 +1,4 @@
-"""Columns and codes of the `graph` projection.
+"""The arrays in which the `graph` projection holds nodes and edges.
 
 Nodes are files, symbols and externals, numbered by the order of their ids. Edges are rows sorted by (source, kind, destination), so the
 rows of a node's outgoing edges are a range. Numbers are numpy arrays, texts are Arrow string arrays: 50,000 nodes and 300,000 edges are
@@ -37,7 +37,10 @@ MAX_NODES: Final = 1 << 28  # (source, kind, destination) is sorted as one 64-bi
 
 @dataclass(frozen=True, slots=True)
 class NodeColumns:
-    """Columns with one entry per node, in the order of ids."""
+    """Facts about each node, such as kind and name, as parallel arrays.
+
+    Nodes are in the order of their ids.
+    """
 
     id: Any  # pa.StringArray, ascending
     label: U8  # FILE | SYMBOL | EXTERNAL
@@ -61,7 +64,10 @@ class NodeColumns:
 
 @dataclass(frozen=True, slots=True)
 class PathColumns:
-    """Columns with one entry per path of a file or symbol, ascending."""
+    """Facts about each file, such as language and size, as parallel arrays.
+
+    There is one entry for each path of a file or symbol, in the order of the paths.
+    """
 
     path: Any  # pa.StringArray, ascending
     node: I32  # node of the file; -1 when only symbols name the path
@@ -77,9 +83,9 @@ class PathColumns:
 
 @dataclass(frozen=True, slots=True)
 class EdgeColumns:
-    """Columns with one entry per edge, sorted by (src, kind, dst).
+    """Facts about each edge, such as kind and confidence, as parallel arrays.
 
-    `by_dst` has the row numbers sorted by (dst, kind, src).
+    Edges are sorted by (src, kind, dst). `by_dst` has the row numbers sorted by (dst, kind, src).
     """
 
     src: I32
@@ -95,7 +101,10 @@ class EdgeColumns:
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedColumns:
-    """Columns with one entry per unresolved call site, sorted by id."""
+    """Facts about each call without a known target, as parallel arrays.
+
+    The entries are sorted by id.
+    """
 
     id: Any
     path: I32
@@ -107,9 +116,9 @@ class UnresolvedColumns:
 
 @dataclass(frozen=True, slots=True)
 class GraphArrays:
-    """All columns of a GraphView.
+    """All arrays of a graph: nodes, paths, edges and unresolved calls.
 
-    Two graphs are equal if all their columns are equal.
+    Two graphs are equal if all their arrays are equal.
     """
 
     generation: int
@@ -121,9 +130,9 @@ class GraphArrays:
     dangling: int  # edges left out because an end is missing from the graph
 
     def difference(self, other: GraphArrays) -> str:
-        """Return the first part in which two graphs differ; "" if equal.
+        """Return the name of the first array in which two graphs differ.
 
-        Generations are not compared.
+        The result is "" if they are equal. Generations are not compared.
         """
         for section in ("nodes", "paths", "edges", "unresolved"):
             mine, theirs = getattr(self, section), getattr(other, section)
@@ -136,7 +145,7 @@ class GraphArrays:
 
 
 def edge_keys(src: npt.NDArray[Any], kind: npt.NDArray[Any], dst: npt.NDArray[Any]) -> I64:
-    """Encode (first, kind, second) as one number with the same order.
+    """Encode (source, kind, destination) of edges as numbers, keeping order.
 
     It is also used with the ends exchanged, to sort by destination.
     """
@@ -154,9 +163,9 @@ def pointers(counted: npt.NDArray[Any], n: int) -> I32:
 
 
 def ranges(indptr: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> tuple[I64, I64]:
-    """Return how many entries some rows have, and where the entries are.
+    """Return how many entries each of some rows has, and their positions.
 
-    There is one count per row. The positions of a row follow those of the previous row.
+    `indptr` is a result of `pointers`. The positions of a row follow those of the previous row.
     """
     starts = indptr[rows].astype(np.int64)
     counts = indptr[rows + 1].astype(np.int64) - starts

@@ -49,7 +49,7 @@ def text(values: Any) -> Any:
 
 
 def joined(parts: list[Any]) -> Any:
-    """Concatenate string columns."""
+    """Concatenate string columns to one."""
     return pa.concat_arrays([text(part) for part in parts])
 
 
@@ -63,7 +63,7 @@ def numbers(values: Any, dtype: type[np.generic]) -> npt.NDArray[Any]:
 
 
 def positions(values: Any, known: Any) -> I32:
-    """Return the position of each value in `known`; -1 if missing."""
+    """Return the position of each value in the column `known`; -1 if missing."""
     found = pc.index_in(values, value_set=known)
     if isinstance(found, pa.ChunkedArray):
         found = found.combine_chunks()
@@ -71,10 +71,10 @@ def positions(values: Any, known: Any) -> I32:
 
 
 def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
-    """Return the position of each word in a fixed vocabulary, such as kinds.
+    """Return the position of each word in a fixed list, such as edge kinds.
 
     Raises:
-        LimitError: the vocabulary lacks a word.
+        LimitError: the list lacks a word.
     """
     encoded = text(values).dictionary_encode()
     words = encoded.dictionary.to_pylist()
@@ -91,7 +91,7 @@ def codes(values: Any, vocabulary: tuple[str, ...], what: str) -> U8:
 
 
 def external_names(packages: list[str], names: list[str]) -> tuple[list[str], list[str]]:
-    """Return (name, qualname) of externals.
+    """Return the short names and the full names of externals.
 
     For example, `requests` and `Session.get` give `get` and `requests.Session.get`.
     """
@@ -101,7 +101,7 @@ def external_names(packages: list[str], names: list[str]) -> tuple[list[str], li
 
 
 def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths: Any) -> NodeColumns:
-    """Return rows of the three node tables as columns.
+    """Return the nodes of the three node tables as parallel arrays.
 
     The order is files, symbols, externals. `parent` is still unknown (-1).
     """
@@ -142,9 +142,9 @@ def node_columns(files: pa.Table, symbols: pa.Table, externals: pa.Table, paths:
 
 
 def path_columns(files: pa.Table, paths: Any, node: I32) -> PathColumns:
-    """Return facts about each path; without a file they are empty.
+    """Return facts about the file at each path, such as its language.
 
-    `node` has the node number of each row of `files`.
+    They are empty for a path without a file. `node` has the node number of each row of `files`.
     """
     row = positions(paths, text(files["path"]))  # path -> row in files
     missing = row < 0
@@ -200,9 +200,9 @@ def edge_columns(edges: pa.Table, ids: Any) -> tuple[EdgeColumns, tuple[str, ...
 
 
 def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
-    """Return the lines of all sites of each edge, as text such as "12,48".
+    """Return all lines of each edge as text such as "12,48".
 
-    The text is "" if the only site is at `line`, as in the store.
+    An edge from a function to one that it calls twice has two lines. The text is "" if the only line is `line`, as in the store.
     """
     lines = text(lines)
     alone = pc.equal(lines, pa.array(line).cast(pa.string()))
@@ -210,7 +210,9 @@ def sites(lines: Any, line: npt.NDArray[Any]) -> Any:
 
 
 def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
-    """Return the code of each word in `rules`; unused words get 0.
+    """Return the position of each of `words` in `rules`, as a byte.
+
+    The rules are how targets of edges were found. Unused words get 0.
 
     Raises:
         LimitError: more than 256 rules are in use.
@@ -227,7 +229,7 @@ def rule_codes(words: list[str], rules: tuple[str, ...]) -> U8:
 
 
 def build_arrays(tables: GraphTables) -> GraphArrays:
-    """Return the columns of a graph view, built from a snapshot of the store.
+    """Return the arrays of a graph, built from a snapshot of the store.
 
     The cost is that of sorting the ids and the edges.
 
@@ -272,7 +274,7 @@ def build_arrays(tables: GraphTables) -> GraphArrays:
 
 
 def take_nodes(columns: NodeColumns, order: npt.NDArray[Any], ids: Any, parent: I32) -> NodeColumns:
-    """Return node columns in another order, with final ids and parents."""
+    """Return the arrays of nodes in another order, with new ids and parents."""
     rows = pa.array(order)
     taken: dict[str, Any] = {}
     for name in NodeColumns.__slots__:

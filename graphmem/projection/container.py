@@ -39,9 +39,9 @@ class OtherFormatError(DamagedFileError):
 
 
 class Container(NamedTuple):
-    """The content of a projection file.
+    """Content of a saved projection: arrays, Arrow tables and other values.
 
-    The caller defines the content of `meta`. Sections are numpy arrays or Arrow tables.
+    The caller defines the content of `meta`.
     """
 
     generation: int

@@ -20,9 +20,10 @@ class FileNames:
                 self._of_part.setdefault(part, []).append(path)
 
     def ending(self, parts: Sequence[str]) -> tuple[list[str], int]:
-        """Return the files that share most last parts with a path, and how many.
+        """Return the files whose paths end most like a given path.
 
-        The result is ([], 0) if not even the file name exists.
+        The second value is the number of common last parts: `/home/a/app/base.py` and the file `app/base.py` have two. The result is ([],
+        0) if not even the file name exists.
 
         Args:
             parts: parts of the path.
@@ -41,9 +42,10 @@ class FileNames:
         return found, 1 if found else 0
 
     def meant(self, place: str) -> list[str]:
-        """Return the files with a path ending, module or directory, ascending.
+        """Return the files that a text names by path ending, module or directory.
 
-        The place is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or "base", then as a directory.
+        They are in ascending order. The text is first tried as a path ending such as "app/base.py", then as a module such as "app.base" or
+        "base", then as a directory.
         """
         parts = place.split("/") if "/" in place else place.split(".")
         end, stem_end = f"/{place}", f"/{'/'.join(parts)}"
@@ -56,7 +58,7 @@ class FileNames:
 
 
 def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return the number of common last parts of two paths."""
+    """Return how many last parts two paths share: 2 for `a/b/c` and `x/b/c`."""
     same = 0
     while same < min(len(left), len(right)) and left[-1 - same] == right[-1 - same]:
         same += 1
@@ -64,6 +66,6 @@ def _shared(left: Sequence[str], right: Sequence[str]) -> int:
 
 
 def _stem(path: str) -> str:
-    """Return a path up to the first dot of its last part."""
+    """Return a path without extensions: `app/page.test.ts` gives `app/page`."""
     folder, slash, name = path.rpartition("/")
     return f"{folder}{slash}{name.partition('.')[0]}"

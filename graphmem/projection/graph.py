@@ -53,7 +53,7 @@ _BULK: Final = 24  # from this number of nodes on, gathering Arrow columns is fa
 
 
 class Unresolved(NamedTuple):
-    """A call site without a known target."""
+    """A call whose target is unknown: caller, name, path, line and reason."""
 
     caller: int  # node; -1 when the graph lacks it
     name: str
@@ -63,7 +63,10 @@ class Unresolved(NamedTuple):
 
 
 class _Lookup:
-    """Index of a column of texts: the rows with a given text, ascending."""
+    """Index of a column of texts: finds the rows that contain a given text.
+
+    The rows are in ascending order.
+    """
 
     def __init__(self, column: Any) -> None:
         encoded = column.dictionary_encode()
@@ -83,7 +86,7 @@ class _Lookup:
         return [word for word, code in self._code_of.items() if self._ptr[code] < self._ptr[code + 1]]
 
     def patched(self, merge: Merge, column: Any) -> _Lookup:
-        """Return this index, updated for the column after a merge."""
+        """Return this index for the column after a change of its rows."""
         words = column.take(pa.array(merge.placed)).to_pylist()
         new = object.__new__(_Lookup)
         new._code_of = self._code_of
@@ -199,9 +202,9 @@ class GraphView:
         return cls(build_arrays(tables))
 
     def patched(self, delta: GraphDelta, generation: int) -> GraphView:
-        """Return a new view after `delta`.
+        """Return the view of the graph after a change of the code.
 
-        The new view equals a view made from the store's tables of that generation.
+        It equals a view made from the store's tables of that generation.
         """
         patch = patch_arrays(self.arrays, self.ids, delta, generation)
         view = GraphView(patch.arrays, self)
@@ -209,7 +212,10 @@ class GraphView:
         return view
 
     def _take_over(self, before: GraphView, patch: Patched) -> None:
-        """Take the indexes of the previous view, updated where columns changed."""
+        """Reuse the indexes of the previous view, such as those by name.
+
+        They are updated where columns changed.
+        """
         mine, made = vars(self), vars(before)
         nodes, merge = self.arrays.nodes, patch.nodes
         mine["ids"] = patch.ids
@@ -231,7 +237,7 @@ class GraphView:
         """Write the view to a file, atomically.
 
         Raises:
-            OSError: the disk refused.
+            OSError: the system refused the write.
         """
         a = self.arrays
         sections: dict[str, Any] = {}
@@ -392,9 +398,9 @@ class GraphView:
         return self.infos((int(i),))[0]
 
     def infos(self, indices: Sequence[int] | npt.NDArray[Any]) -> list[SymbolInfo]:
-        """Return many nodes in the given order.
+        """Return many nodes in the form that every answer shows.
 
-        The cost is about 4 microseconds per node.
+        The order is that of `indices`. The cost is about 4 microseconds per node.
         """
         wanted = np.asarray(indices, dtype=np.int64)
         nodes = self.arrays.nodes
@@ -425,16 +431,16 @@ class GraphView:
 
     @cached_property
     def _of_path(self) -> tuple[I32, I32]:
-        """(Pointers, symbols): the symbols of each path, by number.
+        """(Pointers, symbols): the symbols in each file, in order of its path.
 
-        A change of lines does not change this index.
+        The symbols of path i are symbols[pointers[i]:pointers[i + 1]]. A change of lines does not change this index.
         """
         symbols = np.flatnonzero(self.label == SYMBOL).astype(np.int32)
         path = self.path_index[symbols]
         return pointers(path, len(self.paths)), symbols[np.argsort(path, kind="stable")]
 
     def in_tests(self, path: str) -> bool:
-        """Whether a path is a file of tests: test code, or data beside it."""
+        """Whether a path is a file of tests: test code, or data in a test folder."""
         number = self.path_number.get(path)
         ptr, symbols = self._of_path
         own = symbols[:0] if number is None else symbols[ptr[number] : ptr[number + 1]]
@@ -469,9 +475,9 @@ class GraphView:
         return _Lookup(self.arrays.unresolved.name)
 
     def by_name(self, name: str) -> I32:
-        """Return nodes whose last name part is exactly this, ascending.
+        """Return nodes of any label with this last part of their name, ascending.
 
-        Nodes of any label count. For files, the name is the base name.
+        For example, `get` finds `Session.get`. For files, the name is the base name.
         """
         return self._names[name]
 
@@ -483,16 +489,19 @@ class GraphView:
         return self._qualnames[qualname] if qualname else np.zeros(0, np.int32)
 
     def twin(self, i: int) -> int:
-        """Return the number of a symbol among equally named ones of its file.
+        """Return the position of a symbol among equally named ones in its file.
 
-        Positions count from 1, by line in the symbol's file. The setter of a property, for example, is the second definition.
+        Positions count from 1, by line. The setter of a property, for example, is the second definition of its name.
         """
         same = [one for one in self.by_qualname(self.qualname(i)).tolist() if self.path_index[one] == self.path_index[i]]
         place = (int(self.start_line[i]), i)
         return 1 + sum((int(self.start_line[one]), one) < place for one in same)
 
     def names(self) -> Iterable[str]:
-        """Return every distinct last name part, for suggestions."""
+        """Return the distinct last parts of all names, such as `get`.
+
+        They are used for suggestions.
+        """
         return self._names.words()
 
     @cached_property
@@ -501,9 +510,9 @@ class GraphView:
         return FileNames(self.paths)
 
     def by_module(self, module: str) -> I32:
-        """Return file nodes of a dotted module name or import path, by path.
+        """Return the files of a module, given by dotted name or import path.
 
-        The result is empty for "".
+        The result is sorted by path. It is empty for "".
         """
         nodes = self.arrays.paths.node[self._modules[module]] if module else np.zeros(0, np.int32)
         return nodes[nodes >= 0]
@@ -533,7 +542,7 @@ class GraphView:
         )
 
     def unresolved_named(self, name: str) -> list[Unresolved]:
-        """Return call sites of this name without a known target.
+        """Return the calls of a name whose target is unknown.
 
         They are sorted by path, line and id.
         """
@@ -544,14 +553,14 @@ class GraphView:
 
     @cached_property
     def failed_paths(self) -> list[str]:
-        """Return files that are not completely in the graph, ascending."""
+        """Return the files that could not be parsed completely, ascending."""
         columns = self.arrays.paths
         failed = np.asarray(pc.not_equal(columns.diagnostic, ""), dtype=np.bool_) | (columns.error_count > 0)
         return [self.paths[number] for number in np.flatnonzero(failed & (columns.node >= 0)).tolist()]
 
     @cached_property
     def failures(self) -> dict[str, str]:
-        """Return the reasons why files are not completely in the graph, by path.
+        """Return why some files are not completely in the graph, by path.
 
         Files with partial parse errors have no reason.
         """
@@ -560,7 +569,7 @@ class GraphView:
     # ---- edges
 
     def out_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return edge rows from a node, by (kind, destination).
+        """Return the rows of edges that begin at a node, by (kind, destination).
 
         If kinds are given, only edges of these kinds are returned.
         """
@@ -568,7 +577,7 @@ class GraphView:
         return rows if kinds is None else rows[kind_mask(kinds)[self.edge_kind[rows]]]
 
     def in_edges(self, i: int, kinds: Collection[str] | None = None) -> npt.NDArray[np.int64]:
-        """Return edge rows to a node, by (kind, source).
+        """Return the rows of edges that lead to a node, by (kind, source).
 
         If kinds are given, only edges of these kinds are returned.
         """
@@ -584,11 +593,14 @@ class GraphView:
         return cast("EdgeSource", EDGE_SOURCES[int(self.edge_source[row])])
 
     def rule_of(self, row: int) -> str:
-        """Return the rule that found an edge row."""
+        """Return the name of the rule by which the target of an edge was found."""
         return self.rules[int(self.edge_rule[row])]
 
     def lines_of(self, row: int) -> list[int]:
-        """Return all sites of an edge in its source's file, ascending."""
+        """Return all lines of an edge in its source's file, ascending.
+
+        A function that calls another twice has one edge with two lines.
+        """
         sites = self.arrays.edges.lines[row].as_py()
         if sites:
             return [int(site) for site in sites.split(",")]
@@ -635,9 +647,9 @@ class GraphView:
 
 
 def kind_mask(kinds: Collection[str]) -> Bool:
-    """Return a boolean mask of edge kind codes, shape (256,).
+    """Return a boolean mask, shape (256,): True at codes of given edge kinds.
 
-    Unknown names raise ValueError.
+    A kind is, for example, CALLS. Unknown names raise ValueError.
     """
     mask = np.zeros(256, np.bool_)
     for kind in kinds:

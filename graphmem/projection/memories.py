@@ -2,8 +2,8 @@
 
 It is built from the store's knowledge, or read from the file of `memory_file`: 50,000 memories take seconds to index and a fraction of a
 second to read. The delta of each accepted write updates it. A memory has one *slot*: a number that is its row in the word index, in the
-matrix and in the columns for filters. The rest of a row is packed, and unpacked on demand, because a search reads a hundred rows and a
-process keeps fifty thousand.
+matrix of vectors and in the columns for filters. All other data of a memory is packed, and unpacked on demand, because a search reads a
+hundred memories and a process keeps fifty thousand.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class MemoryFilter(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A memory that is a neighbour of another one in time."""
+    """A neighbour of a memory in time, and how far it is away."""
 
     id: str
     steps: int  # memories from one to the other along the timeline
@@ -59,7 +59,7 @@ class Moment(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Memories found for a query, with their scores by words and by vector.
+    """Memories that a query finds, with their scores by words and by vector.
 
     `score` adds the scores of another memory on the same scale.
     """
@@ -75,7 +75,10 @@ class Found(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Which words of a query each of some memories contains."""
+    """For each of some memories, the words of a query that it contains.
+
+    A term is the stem under which a word is counted.
+    """
 
     of_word: dict[str, str]  # the term that each word is counted as: its stem
     rows: dict[str, int]  # term -> number of memories that contain it
@@ -224,9 +227,9 @@ class MemoryIndex(MemoryLinks):
             return sorted(self._id_at[slot] for slot in np.flatnonzero(mask))
 
     def by_fingerprint(self, fingerprint: str) -> list[str]:
-        """Return ids of memories with this fingerprint, ascending.
+        """Return ids of memories whose content has this fingerprint (a hash).
 
-        Retired memories are included.
+        Retired memories are included. The ids are ascending.
         """
         with self._lock:
             return sorted(self._seen(self._by_fingerprint.get(fingerprint, ())))
@@ -279,9 +282,9 @@ class MemoryIndex(MemoryLinks):
         return (moment(ends[0]).year, moment(ends[1]).year) if ends is not None else None
 
     def created_between(self, spans: Iterable[tuple[datetime, datetime]], most: int) -> dict[str, datetime]:
-        """Return the live memories created in some spans of time.
+        """Return live memories created within given periods, with their times.
 
-        Of a span with more than `most`, the oldest ones are returned.
+        Of a period with more than `most` memories, the oldest ones are returned.
         """
         found: dict[str, datetime] = {}
         with self._lock:
@@ -325,7 +328,7 @@ class MemoryIndex(MemoryLinks):
     # ---- search
 
     def near(self, vector: F32, limit: int, min_cosine: float = -1.0, only: MemoryFilter | None = None) -> list[tuple[str, float]]:
-        """Return memories nearest to a vector: (id, cosine), ties by id.
+        """Return the memories nearest to a vector: (id, cosine), ties by id.
 
         The search is exact: it takes one pass over the vectors of all matching memories. The vector must be of the same model.
 
@@ -343,7 +346,7 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows[cosines >= min_cosine], cosines[cosines >= min_cosine], limit)
 
     def cosines(self, vector: F32, ids: Iterable[str]) -> dict[str, float]:
-        """Return the cosine of a vector with each of these memories.
+        """Return the cosine of a vector with each of the given memories.
 
         Memories without a vector are left out.
         """
@@ -378,7 +381,7 @@ class MemoryIndex(MemoryLinks):
             return self._best(rows, scores[rows], limit)
 
     def find(self, words: Sequence[str], vector: F32 | None, depth: int, only: MemoryFilter | None = None) -> Found:
-        """Return candidates by words and by vector, each with both scores.
+        """Return memories found by words and by vector, each with both scores.
 
         Args:
             words: normalised words of the query.
@@ -424,7 +427,7 @@ class MemoryIndex(MemoryLinks):
 
         Args:
             words: normalised words of the query.
-            elsewhere: the other texts.
+            elsewhere: counts of the words in the other index.
             ids: ids of the memories.
 
         Returns:
@@ -458,7 +461,7 @@ class MemoryIndex(MemoryLinks):
     # ---- changing
 
     def patch(self, delta: KnowledgeDelta, vectors: pa.Table | None = None, generation: int | None = None) -> None:
-        """Apply one accepted write.
+        """Apply an accepted write of memories to the index.
 
         Args:
             delta: the change committed to the store.
@@ -518,15 +521,15 @@ class MemoryIndex(MemoryLinks):
             return [self._id_at[slot] for slot in order]
 
     def covered(self) -> tuple[int, int]:
-        """Count live memories: (those with a vector, all)."""
+        """Count live memories: (those with a vector, all live memories)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             return int((live & self._has_vector[: len(live)]).sum()), int(live.sum())
 
     def without_vector_in(self, have: Collection[str]) -> dict[str, str]:
-        """Return live memories whose text hash is not in `have`.
+        """Return text hashes of live memories that are not in `have`.
 
-        Maps each missing text hash to the id of one memory with that text.
+        Each is mapped to the id of one memory with that text.
         """
         with self._lock:
             live = self._mask(MemoryFilter())
@@ -534,7 +537,7 @@ class MemoryIndex(MemoryLinks):
             return {key: self._id_at[slot] for key, slot in slots.items() if slot is not None}
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
-        """Count live memories: (those whose text hash is in `have`, all)."""
+        """Count live memories: (those whose text hash is in `have`, all of them)."""
         with self._lock:
             live = self._mask(MemoryFilter())
             known = sum(bool(live[slot]) for key, its in self._slots_of_text.items() if key in have for slot in its)
@@ -548,7 +551,7 @@ class MemoryIndex(MemoryLinks):
     # ---- inside
 
     def _mask(self, only: MemoryFilter) -> Bool:
-        """Return a mask of matching slots."""
+        """Return which slots hold memories that match a filter, as booleans."""
         n = len(self._id_at)
         mask: Bool = self._used[:n].copy() if only.retired or only.before is not None else self._live[:n].copy()
         if only.before is not None:
@@ -571,12 +574,18 @@ class MemoryIndex(MemoryLinks):
         return set().union(*(slots for level, slots in self._slots_seen_by.items() if level not in levels))
 
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return the memories that the caller may see; the lock must be held."""
+        """Return those of some memories that the caller may see.
+
+        The lock must be held.
+        """
         hidden = self._hidden()
         return [one for one in ids if self._slot_of[one] not in hidden] if hidden else ids
 
     def _best(self, rows: Rows, scores: F32, limit: int) -> list[tuple[str, float]]:
-        """Return the memories with the best scores: (id, score), ties by id."""
+        """Return the memories with the best scores: (id, score), best first.
+
+        Ties are ordered by id.
+        """
         rows, scores = best_rows(rows, scores, limit)
         found = [(self._id_at[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit]
@@ -586,7 +595,10 @@ class MemoryIndex(MemoryLinks):
         return None if slot is None else self._timeline.place((int(self._created[slot]), memory_id))
 
     def _walk(self, place: int, step: int, count: int) -> list[str]:
-        """Return the next live memories along the timeline, nearest first."""
+        """Return the next live memories before or after a place in time.
+
+        The nearest come first.
+        """
         hidden = self._hidden()
 
         def passes(one: str) -> bool:
@@ -659,7 +671,7 @@ class MemoryIndex(MemoryLinks):
             self._has_vector[slot] = False
 
     def _make_room(self, count: int) -> None:
-        """Grow the columns so that a number of further memories has slots."""
+        """Add empty slots, if necessary, for `count` further memories."""
         if count <= len(self._free):
             return
         n = len(self._id_at)

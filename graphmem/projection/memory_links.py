@@ -1,4 +1,4 @@
-"""Links of memories to code, other memories and sessions.
+"""Links of memories to code, other memories and sessions, in memory.
 
 This is a part of the `memories` projection.
 """
@@ -40,10 +40,13 @@ class MemoryLinks(ABC):
 
     @abstractmethod
     def _seen(self, ids: Collection[str]) -> Collection[str]:
-        """Return the memories that the caller may see; the lock must be held."""
+        """Return those of some memories that the caller may see.
+
+        The lock must be held.
+        """
 
     def about(self, memory_id: str) -> list[AboutRow]:
-        """Return links of a memory to code, by target and role."""
+        """Return the links of a memory to code, sorted by target and role."""
         with self._lock:
             packed = self._about.get(memory_id)
         return [] if packed is None else [AboutRow(memory_id, *fields) for fields in marshal.loads(packed)]  # noqa: S302 - our own bytes
@@ -57,7 +60,7 @@ class MemoryLinks(ABC):
         return {} if packed is None else {fields[0]: fields[-1] for fields in marshal.loads(packed)}  # noqa: S302 - our own bytes
 
     def about_any(self, node_ids: Iterable[str]) -> set[str]:
-        """Return ids of memories about any of these nodes.
+        """Return ids of memories that link to any of the given nodes.
 
         Retired memories are included.
         """
@@ -70,7 +73,7 @@ class MemoryLinks(ABC):
         return self._about_target
 
     def about_target(self, node_id: str) -> list[str]:
-        """Return ids of memories about a node, ascending.
+        """Return ids of memories that link to a node, ascending.
 
         Retired memories are included.
         """
@@ -85,13 +88,13 @@ class MemoryLinks(ABC):
         return self._files.get(file_id)
 
     def relates(self, memory_id: str) -> list[RelatesRow]:
-        """Return links from and to other memories, by (src, dst, kind)."""
+        """Return links from and to other memories, sorted by (src, dst, kind)."""
         with self._lock:
             rows = self._relates.get(memory_id, {})
             return [rows[key] for key in sorted(rows) if len(self._seen(key[:2])) == 2]
 
     def learnt(self, memory_id: str) -> list[LearntRow]:
-        """Return the sessions in which a memory was learnt or confirmed."""
+        """Return the sessions in which a memory was learnt, or later confirmed."""
         with self._lock:
             rows = self._learnt.get(memory_id, {})
             return [rows[key] for key in sorted(rows)]
@@ -147,7 +150,7 @@ class MemoryLinks(ABC):
             self._learnt_in[session].discard(memory_id)
 
     def _anchor(self, delta: KnowledgeDelta) -> None:
-        """Apply the links to code in a delta."""
+        """Replace the links to code of all memories that a delta anchors."""
         links: dict[str, list[AboutRow]] = {one: [] for one in delta.anchored}
         for link in delta.about:
             links.setdefault(link.memory_id, []).append(link)
@@ -182,17 +185,17 @@ class MemoryLinks(ABC):
 
 
 def _plain(row: SessionRow) -> list[Any]:
-    """Return a session with its times as numbers."""
+    """Return a session as a list of plain values; its times become numbers."""
     return [micros(value) if isinstance(value, datetime) else value for value in row]
 
 
 def _session(plain: list[Any]) -> SessionRow:
-    """Return the session that `_plain` turned into plain values."""
+    """Return the session that `_plain` converted to plain values."""
     return SessionRow._make(moment(value) if at in _SESSION_TIMES and value is not None else value for at, value in enumerate(plain))
 
 
 def drop(lists: dict[str, list[Any]], key: str, value: Any) -> None:
-    """Remove one value from a list by key; remove the key with its last value."""
+    """Remove a value from a key's list; remove the key if its list is empty."""
     values = lists.get(key)
     if values is not None and value in values:
         values.remove(value)

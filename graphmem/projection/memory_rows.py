@@ -17,7 +17,7 @@ _ASKED: Final = re.compile(r"[?؟？](?=[\s\"'”’»)\]*_!?]|$)")
 
 
 def micros(moment: datetime) -> int:
-    """Return microseconds since 1970."""
+    """Convert a time to a number of microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
@@ -35,7 +35,7 @@ def pack(row: MemoryRow) -> bytes:
 
 
 def unpack(packed: bytes) -> MemoryRow:
-    """Reverse `pack`."""
+    """Return the memory that `pack` packed into bytes."""
     fields: list[Any] = marshal.loads(packed)  # noqa: S302 - our own bytes, of this process
     for i in _TIMES:
         fields[i] = None if fields[i] is None else moment(fields[i])
@@ -55,6 +55,6 @@ def searched(row: MemoryRow) -> str:
 def asks(row: MemoryRow) -> bool:
     """Return whether the content of a memory contains a question.
 
-    The next memory may be the answer.
+    The memory learnt right after it may be the answer.
     """
     return _ASKED.search(row.content) is not None

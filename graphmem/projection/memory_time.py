@@ -1,4 +1,4 @@
-"""Memories in order of time.
+"""List of memories in order of their creation times.
 
 This is a part of the `memories` projection.
 """
@@ -22,7 +22,7 @@ class Timeline:
         self._entries: list[tuple[int, str]] = []  # (created_at in microseconds, id)
 
     def add(self, entries: Sequence[tuple[int, str]]) -> None:
-        """Add (microseconds, id) of new memories."""
+        """Add new memories, each as (creation time in microseconds, id)."""
         if len(entries) > _MANY:
             self._entries = sorted([*self._entries, *entries])
         else:
@@ -30,15 +30,18 @@ class Timeline:
                 insort(self._entries, entry)
 
     def remove(self, entry: tuple[int, str]) -> None:
-        """Remove one memory."""
+        """Remove a memory, given as (creation time in microseconds, id)."""
         del self._entries[self.place(entry)]
 
     def place(self, entry: tuple[int, str]) -> int:
-        """Return the position of a memory."""
+        """Return the position of a memory in the list."""
         return bisect_left(self._entries, entry)
 
     def between(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return (microseconds, id) from one time to another, oldest first."""
+        """Return the memories created between two times, oldest first.
+
+        Each is (creation time in microseconds, id).
+        """
         return self._entries[bisect_left(self._entries, (first, "")) : bisect_left(self._entries, (last, ""))]
 
     def ends(self) -> tuple[int, int] | None:
@@ -46,7 +49,7 @@ class Timeline:
         return (self._entries[0][0], self._entries[-1][0]) if self._entries else None
 
     def walk(self, place: int, step: int, count: int, passes: Callable[[str], bool]) -> list[str]:
-        """Return the next matching ids from a position on, nearest first.
+        """Return ids of the next memories from a position on, nearest first.
 
         Args:
             place: position of the start, which is excluded.

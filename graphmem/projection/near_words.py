@@ -1,7 +1,8 @@
 """Find indexed words that a misspelt word may mean.
 
-The words with the first letters of the missing one are read once and kept, sorted, for one generation of the index. One inserted, removed,
-replaced or exchanged letter is then searched along existing branches, as in a trie. The cost depends on the length of the word, not on the
+The indexed words with the first letters of the misspelt word are read once and kept, sorted, for one generation of the index. Words with
+one letter inserted, removed, replaced or exchanged are then searched along the common beginnings, as in a trie. The cost depends on the
+length of the word, not on the
 number of words: "test" alone begins ten thousand in a large repository.
 """
 
@@ -113,9 +114,9 @@ def _one_edit_away(words: Sequence[str], word: str) -> Iterator[str]:
 
 
 def _next_letters(words: Sequence[str], begun: str, low: int, high: int) -> Iterator[str]:
-    """Yield each letter that follows the prefix `begun` in some of the words.
+    """Yield each letter that follows the beginning `begun` in some words.
 
-    The words from `low` to `high` begin with the prefix.
+    All words from position `low` to `high` begin with it.
     """
     at = low
     while at < high:

@@ -1,10 +1,8 @@
-"""Apply a delta to the sorted columns of the `graph` projection.
+"""Apply a change of code to the sorted arrays of the `graph` projection.
 
-The columns are not sorted again.
-
-Old rows keep their order under the new numbering, because ids are only inserted and removed. So every column is one gather over "old rows
-followed by new rows". The result equals, bit for bit, a build of the new graph from the store (tests/projection compares the two after
-random edits).
+The arrays are not sorted again. Old rows keep their order under the new numbering, because ids are only inserted and removed. So every new
+array is one selection from "old rows followed by new rows". The result equals, bit for bit, a build of the new graph from the store
+(tests/projection compares the two after random edits).
 """
 
 from __future__ import annotations
@@ -97,7 +95,7 @@ class Merge:
 
     @cached_property
     def _runs(self) -> list[tuple[bool, int, int]]:
-        """Return (from the new rows, first, end) of contiguous pieces.
+        """Return pieces of contiguous rows: (from the new rows, first, end).
 
         The list is empty if copying so many pieces would not be faster.
         """
@@ -117,11 +115,14 @@ class Merge:
         return runs
 
     def renumbered(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Convert a column of old row numbers, or -1, to new ones."""
+        """Convert a column of old row numbers to new row numbers.
+
+        The number -1 stands for none and stays -1.
+        """
         return rows if self.is_replacement else self.remap[rows]
 
     def take(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return a column of numbers after the merge.
+        """Return a column of numbers after the merge of old and new rows.
 
         The result is the old array itself if nothing in it changes.
         """
@@ -137,7 +138,7 @@ class Merge:
         return np.concatenate([old, new])[self.gather]
 
     def take_text(self, old: Any, new: Any) -> Any:
-        """Return a column of strings after the merge."""
+        """Return a column of strings after the merge of old and new rows."""
         new = text(new)
         if self.is_replacement and (not len(new) or old.take(pa.array(self.placed)).equals(new)):
             return old
@@ -146,7 +147,7 @@ class Merge:
         return text(joined([old, new]).take(pa.array(self.gather)))
 
     def take_list(self, old: list[str], new: list[str]) -> list[str]:
-        """Return a list of strings after the merge."""
+        """Return a list of strings after the merge of old and new rows."""
         if self.is_replacement:
             return old
         if self._runs:
@@ -156,7 +157,7 @@ class Merge:
 
 
 class Patched(NamedTuple):
-    """A graph after a delta, with the plans that merged old and new rows."""
+    """A graph after a change, and the plans that merged old and new rows."""
 
     arrays: GraphArrays
     nodes: Merge
@@ -184,7 +185,7 @@ def _place(sorted_ids: list[str], ids: Sequence[str]) -> I32:
 
 
 def _last_by_id(rows: Iterable[Any]) -> list[Any]:
-    """Return rows sorted by id; of rows with the same id only the last."""
+    """Return rows sorted by id; of several rows with one id, only the last."""
     return [row for _, row in sorted({row.id: row for row in rows}.items())]
 
 
@@ -242,7 +243,7 @@ class _Bisectable(Sequence[str]):
 
 
 def _paths(old: GraphArrays, merge: Merge, w_merge: Merge, added: list[str]) -> tuple[Any, I32 | None]:
-    """Return the new path column, and the new position of each old path.
+    """Return the sorted paths after the change, and where old paths are now.
 
     The positions end with -1, which stands for "none". They are None if no position changes.
     """
@@ -267,7 +268,7 @@ def _through(path_map: I32 | None, column: I32) -> I32:
 def _nodes(
     old: NodeColumns, merge: Merge, fresh: tuple[list[Any], list[Any], list[Any]], ids: list[str], paths: Any, path_map: I32 | None
 ) -> NodeColumns:
-    """Return node columns after the merge."""
+    """Return the arrays of nodes after the change."""
     files, symbols, externals = fresh
     tables = rows_table(FileRow, files), rows_table(SymbolRow, symbols), rows_table(ExternalRow, externals)
     added = node_columns(*tables, paths)
@@ -288,7 +289,7 @@ def _nodes(
 
 
 def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: list[str], paths: Any) -> PathColumns:
-    """Return the columns of file facts by path, after files changed."""
+    """Return the facts about the file at each path, after files changed."""
     if paths is old.paths.path and merge.is_replacement:
         files = sorted(files, key=lambda row: row.path)
         at = positions(text([row.path for row in files]), paths).astype(np.int64)
@@ -318,7 +319,10 @@ def _path_details(old: GraphArrays, merge: Merge, files: list[FileRow], ids: lis
 def _edges(
     old: GraphArrays, merge: Merge, delta: GraphDelta, old_ids: list[str], ids: list[str]
 ) -> tuple[EdgeColumns, tuple[str, ...], int]:
-    """Return edges after the merge, the used rules and the dangling count."""
+    """Return edges after the change, the rules in use, and a count.
+
+    The count is that of edges left out because an end is missing.
+    """
     mine = old.edges
     n_old = len(mine.src)
     old_keys = edge_keys(mine.src, mine.kind, mine.dst)
@@ -362,7 +366,7 @@ def _edges(
 def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: I64) -> tuple[I64, I64]:
     """Return where new edges go among the old ones, and which edges break.
 
-    The second result is the old edge rows whose source or destination was removed.
+    An old edge breaks if its source or destination was removed. The second result is the row numbers of these edges.
     """
     if merge.is_replacement:
         return np.searchsorted(old_keys, new_keys).astype(np.int64), np.zeros(0, np.int64)
@@ -374,9 +378,9 @@ def _spots(old_keys: I64, merge: Merge, src: I32, kind: U8, dst: I32, new_keys: 
 
 
 def _rules(old: GraphArrays, plan: Merge, rows: Sequence[EdgeRow]) -> tuple[tuple[str, ...], U8 | None]:
-    """Return the used rules after the merge, and their codes by old code.
+    """Return the rules that edges use after the change, and their new codes.
 
-    The codes are None if they do not change.
+    The codes are by old code. They are None if they do not change.
     """
     from_old = plan.gather[plan.gather < len(old.edges.src)]
     in_use = np.bincount(old.edges.rule[from_old], minlength=len(old.rules)) > 0
@@ -393,7 +397,7 @@ def _sorted_column(column: Any, look_ups: int) -> Sequence[str]:
 
 
 def _by_dst(old_by_dst: I32, plan: Merge, edges: EdgeColumns) -> I32:
-    """Return the numbers of all edge rows, sorted by (dst, kind, src).
+    """Return the row numbers of all edges, sorted by (dst, kind, src).
 
     The order is made from the old one: removed rows are left out, and inserted rows are merged in.
     """

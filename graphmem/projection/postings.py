@@ -33,7 +33,7 @@ _MAX_KNOWN: Final = 400_000  # cached stems; emptied above
 
 
 class Elsewhere(NamedTuple):
-    """Counts of words in another index, whose texts are ranked with these.
+    """Counts of texts with each word in another index, such as that of code.
 
     They are added when the rarity of a word is measured.
     """
@@ -43,7 +43,10 @@ class Elsewhere(NamedTuple):
 
 
 class WordScores(NamedTuple):
-    """The BM25 score of every slot; 0 if a text has none of the words."""
+    """BM25 scores of texts by slot, and which words of the query are known.
+
+    The score of a text without any of the words is 0.
+    """
 
     scores: F32
     shares: F32  # share of the query's weight that each text has
@@ -91,7 +94,7 @@ class Stemmer:
 
 
 class Postings:
-    """An inverted index: for each stem, the numbers (slots) of its texts.
+    """An inverted index: for each stem, the numbers (slots) of texts with it.
 
     Not thread-safe: the owner must hold its lock.
     """
@@ -105,7 +108,7 @@ class Postings:
         self._words = 0.0
 
     def add(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Add (slot, text) for free slots."""
+        """Add texts, each as (slot, text); the slots must be free."""
         # A batch at a time: the words of fifty thousand texts at once are a million strings, in memory that is not returned afterwards.
         for at in range(0, len(texts), _BATCH):
             self._add(texts[at : at + _BATCH])
@@ -131,9 +134,9 @@ class Postings:
             self._words += len(words)
 
     def state(self) -> tuple[Any, ...]:
-        """Return everything except the cached stems, for `restore`.
+        """Return the index as values that `marshal` supports, for `restore`.
 
-        The values are of types that `marshal` supports.
+        Cached stems are left out.
         """
         words = {word: (slots.tobytes(), self._counts[word].tobytes()) for word, slots in self._slots.items()}
         return words, self._length.tobytes(), self._texts, self._words
@@ -150,7 +153,10 @@ class Postings:
         self._stem.forget()
 
     def remove(self, texts: Sequence[tuple[int, str]]) -> None:
-        """Remove texts that `add` added; the texts must be the same."""
+        """Remove texts, each as (slot, text), that `add` added.
+
+        The texts must be the same.
+        """
         for slot, text in texts:
             words = normalise(text).split()
             stem = self._stem(words)
@@ -170,7 +176,7 @@ class Postings:
     def scores(self, words: Sequence[str], size: int, elsewhere: Elsewhere | None = None) -> WordScores:
         """Return BM25 × a power of the covered share of the query, by slot.
 
-        The result has the slots below `size`. Stop words count
+        The share is the part of the query's words that the text has. The result has the slots below `size`. Stop words count
         only if there are no other words. Words that no text has count neither in the score nor in
         the share. Cost: one pass over the texts that have each word.
 
@@ -210,9 +216,9 @@ class Postings:
         return WordScores(total, covered, [terms[term] for term in known], unknown)
 
     def having(self, words: Iterable[str], slots: Sequence[int]) -> dict[str, tuple[str, int, list[int]]]:
-        """Return (stem, number of texts with it, slots with it) for each word.
+        """Return, for each word, its stem and which texts contain it.
 
-        Only slots from the argument `slots` are returned.
+        A value is (stem, number of texts with it, slots with it). Only slots from the argument `slots` are returned.
         """
         wanted = np.asarray(slots, np.int32)
         found = {}

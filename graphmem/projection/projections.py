@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def _refusal_named(folder: Path) -> Iterator[None]:
-    """Convert OSError and SQLite's error in the block to graphmem's errors."""
+    """Convert OSError and SQLite's errors in a `with` block to graphmem's own."""
     try:
         yield
     except (OSError, sqlite3.OperationalError) as error:
@@ -69,7 +69,10 @@ def _may_pass(failure: Exception) -> bool:
 
 
 def _unread(what: str, failure: Exception | None, folder: Path) -> GraphMemError:
-    """Return the error for a failed load, with the reason from the system."""
+    """Return the error for projection data that could not be read.
+
+    It has the reason that the system gave.
+    """
     if isinstance(failure, GraphMemError):
         return type(failure)(f"{what} could not be read from the database: {failure.message}", **failure.facts)
     refused = refusal(failure, f"reading {what}", folder) if failure is not None else None
@@ -238,7 +241,7 @@ class Projections:
         return self._memories_settled.wait(None if timeout_s is None else max(0.0, timeout_s - (time.monotonic() - begun)))
 
     def note(self) -> str:
-        """Return one sentence about missing parts; empty if all are ready."""
+        """Return one sentence about projections that are missing; "" if none is."""
         if self._graph is None:
             return f"the graph could not be read: {self._failure}" if self._failure else "the graph is being read"
         return self._words_note if self._words is None else ""
@@ -318,7 +321,7 @@ class Projections:
             index.patch(delta, vectors, generation)
 
     def use_model(self, model_id: str, dim: int | None = None) -> bool:
-        """Use the vectors of a model: stored ones, and those added later.
+        """Use the vectors of a model: stored ones, and those that are added later.
 
         Args:
             model_id: id of the embedder's model.
@@ -363,7 +366,7 @@ class Projections:
             self._hashes.covered += sum(self._hashes.uses.get(key, 0) for key in fresh)
 
     def covered(self) -> tuple[int, int]:
-        """Count chunks: (those with a vector, all)."""
+        """Count chunks of code and text: (those with a vector, all)."""
         return self._hashes.covered, self._hashes.total
 
     def covered_by(self, have: Collection[str]) -> tuple[int, int]:
@@ -390,7 +393,7 @@ class Projections:
         return [(chunk, text_hash) for chunk, text_hash, _ in sorted(shot.words.chunk_keys(), key=key)]
 
     def vector_hashes(self) -> frozenset[str]:
-        """Return text hashes that have a vector of the model in use."""
+        """Return hashes of the texts that have a vector of the model in use."""
         return frozenset(self._vectors.hashes()) if self._vectors is not None else frozenset()
 
     def cool(self) -> bool:
@@ -486,7 +489,7 @@ class Projections:
                     self._memories_settled.set()
 
     def _load(self) -> None:
-        """Load saved parts; build the others from the store."""
+        """Load the saved projections; build those that are missing from the store."""
         generation = self._store.generation()
         graph = GraphView.load(self._dir / GRAPH_FILE, generation, self.notes)
         words = WordIndex.open(self._dir, generation, self.notes) if graph is not None else None
@@ -517,7 +520,7 @@ class Projections:
         self._publish_memories(MemoryIndex.from_knowledge(self._store.knowledge()))
 
     def _publish_memories(self, index: MemoryIndex) -> None:
-        """Let readers use a memory index; it gets the vectors of the model first."""
+        """Let readers use a memory index, after it got the vectors of the model."""
         with self._state:
             vectors = self._vectors
         if vectors is not None:

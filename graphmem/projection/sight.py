@@ -30,5 +30,8 @@ def seeing(visibilities: frozenset[str] | None) -> Iterator[None]:
 
 
 def seen() -> frozenset[str] | None:
-    """Return the visibilities that the calling code may see; None for all."""
+    """Return the visibilities of memories that the calling code may see.
+
+    None stands for all.
+    """
     return _levels.get()

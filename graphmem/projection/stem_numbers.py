@@ -1,6 +1,7 @@
-"""Numbers of stems, which stand for the words of an indexed text.
+"""Number the stems of words, to count words of indexed texts quickly.
 
-A search scores its candidates by their own lines. From numbers it counts words without splitting and stemming the texts again.
+The word index stores each text as the numbers of its stems. So a search can score its candidates by their own lines without splitting and
+stemming the texts again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BATCH: Final = 500
 
 
 class StemNumbers:
-    """Numbers the stems of texts while they are written.
+    """Converts words of texts to numbers of stems, while texts are indexed.
 
     Args:
         db: the word index; its table `stems` receives new stems.
@@ -37,7 +38,7 @@ class StemNumbers:
         self._last = int(db.execute("SELECT coalesce(max(number), 0) FROM stems").fetchone()[0])
 
     def packed(self, texts: Sequence[str]) -> list[bytes]:
-        """Return the numbers of each text's words.
+        """Return each text as packed numbers, one for the stem of each word.
 
         Args:
             texts: results of `normalised_lines`.
@@ -57,7 +58,10 @@ class StemNumbers:
 
 
 def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int]:
-    """Return the number of each stem that the word index `db` has."""
+    """Return the numbers of given stems in the word index `db`.
+
+    A stem that the index lacks is left out.
+    """
     wanted = list(stems)
     found: dict[str, int] = {}
     for at in range(0, len(wanted), _BATCH):
@@ -67,7 +71,10 @@ def known_numbers(db: sqlite3.Connection, stems: Iterable[str]) -> dict[str, int
 
 
 def unpacked(packed: bytes) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """Return the numbers of a text's words, with LINE between lines."""
+    """Return the numbers that `StemNumbers.packed` packed for one text.
+
+    The number LINE stands between lines.
+    """
     kind: type[np.unsignedinteger[Any]] = np.uint32 if packed[:1] == _BYTES[1:] else np.uint16
     return np.frombuffer(packed, kind, offset=min(1, len(packed)))
 

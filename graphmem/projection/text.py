@@ -33,7 +33,7 @@ STOP_WORDS: Final = frozenset(
 
 
 class _Expansions(dict[str, str]):
-    """Cache of normalised words: `getUserName` gives its parts, for example.
+    """Cache of words in normalised form, such as those for `getUserName`.
 
     The cache is emptied when it exceeds the vocabulary of a large repository.
     """
@@ -49,7 +49,7 @@ _expansions = _Expansions()
 
 
 def forget_expansions() -> None:
-    """Release the cached expansions; they are computed again on demand."""
+    """Release the cache of normalised words; it is filled again on demand."""
     _expansions.clear()
 
 
@@ -104,7 +104,10 @@ def _parts(word: str) -> list[str]:
 
 
 def _cased(piece: str) -> list[str]:
-    """Split before an upper-case letter after a lower-case one, in any script."""
+    """Split a word before each upper-case letter after a lower-case one.
+
+    This works for any script. `getUser` gives `get` and `user`.
+    """
     parts, start = [], 0
     for i in range(1, len(piece)):
         if piece[i].isupper() and not piece[i - 1].isupper():

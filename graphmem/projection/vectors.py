@@ -86,7 +86,10 @@ class VectorIndex:
             return len(fresh)
 
     def rows(self, hashes: Sequence[str]) -> Rows:
-        """Return the rows of given hashes that have a vector, ascending."""
+        """Return the row numbers of the vectors of given text hashes, ascending.
+
+        Hashes without a vector are ignored.
+        """
         row_of = self._row_of
         return np.sort(np.fromiter((row_of[key] for key in hashes if key in row_of), np.int64))
 
@@ -106,7 +109,10 @@ class VectorIndex:
         return [(int(row), float(cosine)) for row, cosine in zip(rows[order], cosines[order], strict=True)]
 
     def score(self, query: F32, mask: Bool | None = None) -> tuple[Rows, F32]:
-        """Return the matching row numbers, ascending, and each row's cosine."""
+        """Return row numbers that match a mask, and their cosines with a query.
+
+        The row numbers are ascending.
+        """
         n = len(self._row_of)
         rows = np.arange(n) if mask is None else np.flatnonzero(mask[:n])
         return rows, products(self._matrix, query, rows, n)
@@ -132,9 +138,9 @@ class VectorIndex:
 
 
 def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
-    """Return the cosine of a query with some rows of a matrix.
+    """Return the cosines of a query with rows of a matrix, given by number.
 
-    The first `n` rows are valid and have unit length.
+    The first `n` rows of the matrix are valid and have unit length.
     """
     unit = unit_rows(np.asarray(query, np.float32).reshape(1, -1))[0]
     with _blas.limit(limits=1, user_api="blas"):
@@ -144,9 +150,9 @@ def products(matrix: F32, query: F32, rows: Rows, n: int) -> F32:
 
 
 def best_rows(rows: Rows, cosines: F32, k: int) -> tuple[Rows, F32]:
-    """Return the k best rows and all ties with the last, unordered.
+    """Return the k rows with the highest cosines, unordered, with all ties.
 
-    The caller must order the rows and break ties.
+    More than k rows are returned if several have the same cosine as the last. The caller must order the rows and break ties.
     """
     if len(rows) <= k:
         return rows, cosines

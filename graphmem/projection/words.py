@@ -63,7 +63,7 @@ CREATE INDEX entries_text_hash ON entries (text_hash);
 
 
 class Entry(NamedTuple):
-    """One row of the word index: a chunk with its path, lines and text."""
+    """A row of the word index: a chunk (piece of a file) with path and lines."""
 
     id: str
     kind: str  # code | prose | data
@@ -97,7 +97,10 @@ class WordHit(NamedTuple):
 
 
 class WordAnswer(NamedTuple):
-    """Hits of a word search, best first, and how query words were replaced."""
+    """Hits of a word search, best first, with counts of the query's words.
+
+    It also tells which words were replaced or left out.
+    """
 
     hits: list[WordHit]
     left_out: list[str]  # words in too many rows to be scored together with the rarer ones
@@ -305,16 +308,16 @@ class WordIndex:
         return WordAnswer([WordHit(*hit) for hit in hits], left_out, replaced, found, total)
 
     def rows_with(self, words: Iterable[str]) -> tuple[dict[str, int], int]:
-        """Return the number of rows of each normalised word, and of all rows.
+        """Return the number of chunks with each given word, and of all chunks.
 
-        Words without rows are left out.
+        Words are normalised. Words without chunks are left out.
         """
         with self._reading(None) as db:
             counts = {word: self._count(db, word) for word in words}
             return {word: count for word, count in counts.items() if count}, self._rows(db)
 
     def entries(self, ids: Iterable[str], *, texts: bool = True) -> dict[str, Entry]:
-        """Return the chunks of some rows, with or without texts.
+        """Return the chunks with given ids, with or without their texts.
 
         Unknown ids are left out.
         """
@@ -328,12 +331,18 @@ class WordIndex:
         return found
 
     def numbers_of(self, stems: Iterable[str]) -> dict[str, int]:
-        """Return the number of each stem that a text has."""
+        """Return the numbers under which the word index stores given stems.
+
+        A stem that no text has is left out.
+        """
         with self._reading(None) as db:
             return known_numbers(db, stems)
 
     def chunks_of_hashes(self, hashes: Collection[str], *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> dict[str, list[str]]:
-        """Return ids of matching chunks with these text hashes, ascending."""
+        """Return the ids of chunks with given text hashes, by hash, ascending.
+
+        Only chunks of the given kinds and paths are returned.
+        """
         conditions, values = _filters(kinds, paths)
         found: dict[str, list[str]] = {}
         with self._reading(None) as db:
@@ -344,7 +353,10 @@ class WordIndex:
         return found
 
     def hashes(self, *, kinds: Collection[str] = (), paths: Sequence[str] = ()) -> list[str]:
-        """Return distinct text hashes of matching chunks, ascending."""
+        """Return the distinct text hashes of all chunks, ascending.
+
+        Only chunks of the given kinds and paths count.
+        """
         conditions, values = _filters(kinds, paths)
         with self._reading(None) as db:
             sql = f"SELECT DISTINCT e.text_hash FROM entries e WHERE TRUE{conditions} ORDER BY e.text_hash"  # noqa: S608
@@ -372,7 +384,7 @@ class WordIndex:
         return self._rows_with[word]
 
     def _rows(self, db: sqlite3.Connection) -> int:
-        """Return the number of rows, which is counted only once."""
+        """Return the number of rows of the index, which is counted only once."""
         if self._total is None:
             self._total = int(db.execute("SELECT count(*) FROM entries").fetchone()[0])
         return self._total
@@ -392,7 +404,10 @@ class WordIndex:
 
     @contextmanager
     def _reading(self, deadline: float | None) -> Iterator[sqlite3.Connection]:
-        """Lend a connection of this generation, interrupted at the deadline."""
+        """Lend a connection that sees this generation, until the deadline.
+
+        A query that runs at the deadline is interrupted.
+        """
         db = self._take(deadline)
         late = threading.Event()
         if deadline is not None:
@@ -488,7 +503,10 @@ def _close_all(connections: list[sqlite3.Connection], path: Path) -> None:
 
 @contextmanager
 def _damage_named() -> Iterator[None]:
-    """Convert SQLite's error for a damaged file; other errors pass."""
+    """Convert SQLite's error for a damaged file to DamagedWordsError.
+
+    Other errors are not converted.
+    """
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -516,9 +534,9 @@ def _marks(values: Sequence[Any]) -> str:
 
 
 def _filters(kinds: Collection[str], paths: Sequence[str]) -> tuple[str, list[str]]:
-    """Return SQL conditions on `e`, beginning with AND, and their parameters.
+    """Return the SQL conditions for kinds and paths, with their parameters.
 
-    A directory matches everything below it.
+    The conditions are on the table `e` and begin with AND. A directory matches everything below it.
     """
     conditions, values = "", []
     if kinds:
@@ -563,7 +581,7 @@ def _of_table(table: Any) -> Iterator[list[Entry]]:
 
 
 def _insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], first: int) -> None:
-    """Insert rows `first`, `first` + 1, … with their words."""
+    """Insert rows of the index, numbered from `first`, with their words."""
     here = sorted({entry.path for entry in entries})
     db.executemany("INSERT OR IGNORE INTO paths (path) VALUES (?)", [(path,) for path in here])
     number: dict[str, int] = {}
@@ -580,7 +598,7 @@ def _insert(db: sqlite3.Connection, numbers: StemNumbers, entries: list[Entry], 
 
 
 def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
-    """Delete rows from the tables.
+    """Delete rows of the index with their words.
 
     The texts are read first, because FTS5 needs exactly the text that was inserted.
     """
@@ -592,7 +610,7 @@ def _delete(db: sqlite3.Connection, ids: list[str]) -> None:
 
 
 def _searched(entry: Entry) -> tuple[str, str, str]:
-    """Return the normalised words of a chunk's title, text and path."""
+    """Return the normalised words of a chunk: of its title, text and path."""
     return normalise(entry.title), normalised_lines(entry.text), _path_words(entry.path)
 
 

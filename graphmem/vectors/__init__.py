@@ -1,1 +1,1 @@
-"""Vectors made in the background, and the switch between models."""
+"""Make vectors of texts in the background, and switch embedding models."""

@@ -89,11 +89,18 @@ class VectorFiller:
         self._unused: list[str] = []  # models whose vectors go when those of the wanted one are complete
 
     def follow(self, book: MemoryRepository) -> None:
-        """Also fill the vectors of a repository's memories when the model changes."""
+        """Also fill the vectors of memories when the embedding model changes.
+
+        Args:
+            book: the repository of the memories.
+        """
         self._book = book
 
     def look_again(self) -> None:
-        """Determine again which model answers, after the database was replaced."""
+        """Choose again, at the next use, which model answers queries.
+
+        The owner calls this after the database was replaced.
+        """
         with self._choosing:
             self._opened, self._switch, self._unused = False, None, []
 
@@ -112,7 +119,7 @@ class VectorFiller:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the model for the next query is already loaded."""
+        """Whether the embedding model for the next query is already loaded."""
         switch = self._switch
         return _is_loaded(switch.old if switch is not None else self._embedder)
 
@@ -133,7 +140,10 @@ class VectorFiller:
         return ", ".join(gone)
 
     def filled(self) -> int:
-        """Return the number of chunks with a vector of the model that answers."""
+        """Return the number of chunks (pieces of files) that have a vector.
+
+        Only vectors of the model that answers queries count.
+        """
         if self._choosing.acquire(blocking=False):  # reading the state does not wait for vectors that are being loaded
             try:
                 self._open()
@@ -142,15 +152,15 @@ class VectorFiller:
         return self._projections.covered()[0]
 
     def chunks(self) -> int:
-        """Return the number of chunks."""
+        """Return the number of chunks (pieces of files) that need a vector."""
         return self._projections.covered()[1]
 
     def note(self) -> str:
-        """Return one sentence if vectors cannot be made; else ""."""
+        """Return one sentence on why vectors cannot be made; "" if they can."""
         return self._failure or ("" if self._embedder is not None else self._reason)
 
     def switching(self) -> str:
-        """Return one sentence while a former model answers; else ""."""
+        """Return one sentence while the former model still answers; else ""."""
         switch = self._switch
         return switch.told() if switch is not None else ""
 
@@ -221,7 +231,10 @@ class VectorFiller:
             self._publish(IndexProgress("failed", 0, 0, self._failure))
 
     def _open(self) -> None:
-        """Determine which model answers and load its vectors, under `_choosing`."""
+        """Determine which model answers queries and load its vectors.
+
+        The caller holds the lock `_choosing`.
+        """
         wanted, book = self._embedder, self._book
         if self._opened or wanted is None or book is None or self._projections.graph_if_ready() is None:
             return
@@ -277,13 +290,16 @@ class VectorFiller:
         return result
 
     def _step_back(self) -> None:
-        """Wait shortly if a search came recently, so that it gets the processor."""
+        """Pause filling for a short time if a search came recently.
+
+        The search then gets the processor.
+        """
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < min(end, self._asked + ANSWER_S) and not self._stopping.is_set():
             time.sleep(min(STEP_S, end - now))
 
     def _finish(self, switch: ModelSwitch) -> None:
-        """Switch code and memories to the new model; delete the old vectors."""
+        """Let the new model answer for code and memories; delete the old vectors."""
         book = switch.book
         with book.writing(), self._choosing:  # no memory is written in between
             self._projections.use_model(switch.new.model_id, switch.new.dim)

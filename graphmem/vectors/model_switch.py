@@ -24,7 +24,7 @@ _OURS: Final = re.compile(r"hashed-words-\d+|.+@\d+")
 
 
 def former_models(stored: Mapping[str, int], wanted: str) -> dict[str, int]:
-    """Return former models, with the number of vectors that each still has."""
+    """Return how many vectors are stored of each model other than the wanted."""
     return {model: count for model, count in stored.items() if model != wanted and _OURS.fullmatch(model)}
 
 
@@ -50,13 +50,13 @@ class ModelSwitch:
         self._have: set[str] = set(store.vectors(new.model_id)["text_hash"].to_pylist())
 
     def progress(self) -> tuple[int, int]:
-        """Count the texts of chunks and memories: (with a new vector, all)."""
+        """Count texts of chunks and memories: (those with a new vector, all)."""
         chunks, all_chunks = self._projections.covered_by(self._have)
         memories, all_memories = self.book.index().covered_by(self._have)
         return chunks + memories, all_chunks + all_memories
 
     def told(self) -> str:
-        """Return the progress as one sentence."""
+        """Return how many of the new vectors exist, as one sentence."""
         done, total = self.progress()
         return (
             f"search uses the vectors of {self.old.model_id} until those of {self.new.model_id} are complete ({done:,} of {total:,} texts)"
