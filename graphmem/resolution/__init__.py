@@ -1,1 +1,4 @@
-"""Convert parsed facts to graph edges, each with the rule that found it."""
+"""Resolve the names and calls in parsed files to edges of the code graph.
+
+Each edge records the rule that found its target.
+"""

@@ -11,18 +11,19 @@ from graphmem.resolution.types import Type, join, join_all
 
 
 class Evaluator(Protocol):
-    """Interface of the object that infers types of terms."""
+    """Interface of the object that infers the types of expressions."""
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of an expression (a term) at a line of a scope.
+        """Infer the type of an expression at a line of a scope.
 
-        `index` is the position of the expression in the file's list of terms.
+        A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
+        `FileFacts.terms`.
         """
         ...
 
 
 class Call:
-    """A call expression whose arguments are evaluated on demand."""
+    """A call such as `f(a, k=b)`, whose arguments are evaluated on demand."""
 
     __slots__ = ("_evaluator", "args", "callee", "entry", "keywords", "line", "passed", "scope")
 
@@ -47,7 +48,7 @@ class Call:
         self.passed = passed  # types of leading arguments that have no term of their own
 
     def term(self, term: int) -> Type:
-        """Return the type of any expression (a term) at the call's line and scope."""
+        """Infer the type of any expression at the line and scope of the call."""
         return self._evaluator.term(self.entry, self.scope, term, self.line)
 
     def argument(self, position: int) -> Type | None:
@@ -74,9 +75,9 @@ class Call:
         return None
 
     def rest(self, position: int) -> Type:
-        """Return the joined type of all positional arguments from a position on.
+        """Return the union of the types of all positional arguments from one on.
 
-        Spread arguments (`*args`) are left out.
+        `position` is the position of the first argument to include. Spread arguments (`*args`) are left out.
         """
         found = join_all(self.passed[position:])
         for term in self.args[max(0, position - len(self.passed)) :]:

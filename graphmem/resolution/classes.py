@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class Classes:
-    """The part of inference that resolves bases and attributes of classes."""
+    """The part of type inference that resolves base classes and attributes."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -63,7 +63,7 @@ class Classes:
     def mro(self, symbol: Symbol) -> tuple[Base, ...]:
         """Return the class and its ancestors in method resolution order.
 
-        Ancestors outside the project are `EXT` atoms, the others are symbols.
+        Ancestors in the project are symbols. Ancestors outside it are external names (`EXT` tuples).
         """
         return tuple(self.ask(self.project.files[symbol.path].memo, ("m", symbol.index), self._mro, symbol))
 
@@ -78,7 +78,10 @@ class Classes:
         return (symbol, *_merge([*parents, direct], symbol))
 
     def bases(self, symbol: Symbol) -> tuple[Base, ...]:
-        """Return the direct bases in source order: symbols and `EXT` atoms."""
+        """Return the direct base classes of a class, in source order.
+
+        Bases in the project are symbols. Bases outside it are external names (`EXT` tuples).
+        """
         return tuple(self.ask(self.project.files[symbol.path].memo, ("B", symbol.index), self._bases, symbol))
 
     def _bases(self, symbol: Symbol) -> tuple[Base, ...]:
@@ -111,9 +114,10 @@ class Classes:
         )
 
     def owner(self, symbol: Symbol, name: str, after: Symbol | None = None) -> Base | None:
-        """Return the class in the resolution order that defines an attribute.
+        """Return the class that defines an attribute, in method resolution order.
 
-        If no class of the project defines it, the result is the first external base (`EXT`). None if there is none.
+        If no class of the project defines it, the result is the first base class outside the project (an `EXT` tuple). None if there is
+        none.
 
         Args:
             symbol: the class at which the look-up begins.
@@ -144,7 +148,7 @@ class Classes:
         return assigned or outside
 
     def _is_property(self, symbol: Symbol, name: str) -> bool:
-        """Whether the class itself defines a property of a name."""
+        """Whether a class defines a property of a given name, without its bases."""
         entry = self.project.entry(symbol)
         slots = entry.names(symbol.index).get(name, ())
         return any(slot.kind == "definition" and "property" in entry.definitions[slot.index].modifiers for slot in slots)
@@ -168,7 +172,7 @@ class Classes:
     def attribute(self, value: Type, name: str) -> Type:
         """Return the type of an attribute `x.name`, given the type of `x`.
 
-        It is the union over all alternatives (atoms) of that type.
+        A type is a set of alternatives, such as `A` or `B`. The result is the union of the attribute's types for all of them.
         """
         if value is TOP:
             return TOP
@@ -178,7 +182,10 @@ class Classes:
         return found
 
     def attribute_of(self, atom: Atom, name: str) -> Type:
-        """Return the type of an attribute of one atom (one alternative of a type)."""
+        """Return the type of an attribute of one alternative of a type.
+
+        For `x.name`, where `x` is an `A` or a `B`, an alternative is an object of `A`.
+        """
         if atom[0] == INST or atom[0] == CLASS:
             if name == "__class__" and atom[0] == INST:
                 return one(class_of(atom))
@@ -259,7 +266,10 @@ class Classes:
         return found if declared and not is_vague(found) else filled_attribute(self.inference, owner, name, found)
 
     def _assigned_elsewhere(self, owner: Symbol, name: str) -> Type:
-        """Return the values that code outside a class assigns to its attribute."""
+        """Return the values that code outside a class assigns to its attribute.
+
+        An example is `item.name = value` in a function, where `item` is an object of the class.
+        """
         found = EMPTY
         sites, _ = self.project.call_sites(f"={name}")
         for site in sites:
@@ -284,9 +294,9 @@ class Classes:
         return found
 
     def _bind(self, value: Type, receiver: Receiver, name: str) -> Type:
-        """Bind an attribute's value to its receiver.
+        """Convert the value of a class attribute to the value that `x.name` has.
 
-        Functions become bound methods, and properties are read.
+        Functions become methods that are bound to `x`. Properties are read.
         """
         for atom in value:
             if atom[0] in (FUNC, SELFTYPE, INST):
@@ -304,7 +314,7 @@ class Classes:
         return found
 
     def _of_one_side(self, value: Type, owner: FileEntry, receiver: Receiver) -> Type:
-        """Keep a receiver's methods: those of a class or those of its objects.
+        """Keep the methods that the receiver has: class methods or object methods.
 
         In Ruby a class and its objects have separate methods. A class without such a method of its own keeps those of a mixin that extends
         it.
@@ -338,9 +348,10 @@ class Classes:
         return frozenset((bound_function,))
 
     def methods_beginning(self, value: Type, prefix: str) -> Type:
-        """Return the methods whose names begin with a prefix.
+        """Return the methods of a value whose names begin with a prefix.
 
-        Methods of subclasses are included. If one object has many such methods, one atom represents them.
+        An example is `getattr(self, "visit_" + name)`. Methods of subclasses are included. If one object has more than `MAX_METHODS` such
+        methods, a single `METHODS` tuple represents them.
         """
         found = bottom_for(value)
         for atom in value:
@@ -367,9 +378,9 @@ class Classes:
         return found
 
     def method_result(self, receiver: Instance, name: str) -> Type:
-        """Return the result of calling a method without arguments.
+        """Return the result type of calling a method without arguments.
 
-        Used for `with`, iteration and operators.
+        Used for the methods that `with`, iteration and operators call.
         """
         entry = self.project.entry(receiver[1])
         found = EMPTY
@@ -394,7 +405,7 @@ class Classes:
         return found
 
     def super_object(self, entry: FileEntry, scope: int) -> Type:
-        """Return the value of `super()` in the method that encloses a scope."""
+        """Return the value of `super()` inside the method that contains a scope."""
         method = entry.enclosing(scope, ("method",))
         if method < 0:
             return EMPTY
@@ -404,7 +415,10 @@ class Classes:
 
 
 def _informs(entry: FileEntry, position: int) -> bool:
-    """Whether an assignment tells the type of its target; `x = None` does not."""
+    """Whether an assignment tells the type of its target.
+
+    `x = None` does not. A declaration with a type, such as `x: A = None`, does.
+    """
     binding = entry.facts.bindings[position]
     return binding.annotation >= 0 or binding.value < 0 or entry.terms[binding.value] != (LITERAL, "none")
 

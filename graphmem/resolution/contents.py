@@ -1,4 +1,4 @@
-"""Contents of containers: values that statements like `x.append(y)` add."""
+"""Infer element types of containers from statements like `x.append(y)`."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _is_open(atom: object) -> bool:
 
 
 def filled(inference: Inference, entry: FileEntry, value: Type, positions: Iterable[int]) -> Type:
-    """Return a container's type with the values that statements add to it.
+    """Extend the type of a container by the values that statements add to it.
 
-    `positions` are the positions of these statements among the bindings of the file.
+    An example of such a statement is `x.append(y)`. `positions` are the positions of the statements in the file's list of bindings.
     """
     kinds = sorted({atom[1] for atom in value if atom[0] == BOX and atom[1] in FILLED})
     for position in positions if kinds else ():
@@ -52,7 +52,10 @@ def filled(inference: Inference, entry: FileEntry, value: Type, positions: Itera
 
 
 def _holding(inference: Inference, kind: str, given: Type) -> Type:
-    """Return a container of a given kind that holds the elements of others."""
+    """Return the type of a container with the elements of other values.
+
+    `kind` is the kind of the new container, such as `list`. From a `dict`, a `list` gets the values.
+    """
     found = EMPTY
     for atom in given:
         if atom[0] == BOX and atom[1] == "dict":
@@ -63,9 +66,9 @@ def _holding(inference: Inference, kind: str, given: Type) -> Type:
 
 
 def filled_attribute(inference: Inference, owner: Symbol, name: str, value: Type) -> Type:
-    """Return an attribute's type with the values that statements add to it.
+    """Extend the type of an attribute by the values that statements add to it.
 
-    The attribute holds a container. The statements may be in any file.
+    The attribute holds a container, as in `item.names.append(x)`. The statements may be in any file.
     """
     if not any(atom[0] == BOX and atom[1] in FILLED for atom in value):
         return value

@@ -1,6 +1,6 @@
-"""Definitions that a name refers to, followed through re-exports.
+"""Find the definitions that a name refers to, following re-exports.
 
-Inference returns the type of a name, without the aliases it passed. This module also returns aliases.
+Type inference returns the type of a name and drops the type aliases on the way. The functions of this module return these aliases too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _ANY: Final = _TYPES | FUNCTION_KINDS
 def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) -> Symbols:
     """Return the types that a name in an annotation refers to.
 
-    A name that is not a type does not hide a type further out: in a class, `date: date` refers to the type `date`.
+    A name that is not a type does not hide a type of an outer scope. In a class with the field `date: date`, the annotation refers to the
+    type `date`.
     """
     while scope >= 0:
         found, around = _NONE, -1
@@ -45,9 +46,10 @@ def type_named(inference: Inference, entry: FileEntry, scope: int, name: str) ->
 
 
 def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> Symbols:
-    """Return the definitions that a name refers to at one of its places.
+    """Return the definitions that one binding of a name refers to.
 
-    With `anything`, functions and variables count. Otherwise only types and aliases do.
+    A binding is a definition, an import or an assignment. With `anything`, functions and variables count. Otherwise only classes, types and
+    aliases count.
     """
     entry, scope, slot = place
     if slot.kind == "definition":
@@ -66,7 +68,7 @@ def placed(inference: Inference, place: Place, name: str, *, anything: bool) -> 
 
 
 def imported(inference: Inference, entry: FileEntry, found: Import, *, anything: bool) -> Symbols:
-    """Return the definitions that an import refers to."""
+    """Return the definitions that the name in an import statement refers to."""
     if not found.name or found.name == "*":
         return _NONE
     if found.kind == "reexport" and not found.module:  # `export { local as name }`
@@ -78,9 +80,9 @@ def imported(inference: Inference, entry: FileEntry, found: Import, *, anything:
 
 
 def member(inference: Inference, entry: FileEntry, owner: Atom, name: str, *, anything: bool) -> Symbols:
-    """Return the definitions of a name in a module, a package or a class.
+    """Return the definitions of a name that is a member of `owner`.
 
-    A package has the members that the importing file can see.
+    The owner is a module, a package or a class. A package has the members that the importing file can see.
     """
     if owner[0] == CLASS:
         return _of_class(inference, owner[1], name, anything)
@@ -112,7 +114,10 @@ def _of_class(inference: Inference, symbol: Symbol, name: str, anything: bool) -
 
 
 def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """Return the definitions that a file exports under a name."""
+    """Return the definitions that a file exports under a name.
+
+    Re-exported names are followed to the files that define them.
+    """
     names, imports = rules_of(target).given(inference, target, name)
     symbols = _NONE
     for one in names:
@@ -125,7 +130,7 @@ def _given(inference: Inference, target: FileEntry, name: str, anything: bool) -
 
 
 def _bound(inference: Inference, target: FileEntry, name: str, anything: bool) -> Symbols:
-    """Return the definitions that a file itself binds to a name."""
+    """Return the definitions that a file binds to a name at its top level."""
     symbols = _NONE
     for key in rules_of(target).type_names(name):
         for place in inference.module_places(target.path, key) or ():

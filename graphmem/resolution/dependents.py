@@ -1,8 +1,9 @@
-"""Reverse indexes: find the groups and answers made from an input.
+"""Reverse indexes from an input to everything that was computed from it.
 
-`solver` explains inputs, groups and answers. A project of a few thousand files has a hundred thousand groups and twice as many cached
-answers. An edit affects some dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until
-there are enough of them to rebuild the index. The indexes only save time: a full scan would find the same.
+`solver` caches answers, such as the type of a name. Each answer records its inputs, which are facts of files; a *group* is a set of inputs
+with one number. A project of a few thousand files has a hundred thousand groups and twice as many cached answers. An edit affects some
+dozens of each. Both indexes are columns of numbers, built on first use. Items added later are scanned until there are enough of them to
+rebuild the index. The indexes only save time: a full scan would find the same.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ FEW_ANSWERS: Final = 20_000  # answers in files to scan before the index is rebu
 
 
 class Reverse:
-    """Map from a member's number to the numbers of its owners.
+    """Map from a member's number to the numbers of the sets that contain it.
 
     Args:
-        members: the numbers of all members of all owners, in one list.
-        owners: the owner of the member at the same position.
+        members: the numbers of all members of all sets, in one list.
+        owners: the set that contains the member at the same position.
     """
 
     def __init__(self, members: npt.NDArray[np.int32], owners: npt.NDArray[np.int32]) -> None:
@@ -34,7 +35,7 @@ class Reverse:
         self._owners = owners[order]
 
     def of(self, numbers: Iterable[int]) -> list[int]:
-        """Return the owners of the given members, sorted, without duplicates."""
+        """Return the sets that contain one of the members, sorted and unique."""
         import numpy as np
 
         wanted = np.fromiter(numbers, np.int32)
@@ -45,7 +46,7 @@ class Reverse:
 
 
 class GroupsOf:
-    """Find the groups that contain a number, directly or nested.
+    """Find the groups (sets of inputs) that contain an input, also nested.
 
     Groups are added in the order of their creation and never change.
     """
@@ -82,7 +83,7 @@ class GroupsOf:
 
 
 class AnswersOf:
-    """Find the files whose cached answers were made from an input or a group."""
+    """Find the files whose cached answers used a given input or group."""
 
     def __init__(self) -> None:
         self._reverse: Reverse | None = None
@@ -90,13 +91,13 @@ class AnswersOf:
         self._seen: dict[str, tuple[Mapping[Any, Any], int]] = {}  # the indexed memos: a memo only grows, or its file is removed from here
 
     def files(self, memos: Mapping[str, Mapping[Any, Any]], stale: set[int]) -> list[str]:
-        """Return the files that may cache an answer made from a stale number.
+        """Return the files that may cache an answer that used a stale input.
 
         Every file with such an answer is returned, and possibly others.
 
         Args:
             memos: by path, the answers that the solver caches for a file; each answer is (value, number).
-            stale: numbers of the inputs and groups that changed.
+            stale: numbers of the inputs and of the groups of inputs that changed.
         """
         seen = self._seen
         later = [path for path, memo in memos.items() if (known := seen.get(path)) is None or known[0] is not memo or known[1] != len(memo)]

@@ -77,9 +77,10 @@ def _declared(inference: Inference, function: Symbol, annotation: int) -> Declar
 
 
 def fit(argument: Term, given: Type, declared: Declared) -> int | None:
-    """Score how well an argument fits a parameter, by its source text.
+    """Score how well an argument in C or C++ fits a parameter.
 
-    `given` is the type of the argument. None means that only the types decide.
+    The source text of the argument decides. `given` is the argument's inferred type. The result is None if the text gives no answer and the
+    caller must compare types only.
     """
     is_pointer, name, is_open, _ = declared
     if is_open:

@@ -110,9 +110,10 @@ class CFamilyRules(ScopedRules):
         return not _is_program(other) and (is_for_windows(entry.path, ()) or not is_for_windows(other.path, ()))
 
     def implied(self, inference: Inference, entry: FileEntry, reference: Reference) -> Iterable[tuple[Symbol, int]]:
-        """Return the functions that an overloaded operator may call.
+        """Return the functions that an overloaded operator in `a + b` may call.
 
-        These are members of the left operand's class, and functions that take both operands. Each is paired with the number of functions.
+        These are members of the left operand's class, and functions that take both operands. Each item is (function, number of functions
+        that fit equally well).
         """
         found = entry.terms[reference.term]
         if reference.kind != "implicit" or found[0] != OPERATOR:
@@ -148,8 +149,8 @@ class CFamilyRules(ScopedRules):
     def created(self, inference: Inference, entry: FileEntry, reference: Reference, value: Type) -> Type:
         """Return the class whose constructor `member(…)` calls.
 
-        `member` is a field that a constructor initialises. The result is empty if the field is a pointer, or of a class that wraps the
-        object. Other calls keep the type of their callee.
+        This applies to a field that a constructor initialises. The result is empty if the field is a pointer, or of a class that wraps the
+        object. For other calls, the result is `value`, the inferred type of the called name.
         """
         classes = {atom[1] for atom in value if atom[0] == INST}
         found = entry.terms[reference.term]
@@ -186,7 +187,10 @@ class CFamilyRules(ScopedRules):
         return tuple(found)
 
     def operated(self, inference: Inference, receiver: Instance, sign: str, *, is_unary: bool) -> Type:
-        """Return the result type of an operator; for an assignment, the object."""
+        """Return the result type of an operator such as `a + b`.
+
+        An assignment `a = b` has the type of `a`.
+        """
         if sign == "=":
             return frozenset((receiver,))
         name = f"operator{sign}"
@@ -197,9 +201,9 @@ class CFamilyRules(ScopedRules):
         return inference.expanded(join_all(inference.returned(function) for function in self.operators(inference, receiver[1], name)))
 
     def subscripted(self, inference: Inference, receiver: Instance, site: Call) -> Type:
-        """Return the type of `object[i]`: usually the result of `operator[]`.
+        """Return the type of `object[i]`, for an object of a project class.
 
-        For a pointer, it is an object of the class.
+        Usually it is the result of `operator[]`. For a pointer, it is an object of the class.
         """
         owner = inference.owner(receiver[1], "operator[]")
         if not isinstance(owner, Symbol) or is_pointer(inference, site.entry, site.scope, site.line, site.callee):
@@ -220,8 +224,8 @@ class CFamilyRules(ScopedRules):
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
         """Return the scope and the name under which look-ups find a definition.
 
-        For a method or class written outside its class, the name contains only the last part of the prefix. Of `a::b::Class::method` this
-        is `Class`. The other parts may be namespaces.
+        For a method or class written outside its class, the name contains only the last part of the prefix. For `a::b::Class::method` it is
+        `Class.method`. The other parts may be namespaces.
         """
         scope, slot = super().definition_slot(entry, position)
         definition = entry.definitions[position]
@@ -268,7 +272,7 @@ class CFamilyRules(ScopedRules):
         return not before or not any(symbol.kind in CLASS_KINDS for symbol in inference.project.named(before[-1]))
 
     def owner_apart(self, inference: Inference, entry: FileEntry, position: int) -> Type:
-        """Return the class of a method that is written outside its class."""
+        """Return the class of a method that is written outside it: `A::f() {…}`."""
         written = _written_owner_of(entry, position)
         for first in range(len(written)):
             places = inference.lookup(entry, 0, written[first], 1 << 30)
@@ -310,7 +314,7 @@ def _is_program(entry: FileEntry) -> bool:
 
 
 class Operand(NamedTuple):
-    """An operand: its term, its type, and the classes it is an object of."""
+    """One operand of an overloaded operator: its expression, type and classes."""
 
     term: Term
     given: Type
@@ -320,7 +324,7 @@ class Operand(NamedTuple):
 
 
 def _fitness(inference: Inference, function: Symbol, operands: Sequence[Operand]) -> int:
-    """Return a score for how well operands fit an operator; -1 if they do not."""
+    """Score how well operands fit an overloaded operator; -1 if they do not."""
     entry = inference.project.entry(function)
     definition = entry.definitions[function.index]
     first = int(function.kind != "function")

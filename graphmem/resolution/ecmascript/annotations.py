@@ -1,4 +1,4 @@
-"""Types of TypeScript annotations.
+"""Evaluate TypeScript annotations such as `Promise<User | null>` to types.
 
 These are classes, interfaces, aliases, generics, object types, and utility types that keep the members of a type.
 """
@@ -53,12 +53,12 @@ _NEVER: Final = 1 << 30
 
 
 class EcmascriptTypes(EcmascriptNames):
-    """Types that TypeScript annotations declare."""
+    """The part of the JavaScript and TypeScript rules for annotations."""
 
     def declared(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the type of an annotation.
+        """Return the type that a TypeScript annotation declares.
 
-        An annotation such as `any` leaves the type open, in whole or in part. The result then contains an untyped atom.
+        An annotation such as `any` leaves the type open, in whole or in part. The result then contains the marker `UNTYPED`.
         """
         found = entry.terms[term]
         if found[0] in (NAME, ATTR):
@@ -95,14 +95,17 @@ class EcmascriptTypes(EcmascriptNames):
         return inference.awaited(value) if found[0] == CALL else value
 
     def value_in_type(self, entry: FileEntry, found: Term) -> int:
-        """Return the term of `value` in `typeof value`; -1 for other terms."""
+        """Return the index of the expression `value` in the type `typeof value`.
+
+        The result is -1 for other types.
+        """
         if found[0] != CALL:
             return -1
         _, callee, arguments, _ = found
         return arguments[0] if arguments and entry.terms[callee] == (NAME, "typeof") else -1
 
     def base(self, inference: Inference, entry: FileEntry, symbol: Symbol, term: int) -> Type:
-        """Return the type of a base in the header of a class or interface.
+        """Return the type of a base class or interface in a header.
 
         A class extends a value. An interface extends types, and a class implements types.
         """
@@ -133,9 +136,9 @@ class EcmascriptTypes(EcmascriptNames):
         return inference.awaited(value) if imported else value
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the objects that a name in a type refers to.
+        """Return the objects that a name in an annotation refers to.
 
-        The objects are classes, modules and externals. An alias is replaced by the types it stands for.
+        The objects are classes, modules and external names. An alias is replaced by the types it stands for.
         """
         found = entry.terms[term]
         if found[0] == INDEX:
@@ -158,7 +161,7 @@ class EcmascriptTypes(EcmascriptNames):
         return self.as_types(inference, [*(types or ()), *(values or ())])
 
     def _unknown(self, inference: Inference, entry: FileEntry, scope: int, name: str) -> Type:
-        """Return the type of a name that no scope and no import defines.
+        """Return the type of a name that no scope or import of its file defines.
 
         Such a name is a type parameter, or a type that is visible in every file.
         """
@@ -177,7 +180,7 @@ class EcmascriptTypes(EcmascriptNames):
     def _member_type(self, inference: Inference, atom: Atom, name: str) -> Type:
         """Return the type of `Base.name` in an annotation.
 
-        `atom` is one of the alternatives that `Base` may be.
+        `atom` is one of the values that `Base` may be, such as one class.
         """
         if atom[0] == MODULE:
             return self.from_module(inference, atom, name, as_type=True)
@@ -219,9 +222,9 @@ class EcmascriptTypes(EcmascriptNames):
         return found
 
     def _alias(self, inference: Inference, entry: FileEntry, scope: int, base: int, arguments: Sequence[int]) -> Type:
-        """Return the type of a generic alias with its parameters replaced.
+        """Return the type of a generic alias such as `Maybe<User>`.
 
-        The result is empty if the name is not a generic alias.
+        The type parameters of the alias are replaced by the arguments. The result is empty if the name is not a generic alias.
         """
         name = entry.terms[base]
         places = (inference.lookup(entry, scope, name[1], _NEVER) or ()) if name[0] == NAME else ()
@@ -234,9 +237,9 @@ class EcmascriptTypes(EcmascriptNames):
         return rewrite(value, lambda atom: given.get(atom[1], EMPTY) if atom[0] == TYPEVAR else frozenset((atom,)))
 
     def _origin(self, inference: Inference, place: Place) -> Place | None:
-        """Return the place that defines an alias; None if there is none.
+        """Return the binding that defines a type alias; None if there is none.
 
-        An import is followed to the file that it names.
+        An imported alias is followed to the file that defines it.
         """
         if place.slot.kind == "binding":
             return place if is_alias(place.entry, place.scope, place.slot.index) else None
@@ -250,10 +253,7 @@ class EcmascriptTypes(EcmascriptNames):
         return None
 
     def _outside_generic(self, inference: Inference, entry: FileEntry, scope: int, atom: Ext, arguments: Sequence[int]) -> Type:
-        """Return an external generic type with its arguments applied.
-
-        The type belongs to the language or to a library.
-        """
+        """Return the type of a generic of the language or a library: `Array<A>`."""
         _, package, dotted, _ = atom
         known = GENERICS.get((package, dotted))
         if known is None and package != PACKAGE:
@@ -281,9 +281,9 @@ class EcmascriptTypes(EcmascriptNames):
         return said
 
     def builtin(self, name: str) -> Type:
-        """Return a builtin for a syntax form without a name, such as a cast.
+        """Return the internal function that represents a syntax form, as a cast.
 
-        The subclass in `rules` adds the names of the language.
+        These forms have no name in the source. The subclass in `rules` adds the global names of the language.
         """
         return one((EXT, PACKAGE, name, None)) if name in (ATTRIBUTE, CAST, PARAMETER, RETURNED) else EMPTY
 
@@ -303,9 +303,9 @@ def _parameters_of_alias(entry: FileEntry, position: int) -> list[str]:
 
 
 def _type_parameters(entry: FileEntry, scope: int, name: str) -> Iterator[tuple[int, int]]:
-    """Return (scope, bound term or -1) of type parameters with this name.
+    """Yield (scope, bound) for each type parameter of a given name.
 
-    The given scope and all enclosing scopes are searched.
+    The bound is the index of the expression after `extends`, or -1. The given scope and all enclosing scopes are searched.
     """
     while scope >= 0:
         for position in entry.locals.get((scope, name), ()):

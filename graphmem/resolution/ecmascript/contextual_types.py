@@ -37,7 +37,7 @@ def parameter_of(inference: Inference, expected: Type, index: int) -> Type:
 
 
 def _functions(inference: Inference, value: Type) -> Iterator[Atom]:
-    """Yield the atoms of a type, with call signatures in place of interfaces."""
+    """Yield the alternatives of a type; interfaces give their call signatures."""
     for atom in value:
         if atom[0] == INST and atom[1].kind == "interface":
             yield from inference.attribute_of(atom, SIGNATURE)
@@ -79,9 +79,10 @@ def expected_argument(inference: Inference, entry: FileEntry, scope: int, line: 
 
 
 def callback(inference: Inference, call: Call) -> Type:
-    """Return the type of a parameter of a callback in a call.
+    """Return the type of a parameter of a function that is passed to a call.
 
-    The parser represents the parameter as `<parameter>(call, argument, parameter)`, where the last two are positions.
+    In `names.sort((a, b) => …)`, such a parameter is `a`. The parser represents it as `<parameter>(call, argument, parameter)`, where the
+    last two are positions.
     """
     entry, scope, line = call.entry, call.scope, call.line
     term = entry.terms[call.args[0]]
@@ -99,7 +100,8 @@ def callback(inference: Inference, call: Call) -> Type:
 def handler(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function in a JSX attribute.
 
-    The parser represents the parameter as `<attribute>(component, name, parameter)`, where the last is a position.
+    In `<List onPick={(item) => …} />`, such a parameter is `item`. The parser represents it as `<attribute>(component, name, parameter)`,
+    where the last is a position.
     """
     name, index = call.literal(1) or "", int(call.literal(2) or 0)
     found = EMPTY
@@ -112,7 +114,8 @@ def handler(inference: Inference, call: Call) -> Type:
 def returned(inference: Inference, call: Call) -> Type:
     """Return the type of a parameter of a function that another one returns.
 
-    The parser represents the parameter as `<returned>(type, parameter)`, where the last is a position.
+    The parser represents the parameter as `<returned>(type, parameter)`. The first is the declared result of the outer function, the last a
+    position.
     """
     declared = closed(inference.declared(call.entry, call.scope, call.args[0]))
     return parameter_of(inference, inference.awaited(declared), int(call.literal(1) or 0))
@@ -138,7 +141,10 @@ def implied_parameter(inference: Inference, symbol: Symbol, index: int) -> Type:
 
 
 def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) -> Type:
-    """Return the type that is expected where an object literal is written."""
+    """Return the type that the surrounding code expects of an object literal.
+
+    It is the declared type of the parameter, variable, result or member that gets the literal.
+    """
     found = EMPTY
     for kind, position, index in _uses(entry).get(literal, ()):
         if kind == "call":
@@ -162,9 +168,9 @@ def _expected(inference: Inference, entry: FileEntry, literal: int, depth: int) 
 
 
 def literals(entry: FileEntry) -> Mapping[int, int]:
-    """Map the start byte of each function to the term of its object literal.
+    """Map the start byte of each method of an object literal to that literal.
 
-    The result covers a whole file and is cached in its entry.
+    The literal is an index into the expressions of the file. The result covers a whole file and is cached in its `FileEntry`.
     """
     kept: dict[int, int] | None = entry.kept.get("literals")
     if kept is None:
@@ -183,9 +189,10 @@ def literals(entry: FileEntry) -> Mapping[int, int]:
 
 
 def _uses(entry: FileEntry) -> Mapping[int, Sequence[tuple[str, int, int]]]:
-    """Map each object literal to its uses, where a type may be expected.
+    """Map each object literal to places that may declare its expected type.
 
-    Only literals that contain functions are included, directly or in a nested literal. A use is (kind, position, index).
+    Only literals that contain functions are included, directly or in a nested literal. A place is (kind, position, index), where the kind
+    is a call, a binding, a `return` or an outer literal.
     """
     kept: dict[int, list[tuple[str, int, int]]] | None = entry.kept.get("uses")
     if kept is None:
@@ -217,9 +224,10 @@ def _found_uses(entry: FileEntry, wanted: set[int]) -> Iterator[tuple[int, tuple
 
 
 def _typed_functions(entry: FileEntry) -> Mapping[tuple[int, int], Sequence[tuple[int, int]]]:
-    """Map (scope, line) of each function variable to its declared types.
+    """Map the (scope, line) of anonymous functions to their declared types.
 
-    Functions that are returned have the declared result. Each declared type is (scope, term).
+    The function is the value of an annotated variable, or is returned by a function with a declared result. Each declared type is (scope,
+    index of the annotation).
     """
     kept: dict[tuple[int, int], list[tuple[int, int]]] | None = entry.kept.get("typed")
     if kept is None:

@@ -1,4 +1,7 @@
-"""Exports of an ECMAScript file other than exported declarations."""
+"""Find the exports of an ECMAScript file, such as `module.exports = …`.
+
+Exported declarations such as `export class A` are left out, because their names are ordinary names of the file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Exports(NamedTuple):
-    """Exports of one file, as positions in its facts."""
+    """Exports of one file, as positions in its imports and other facts."""
 
     renamed: Mapping[str, Sequence[int]]  # name -> imports: `export { a as name } from`, `export { name }`
     assigned: Mapping[str, Sequence[int]]  # name -> bindings: `exports.name = …`, `export default …`
@@ -27,7 +30,7 @@ class Exports(NamedTuple):
 
 
 def exports_of(module: FileEntry) -> Exports:
-    """Return the exports of a file; cached in its entry."""
+    """Return the exports of a file; cached in its `FileEntry`."""
     kept: Exports | None = module.kept.get("exports")
     if kept is None:
         kept = module.kept["exports"] = _look_for_exports(module)
@@ -79,7 +82,7 @@ def _twins(module: FileEntry, whole: Sequence[int]) -> list[int]:
 
 
 def _assigned_name(module: FileEntry, binding: Binding) -> str | None:
-    """Return the name that an assignment exports.
+    """Return the name under which an assignment exports its value.
 
     The name is `name` for `exports.name = …` and `module.exports.name = …`, "" for `module.exports = …`, else None.
     """

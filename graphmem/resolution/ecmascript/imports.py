@@ -27,9 +27,9 @@ _ENDINGS: Final = (".d.ts", ".d.mts", ".d.cts", ".tsx", ".mts", ".cts", ".ts", "
 
 
 def type_slot(name: str) -> str:
-    """Return the name under which a scope stores a type that is not a value.
+    """Return the key under which a scope stores the type of a given name.
 
-    This name distinguishes the type from a value of the same name.
+    It differs from the name itself, because a type and a value may share a name.
     """
     return TYPE_SLOT + name
 
@@ -43,15 +43,18 @@ class EcmascriptNames(Rules):
         self._entry_files = self._paths.entry_files()
 
     def scripts(self, facts: FileFacts) -> Mapping[str, str]:
-        """Return the kind of script if a package.json names the file.
+        """Return whether a package.json names a file as a command or an export.
 
-        The kinds are command and export. The key in the result is "", which means the whole file.
+        The result maps "" (the whole file) to "command" or "export". It is empty for other files.
         """
         kind = self._entry_files.get(facts.path)
         return {"": kind} if kind else {}
 
     def module_names(self, path: str) -> Sequence[str]:
-        """Return the path without its suffix; for an index file, its folder."""
+        """Return the name by which imports find a file: its path without suffix.
+
+        For an index file such as `lib/index.ts`, the name is the folder, `lib`.
+        """
         stem = next((path[: -len(ending)] for ending in _ENDINGS if path.endswith(ending)), path)
         folder, _, name = stem.rpartition("/")
         return (folder if name == "index" and folder else stem,)
@@ -85,7 +88,7 @@ class EcmascriptNames(Rules):
     # exports of a module
 
     def type_names(self, name: str) -> Sequence[str]:
-        """Return the names under which a type may be stored.
+        """Return the keys under which a scope may store the type of a given name.
 
         Types and values have separate namespaces.
         """
@@ -100,7 +103,7 @@ class EcmascriptNames(Rules):
         return found.kind in ("reexport", "augment") and found.name not in ("", "*")
 
     def given(self, inference: Inference, entry: FileEntry, name: str) -> tuple[Sequence[str], Sequence[Import]]:
-        """Return a file's own names and its imports that may define an export.
+        """Return the names and imports of a file that may define an export of it.
 
         The order is: `export { a as name }` with or without `from`, the file's own name, `export * from`. The last does not export a
         default.
@@ -133,9 +136,9 @@ class EcmascriptNames(Rules):
         return self._member(inference, module, name, as_type=False)
 
     def from_module(self, inference: Inference, module: Atom, name: str, *, as_type: bool) -> Type:
-        """Return the value, or with `as_type` the type, of a name of a module.
+        """Return the value that a module or package exports under a name.
 
-        The module may also be a package.
+        With `as_type`, the result is the type of that name instead.
         """
         if module[0] == EXT and name == "default":
             return frozenset((module,))  # the default export of an external package represents the package
@@ -145,9 +148,9 @@ class EcmascriptNames(Rules):
         return self._member(inference, target, name, as_type=True) or EMPTY
 
     def _member(self, inference: Inference, module: FileEntry, name: str, *, as_type: bool) -> Type | None:
-        """Return the value, or with `as_type` the type, of a name of a module.
+        """Return the value, or with `as_type` the type, that a module exports.
 
-        None for a value that is exported under its own name. It is then the value of the name in the module.
+        None for a value that is exported under the name it has in the module. The caller then looks that name up in the module.
         """
         inference.project.touch("top", module.path, "*")
         inference.project.touch("top", module.path, name)
@@ -183,7 +186,7 @@ class EcmascriptNames(Rules):
         return found
 
     def _type_places(self, inference: Inference, module: FileEntry, name: str) -> list[Place]:
-        """Return the places that a module's name may refer to in a type."""
+        """Return the bindings that a name of a module may have as a type."""
         inference.project.touch_top(module, name)
         inference.project.touch_top(module, type_slot(name))
         names = module.names(0)
@@ -211,7 +214,7 @@ class EcmascriptNames(Rules):
         return inference.expanded(found)
 
     def whole_module(self, inference: Inference, module: Atom) -> Type:
-        """Return a module as a value: its namespace.
+        """Return the value of a whole module, as in `import * as module from "x"`.
 
         With `module.exports = value`, the assigned value is added.
         """
@@ -224,14 +227,14 @@ class EcmascriptNames(Rules):
     # names in types
 
     def objects(self, inference: Inference, entry: FileEntry, scope: int, term: int) -> Type:
-        """Return the objects that a type expression refers to.
+        """Return the classes and modules that a type expression refers to.
 
         The subclass in `annotations` implements it.
         """
         raise NotImplementedError
 
     def as_types(self, inference: Inference, places: Sequence[Place]) -> Type:
-        """Return the types among the places of a name.
+        """Return the types that some bindings of a name define, without values.
 
         Types and values have separate namespaces.
         """
@@ -265,7 +268,10 @@ def is_alias(entry: FileEntry, scope: int, position: int) -> bool:
 
 
 def aliases(entry: FileEntry) -> frozenset[tuple[int, int]]:
-    """Return (scope, line) of a file's type aliases; cached in its entry."""
+    """Return the (scope, line) of each type alias in a file.
+
+    The result is cached in the `FileEntry` of the file.
+    """
     kept: frozenset[tuple[int, int]] | None = entry.kept.get("aliases")
     if kept is None:
         found = ((one_.parent, line) for one_ in entry.definitions if one_.kind == "type" for line in (one_.start_line, one_.name_line))

@@ -209,7 +209,7 @@ CALLS: Final[Mapping[tuple[str, str], Known]] = {
 
 
 def _given(inference: Inference, callback: Type, call: Call, *passed: Type) -> Type:
-    """Return the result of a callback called with these arguments."""
+    """Return the result of a callback that gets arguments of given types."""
     inner = type(call)(inference, call.entry, call.scope, call.line, passed=passed)
     return inference.expanded(inference.called(inference.expanded(callback), inner))
 
@@ -297,7 +297,7 @@ def _promise_method(inference: Inference, same: Type, given: Type, name: str, ca
 
 
 def outside_type(atom: Outside) -> Type:
-    """Return the type of an external name written without type arguments."""
+    """Return the type of an external name without type arguments: `Promise`."""
     _, package, dotted, _ = atom
     if package == PACKAGE:
         if dotted in ARRAYS:

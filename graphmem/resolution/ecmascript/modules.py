@@ -70,7 +70,7 @@ class ModulePaths:
                     self._configs.setdefault(folder, []).append(config)
 
     def entry_files(self) -> Mapping[str, str]:
-        """Return path → "command" or "export" for files named in package.json.
+        """Map each path that a package.json names to "command" or "export".
 
         Not all of the paths exist.
         """
@@ -86,7 +86,7 @@ class ModulePaths:
         return found
 
     def places(self, importer: str, specifier: str) -> Iterator[str]:
-        """Return candidate paths for an import, best first.
+        """Yield the paths that an import may refer to, the best first.
 
         A path may lack a file suffix, and it may not exist.
 
@@ -193,7 +193,7 @@ class ModulePaths:
 
 
 def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Return ("command" or "export", path) of files that a package.json names."""
+    """Yield ("command" or "export", path) of the files in a package.json."""
     commands = document.get("bin")
     for target in commands.values() if isinstance(commands, dict) else (commands,):
         if isinstance(target, str):
@@ -209,7 +209,7 @@ def _named_files(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _entries(folder: str, document: Mapping[str, Any]) -> Iterator[str]:
-    """Return candidate paths for a package imported only by its name."""
+    """Yield candidate paths of the file that `import "package"` loads."""
     for field in _MAIN_FIELDS:
         if isinstance(document.get(field), str):
             yield from _sources(folder, document[field])
@@ -229,10 +229,10 @@ def _workspaces(tables: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
 
 
 def _part(text: str) -> re.Pattern[str] | None:
-    """Return the regular expression for one part of a folder pattern.
+    """Compile one part of a folder pattern, such as `pack*`, to an expression.
 
-    None for `**`, which matches any number of parts. Text between two stars is matched once, at its first occurrence. Backtracking
-    over all occurrences could take a very long time.
+    None for `**`, which matches any number of parts. Text between two stars is matched once, at its first occurrence. Backtracking over all
+    occurrences could take a very long time.
     """
     if text == "**":
         return None
@@ -263,7 +263,7 @@ def _matches(pattern: _Pattern, parts: Sequence[str]) -> bool:
 
 
 def candidates(place: str, importer: str) -> Iterator[str]:
-    """Return the files that a path in an import can mean.
+    """Yield the files that a path in an import can mean: `./a` is `a.ts`.
 
     The candidates are the path with a suffix, the source of a compiled file, and the index file of a folder.
     """
@@ -325,9 +325,9 @@ def _folders(folder: str) -> Iterator[str]:
 
 
 def _mapped(config: _Config, specifier: str) -> Iterator[str]:
-    """Return candidate paths by `paths`, then by `baseUrl`.
+    """Yield candidate paths by the `paths` and `baseUrl` of a tsconfig.json.
 
-    Only the longest matching pattern of `paths` counts.
+    Only the longest matching pattern of `paths` counts. Paths below `baseUrl` come last.
     """
     best: tuple[int, tuple[str, ...], str] | None = None
     for pattern, targets in config.paths:
@@ -353,7 +353,7 @@ def _matched(pattern: str, text: str) -> str | None:
 
 
 def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Return the targets of a key of `exports` or `imports`.
+    """Yield the targets of a key in `exports` or `imports` of a package.json.
 
     The exact key is used if it exists; otherwise patterns, the longest first.
     """
@@ -367,7 +367,10 @@ def _exported(table: Mapping[str, Any], key: str) -> Iterator[str]:
 
 
 def _targets(value: Any, rest: str) -> Iterator[str]:
-    """Return every path of a conditional target, the source first."""
+    """Yield every path of a conditional target in a package.json.
+
+    In `{"source": "a.ts", "import": "a.js"}`, the source comes first.
+    """
     if isinstance(value, str):
         yield value.replace("*", rest)
     elif isinstance(value, list):

@@ -101,7 +101,7 @@ class EcmascriptRules(EcmascriptTypes):
         return found
 
     def is_visible(self, entry: FileEntry, scope: int) -> bool:
-        """Return whether inner scopes see a scope's names without a prefix.
+        """Return whether inner scopes see the names of a scope without a prefix.
 
         Names of a namespace are visible inside it, but members of a class are not.
         """
@@ -112,7 +112,10 @@ class EcmascriptRules(EcmascriptTypes):
         return one((EXT, PACKAGE, name, None)) if name in GLOBALS else super().builtin(name)
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class or constructor function of `this`; -1 if there is none."""
+        """Return the class or constructor function that determines `this`.
+
+        The result is its index among the definitions of the file. It is -1 if there is none, or if the expression is not `this`.
+        """
         if entry.terms[base][0] != SELF:
             return -1
         here = _owner_of_this(entry, scope)
@@ -204,7 +207,7 @@ class EcmascriptRules(EcmascriptTypes):
         return ("static" in definition.modifiers) is (receiver[0] == CLASS)
 
     def constructed(self, inference: Inference, function: Symbol) -> Type:
-        """Return an instance of a function that is called with `new`."""
+        """Return the instance that `new f()` creates, for a function `f`."""
         return one((INST, function, True)) if function.kind == "function" else EMPTY
 
     def bound(self, inference: Inference, entry: FileEntry, binding: Binding, value: Type) -> Type:
@@ -219,9 +222,9 @@ class EcmascriptRules(EcmascriptTypes):
         return value if position is None else join(value, one((INST, entry.symbols[position], False)))
 
     def _extended(self, entry: FileEntry) -> dict[tuple[int, str], int]:
-        """Map (scope, variable) to the definition of a variable that gets members.
+        """Map (scope, variable) to the definition of a variable that gets methods.
 
-        For example, `app.use = function …` adds a member to `app`. The result covers a whole file and is cached in its entry.
+        For example, `app.use = function …` adds a method to `app`. The result covers a whole file and is cached in its `FileEntry`.
         """
         kept: dict[tuple[int, str], int] | None = entry.kept.get("extended")
         if kept is None:
@@ -233,7 +236,7 @@ class EcmascriptRules(EcmascriptTypes):
         return kept
 
     def function_attribute(self, inference: Inference, function: Func, name: str) -> Type:
-        """Return an attribute of a function.
+        """Return the type of an attribute of a function, such as `Name.create`.
 
         The attribute is assigned (`Name.create = …`), or is one of `call`, `apply` and `bind`.
         """
@@ -271,7 +274,10 @@ class EcmascriptRules(EcmascriptTypes):
         return known(inference, call) if known is not None else None
 
     def implicit_argument(self, inference: Inference, symbol: Symbol, index: int) -> Type:
-        """Return the contextual type of a function's parameter."""
+        """Return the type of a parameter that the surrounding code expects.
+
+        In `names.sort((a, b) => …)`, `a` has the type of the elements of `names`.
+        """
         return implied_parameter(inference, symbol, index)
 
     def container_method(self, inference: Inference, container: Container, name: str, call: Call) -> Type:
@@ -293,7 +299,7 @@ class EcmascriptRules(EcmascriptTypes):
     def takes(self, definition: Definition, positional: int, keywords: Sequence[str], *, bound: bool) -> bool:
         """Return whether a function accepts this number of arguments.
 
-        Calls often pass fewer arguments than parameters, but not more. Tests and overload signatures are never called.
+        Calls often pass fewer arguments than a function has parameters, but not more. Tests and overload signatures are never called.
         """
         if "test" in definition.modifiers or "overload" in definition.modifiers:
             return False
@@ -315,7 +321,7 @@ class EcmascriptRules(EcmascriptTypes):
 
 
 def _lies_in(definition: Definition, parent: Definition) -> bool:
-    """Return whether a definition is written inside its parent.
+    """Return whether the source of a definition is inside that of its parent.
 
     False for members assigned to a function from outside, such as prototype methods and static members.
     """
@@ -331,7 +337,10 @@ def _is_arrow(definition: Definition) -> bool:
 
 
 def _owner_of_this(entry: FileEntry, scope: int) -> int:
-    """Return the method, function or class that owns `this`; 0 for none."""
+    """Return the method, function or class that determines `this` in a scope.
+
+    The result is an index into the definitions of the file, 0 if there is none.
+    """
     here = scope
     while here > 0:
         definition = entry.definitions[here]
@@ -345,16 +354,15 @@ def _owner_of_this(entry: FileEntry, scope: int) -> int:
 
 
 def _constructs(definition: Definition) -> bool:
-    """Return whether a function is named like a class."""
+    """Return whether a function's name shows that it is a constructor: `User`."""
     return definition.kind == "function" and definition.name[:1].isupper() and not _is_arrow(definition)
 
 
 def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, int, int]]]:
-    """Map (scope, function name) to the bases of the constructor function.
+    """Map (scope, function name) to bases of the constructor function.
 
-    Each base is (scope, term, line).
-
-    This covers prototype inheritance, used before JavaScript had classes.
+    Each base is (scope, index of its expression, line). This covers prototype inheritance such as `A.prototype =
+    Object.create(B.prototype)`, used before JavaScript had classes.
     """
     kept: dict[tuple[int, str], list[tuple[int, int, int]]] | None = entry.kept.get("bases")
     if kept is not None:
@@ -394,13 +402,13 @@ def _given_bases(entry: FileEntry) -> Mapping[tuple[int, str], list[tuple[int, i
 
 
 def _name_at(terms: Sequence[Term], index: int) -> str:
-    """Return the name of a name term; "" for other terms and for none."""
+    """Return `a` if an expression is the bare name `a`; "" for any other."""
     term = terms[index] if index >= 0 else None
     return term[1] if term is not None and term[0] == NAME else ""
 
 
 def _prototype_of(terms: Sequence[Term], term: int) -> int:
-    """Return the term `X` of `X.prototype`; -1 for other terms."""
+    """Return the index of the expression `X` in `X.prototype`; -1 for others."""
     found = terms[term]
     if found[0] != ATTR:
         return -1

@@ -39,7 +39,7 @@ _CONTEXT: Final = "<context>"
 
 
 def type_arguments(inference: Inference, call: Call) -> list[Type]:
-    """Return the type arguments of a call, without untyped atoms."""
+    """Return the type arguments of a call such as `f<A>()`; `any` is left out."""
     for name, term in call.keywords:
         if name == TYPE_ARGUMENTS:
             said = call.entry.terms[term]
@@ -48,12 +48,12 @@ def type_arguments(inference: Inference, call: Call) -> list[Type]:
 
 
 def first(inference: Inference, call: Call) -> Type:
-    """Return the type of the first argument."""
+    """Return the type of the first argument of a call."""
     return call.argument(0) or EMPTY
 
 
 def called(inference: Inference, call: Call) -> Type:
-    """Return the result of calling the first argument."""
+    """Return the result of calling the first argument of a call."""
     return inference.expanded(inference.called_blindly(inference.expanded(first(inference, call)), call))
 
 
