@@ -56,11 +56,11 @@ class LanguageModel:
 
     @property
     def calls(self) -> int:
-        """Number of sent requests."""
+        """Number of requests that this client has sent."""
         return self._outbound.calls
 
     def text(self, instructions: str, data: str, *, max_tokens: int = 800, timeout_s: float | None = None) -> str:
-        """The text that the model answers.
+        """Ask the model to do a task; return the text of its answer.
 
         Args:
             instructions: the task, from graphmem.
@@ -102,7 +102,7 @@ class LanguageModel:
     def json(
         self, instructions: str, data: str, schema: Mapping[str, Any], *, max_tokens: int = 800, timeout_s: float | None = None
     ) -> Any:
-        """The model's answer as JSON that matches a schema.
+        """Ask the model to do a task; return its answer as JSON of a schema.
 
         Raises:
             LanguageModelError: as for `text`; also `malformed` when the answer is not JSON or does not match.
@@ -148,7 +148,7 @@ class LanguageModel:
 
 
 def configured(settings: Settings) -> LanguageModel | None:
-    """The model in the settings, or None.
+    """The language model that the settings name, or None.
 
     Raises:
         SettingsError: the settings of the model are invalid.
@@ -159,7 +159,7 @@ def configured(settings: Settings) -> LanguageModel | None:
 
 
 def _unfenced(said: str) -> str:
-    """JSON without the code fence that models often add."""
+    """JSON without the code fence (three backquotes) that models often add."""
     if said.startswith("```"):
         said = said.partition("\n")[2].rpartition("```")[0]
     return said.strip()

@@ -30,7 +30,9 @@ _CHANCE: Final = random.SystemRandom()  # of its own: a program's seeded `random
 
 
 def connect_or_start(location: Location) -> RemoteGraphMem:
-    """The server of an index, started if needed; see `server.starting`.
+    """Return a client of the server of an index; start the server if needed.
+
+    See `server.starting`.
 
     Raises:
         OwnerUnreachableError: the server does not answer, or could not be started.
@@ -70,7 +72,7 @@ def connect(location: Location, settings: Settings, *, create: bool = False, pat
 
 
 class Turns:
-    """Waits while other processes have an index open, each for a short time.
+    """Waits while other processes have an index open, one after the other.
 
     Args:
         patience_s: maximum wait for each of these processes.
@@ -83,7 +85,7 @@ class Turns:
         self._deadline = 0.0
 
     def wait(self, busy: StoreBusyError) -> None:
-        """Sleep before the next attempt.
+        """Sleep before the next attempt to open the index.
 
         Args:
             busy: the error of the last attempt.
@@ -101,7 +103,7 @@ class Turns:
 
 
 def expect_index(location: Location, *, create: bool) -> None:
-    """Require an index, or with `create` a directory without other files.
+    """Check that a directory has an index, or with `create` no other files.
 
     Raises:
         NotIndexedError, BadInputError: see `connect`.

@@ -1,4 +1,4 @@
-"""Encode arguments as GraphQL variables, and decode answers."""
+"""Encode a call's arguments as GraphQL variables, and decode its answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Decode = Callable[[Any], Any]
 
 
 def variable(parameter: Parameter, value: Any) -> Any:
-    """Convert an argument to JSON for a GraphQL variable."""
+    """Convert the argument of a call to JSON for a GraphQL variable."""
     return _encoder(parameter.hint)(value)
 
 
@@ -55,7 +55,10 @@ def decoder(hint: Any) -> Decode:
 
 
 def raw_id(text: str) -> str:
-    """The id inside a Relay global id; any other text is returned unchanged."""
+    """The id inside a Relay global id (`Type:id` in base64).
+
+    Any other text is returned unchanged.
+    """
     try:
         kind, colon, found = base64.b64decode(text, validate=True).decode("utf-8").partition(":")
     except (binascii.Error, UnicodeDecodeError, ValueError):
@@ -113,7 +116,7 @@ def _words(hint: Any) -> dict[str, str]:
 
 
 def enum_name(word: str) -> str:
-    """The name of a word in a GraphQL enum."""
+    """The name in a GraphQL enum for a word of Python: `IN_USE` for `in use`."""
     return word.upper().replace(" ", "_").replace("-", "_")
 
 

@@ -84,7 +84,7 @@ class RemoteGraphMem(Operations):
         """Do nothing, because connections are not kept between requests."""
 
     def wait_until_ready(self, timeout_s: float | None = None) -> bool:
-        """Return True at once.
+        """Return True at once, without waiting for the server.
 
         The server states in each answer which parts are not ready.
         """
@@ -93,7 +93,7 @@ class RemoteGraphMem(Operations):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return the operation of the server with this name."""
+            """Return a function that calls the server's operation of this name."""
             operation = find(name)
             if operation is None or operation.hints.client != "derived":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -138,9 +138,9 @@ class RemoteGraphMem(Operations):
         return self._wire.ask(pascal(operation.name), timeout_s=patience, more=variables)[camel(operation.name)]
 
     def _pages(self, operation: Operation, variables: dict[str, Any], timeout_s: float | None) -> Any:
-        """Rows `offset` to `offset + limit` of a connection, and the total.
+        """Rows `offset` to `offset + limit` of a GraphQL list, and the count.
 
-        Sends one request for each page.
+        The count is of all rows. Sends one request for each page.
         """
         defaults = {one.name: one.default for one in operation.parameters}
         limit = int(variables.pop("limit", defaults["limit"]))
@@ -423,7 +423,7 @@ class RemoteGraphMem(Operations):
 
 
 def cursor(offset: int) -> str:
-    """The cursor of the row at a 0-based offset."""
+    """The GraphQL cursor of the row at a 0-based offset."""
     return base64.b64encode(f"offset:{offset}".encode()).decode("ascii")
 
 
@@ -433,7 +433,7 @@ def _site(edge: Mapping[str, Any]) -> Site:
 
 
 def _here(path: Path) -> Path:
-    """Return a path of the server's machine, if that is this machine.
+    """Return a path on the server's machine, if that is this machine.
 
     Raises:
         BadInputError: the server is on another machine.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Standing:
-    """Connection to the project's server, which it restarts when it has ended.
+    """Gives a client of a project's server, which it restarts if it has ended.
 
     Args:
         location: location of the project's index.
@@ -42,5 +42,5 @@ class Standing:
         return self._found
 
     def _is_same(self) -> bool:
-        """Whether the process that owned the index last time still owns it."""
+        """Whether the server process of the last call still runs."""
         return self._owner is not None and owner.read(self._location.owner_file) == self._owner and owner.is_running(self._owner)

@@ -97,7 +97,7 @@ class Wire:
         return dict(answer["data"])
 
     def stream(self, operation: str, **variables: Any) -> Iterator[dict[str, Any]]:
-        """Data of each event of a subscription, as the server sends it."""
+        """Yield the data of each event of a subscription, as the server sends it."""
         with self._request("POST", GRAPHQL_PATH, _body(operation, variables), "text/event-stream", 0) as response:
             data: list[bytes] = []
             for raw in response:
@@ -113,7 +113,7 @@ class Wire:
                         yield step["data"]
 
     def lines(self, path: str) -> Iterator[dict[str, Any]]:
-        """The JSON objects of a resource that has one object in each line."""
+        """Yield the JSON objects of a resource that has one object in each line."""
         with self._request("GET", path, None, "application/x-ndjson", 0) as response:
             if response.status != 200:
                 answer = _json(response.read()) or {}
@@ -181,7 +181,7 @@ def _json(body: bytes) -> dict[str, Any] | None:
 
 
 def error_of(error: Mapping[str, Any]) -> errors.GraphMemError:
-    """Convert an error in a server's answer to the exception of the operation."""
+    """Convert an error in a server's answer to an exception of graphmem."""
     message = str(error.get("message", "the server refused"))
     facts: dict[str, Any] = {name: value for name, value in dict(error.get("extensions") or {}).items() if name != "code"}
     code = (error.get("extensions") or {}).get("code", "INTERNAL")

@@ -1,1 +1,1 @@
-"""The Language Server Protocol, as a client of the index's server."""
+"""Language server: answer editors by asking the server of the index."""

@@ -1,4 +1,4 @@
-"""Code actions and the commands that they run."""
+"""Register the editor's code actions, and the commands that they run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERIFY: Final = "graphmem.verify"
 
 
 def actions(server: Editor) -> None:
-    """Register code actions."""
+    """Register code actions of the language server."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_ACTION, [])
     def of_range(editor: Editor, given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
@@ -44,7 +44,10 @@ def actions(server: Editor) -> None:
 
 
 def commands(server: Editor) -> None:
-    """Register commands; the URI of a document names the project."""
+    """Register commands of the language server.
+
+    The URI of a document in a command's arguments names the project.
+    """
 
     @runs(server, SHOW_IMPACT, None)
     def show_impact(editor: Editor, symbol: str, uri: str = "") -> dict[str, Any]:
@@ -64,7 +67,6 @@ def commands(server: Editor) -> None:
 
     @runs(server, REMEMBER, "")
     def remember(editor: Editor, symbol: str, uri: str = "", text: str = "") -> str:
-        """Store a memory; the editor asks its user for the text."""
         service = editor.project(uri).service()
         ref = service.symbol(symbol).symbol.ref
         if not text.strip():
@@ -82,7 +84,7 @@ def _action(title: str, command: str, *arguments: str) -> lsp.CodeAction:
 
 
 def _shown(editor: Editor, uri: str, name: str, report: ImpactReport) -> dict[str, Any]:
-    """Show the person a summary of an impact; return the places of its hits."""
+    """Show the person what a change could break; return the places in code."""
     texts = editor.texts(uri or editor.projects()[0].root.as_uri())
     level = f"risk {report.risk.level}" + (" or higher" if report.risk.at_least else "")
     why = "; ".join(report.risk.reasons)

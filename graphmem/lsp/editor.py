@@ -1,4 +1,4 @@
-"""The connection to one editor and the projects of its folders."""
+"""The language server's state: one editor and the projects in its folders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOURCE: Final = "graphmem"
 
 @dataclass(eq=False)
 class Project:
-    """A project that the editor shows.
+    """A project whose files are in a folder of the editor's workspace.
 
     Args:
         service: returns the current server of its index; called for each request, from any thread.
@@ -41,7 +41,7 @@ class Project:
 
     @functools.cached_property
     def root(self) -> Path:
-        """The root of the project."""
+        """The root directory of the project."""
         return Path(self.service().project().root).resolve()
 
 
@@ -62,7 +62,7 @@ class Editor(LanguageServer):
         self._told: set[str] = set()
 
     def project(self, uri: str) -> Project:
-        """The project of a document.
+        """The project to which a document belongs.
 
         It is that of the innermost folder of the workspace around the document, or else the first one.
         """
@@ -84,19 +84,19 @@ class Editor(LanguageServer):
         return list(dict.fromkeys(found))
 
     def texts(self, uri: str) -> Texts:
-        """The files of a document's project, with the text that the editor shows."""
+        """The files in the project of a document, with the text in the editor."""
         return Texts(self.project(uri).root, self.workspace)
 
     def at(self, uri: str, position: lsp.Position) -> SymbolAt | None:
         """The symbol at a position in the editor's text.
 
-        None if the name there is not in the saved file.
+        None if the saved file does not contain the name at that position.
         """
         place = self.texts(uri).position(uri, position)
         return self.project(uri).service().symbol_at(place.path, place.line, place.column) if place is not None else None
 
     def detail(self, uri: str, position: lsp.Position) -> SymbolDetail | None:
-        """The symbol that the name at a position means, with its edges."""
+        """The symbol that the name at a position in the editor means, with edges."""
         found = self.at(uri, position)
         return self.project(uri).service().symbol(found.symbol.id) if found is not None and found.symbol is not None else None
 
@@ -112,15 +112,18 @@ class Editor(LanguageServer):
         self.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
 
     def cut(self, found: SymbolDetail, *relations: str) -> None:
-        """Tell the person that an answer leaves out the least certain edges."""
+        """Tell the person if a list of edges, such as callers, is incomplete.
+
+        Only the most certain 1,000 edges are listed.
+        """
         if left := [name.replace("_", " ") for name in relations if name in found.cut]:
             self.tell(f"graphmem: {found.symbol.qualname} has more {' and '.join(left)}; only the most certain 1,000 are listed")
 
 
 def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorator: if the service raises an error, a handler returns `default`.
+    """Make a decorator: on an error of the service, a handler gives `default`.
 
-    The person is told of the error. An unknown symbol is normal in an editor, where a position may be anywhere.
+    The person is told of the error. An unknown symbol is not an error in an editor, where a position may be anywhere.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
@@ -140,9 +143,9 @@ def answered(default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
 
 
 def handles(server: Editor, method: str, default: D, options: Any = None) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorator that registers a handler of a method, in a thread of its own.
+    """Make a decorator that registers the handler of an editor's request.
 
-    pygls reads the annotations of a handler, so their types must be imported at run time.
+    The handler runs in a thread of its own. pygls reads the annotations of a handler, so their types must be imported at run time.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:
@@ -154,9 +157,9 @@ def handles(server: Editor, method: str, default: D, options: Any = None) -> Cal
 
 
 def runs(server: Editor, name: str, default: D) -> Callable[[Callable[..., R]], Callable[..., R | D]]:
-    """Decorator that registers a command, in a thread of its own.
+    """Make a decorator that registers a function as a command for editors.
 
-    Arguments with a default may be left out.
+    The command runs in a thread of its own. Arguments with a default may be left out.
     """
 
     def decorate(handler: Callable[..., R]) -> Callable[..., R | D]:

@@ -1,6 +1,6 @@
-"""Diagnostics for dependents that a changed signature may have broken.
+"""Editor warnings for users of a definition whose signature changed.
 
-Such a dependent uses a definition whose signature changed, but did not change itself.
+A warning names code that uses the definition but did not change itself, so that the new signature may have broken it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ NAMED: Final = 10  # dependents of one definition that a diagnostic lists
 
 
 def forgotten(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
-    """Return a diagnostic for each definition with a new signature.
+    """Return a warning for each definition in a document with a new signature.
 
-    Signatures are compared with HEAD. A diagnostic names direct dependents outside tests that did not change. The list is empty for a
-    project without Git.
+    Signatures are compared with HEAD. A warning names direct users outside tests that did not change. The list is empty for a project
+    without Git, and for definitions whose users all changed.
     """
     texts = editor.texts(uri)
     path = texts.path(uri)
@@ -61,6 +61,6 @@ def _diagnostic(texts: Texts, changed: SymbolInfo, left: list[ImpactHit], at_lea
 
 
 def _site(texts: Texts, hit: ImpactHit, changed: SymbolInfo) -> lsp.Location:
-    """Return the place where a dependent uses the changed definition."""
+    """Return the place where an unchanged definition uses the changed one."""
     path = hit.symbol.path
     return lsp.Location(texts.uri(path), texts.name_range(path, hit.path[0].line or hit.symbol.start_line, last(changed.name)))

@@ -1,4 +1,4 @@
-"""Texts of hovers and code lenses."""
+"""Write the text of hovers and code lenses in an editor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SHOWN: Final = 3  # names of a list
 
 
 def hover_text(found: Hover) -> str:
-    """Signature, callers, tests, memories and related files, as Markdown."""
+    """Write a symbol's signature, callers, tests and memories as Markdown.
+
+    Related files are included.
+    """
     one = found.symbol
     if one is None:
         return ""
@@ -38,7 +41,7 @@ def hover_text(found: Hover) -> str:
 
 
 def lens_title(entry: OutlineEntry) -> str:
-    """`12 callers · 3 tests · 1 trap`."""
+    """Write the counts of a symbol, such as `12 callers · 3 tests · 1 trap`."""
     counts = ((entry.callers, "caller"), (entry.tests, "test"), (entry.traps, "trap"), (entry.memories - entry.traps, "note"))
     return " · ".join(f"{count:,} {noun}{'s' * (count != 1)}" for count, noun in counts if count)
 
@@ -55,7 +58,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without markup, links and images of Markdown."""
+    """Escape a text, so that Markdown shows no markup, links or images."""
     escaped = inert(" ".join(text.split()))
     for sign in "\\`*_[]<>!#|":
         escaped = escaped.replace(sign, f"\\{sign}")

@@ -33,7 +33,7 @@ class LineMap:
         self._blocks = [one for one in blocks if one[2]]
 
     def is_saved(self, now: int) -> bool:
-        """Whether a line of the editor's text is also in the saved text."""
+        """Whether a line of the editor's text, from 0, is also in the saved text."""
         return any(at <= now < at + size for _, at, size in self._blocks)
 
     def saved(self, now: int) -> int:

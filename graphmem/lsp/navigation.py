@@ -1,4 +1,7 @@
-"""Hovers, definitions, references, implementations and hierarchies."""
+"""Register answers to an editor's requests for hovers and navigation.
+
+The latter are definitions, references, implementations, and hierarchies of calls and types.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ MOST_PLACES: Final = 5_000  # of references; the person is told of a longer list
 
 
 def hovers(server: Editor) -> None:
-    """Register hovers."""
+    """Register the answer to an editor's requests for a hover."""
 
     @handles(server, lsp.TEXT_DOCUMENT_HOVER, None)
     def hover(editor: Editor, given: lsp.HoverParams) -> lsp.Hover | None:
@@ -30,7 +33,7 @@ def hovers(server: Editor) -> None:
 
 
 def definitions(server: Editor) -> None:
-    """Register definitions."""
+    """Register the answer to "go to definition"."""
 
     @handles(server, lsp.TEXT_DOCUMENT_DEFINITION, None)
     def definition(editor: Editor, given: lsp.DefinitionParams) -> lsp.Location | None:
@@ -40,7 +43,7 @@ def definitions(server: Editor) -> None:
 
 
 def references(server: Editor) -> None:
-    """Register references."""
+    """Register the answer to "find references"."""
 
     @handles(server, lsp.TEXT_DOCUMENT_REFERENCES, [])
     def places(editor: Editor, given: lsp.ReferenceParams) -> list[lsp.Location]:
@@ -59,7 +62,7 @@ def references(server: Editor) -> None:
 
 
 def implementations(server: Editor) -> None:
-    """Register implementations."""
+    """Register the answer to "go to implementation"."""
 
     @handles(server, lsp.TEXT_DOCUMENT_IMPLEMENTATION, [])
     def implemented(editor: Editor, given: lsp.ImplementationParams) -> list[lsp.Location]:
@@ -70,7 +73,7 @@ def implementations(server: Editor) -> None:
 
 
 def calls(server: Editor) -> None:
-    """Register the hierarchy of calls."""
+    """Register the hierarchy of calls: callers and callees of a function."""
 
     @handles(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, [])
     def prepare(editor: Editor, given: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:

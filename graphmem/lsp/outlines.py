@@ -1,4 +1,4 @@
-"""Symbols, code lenses, inlay hints and diagnostics of documents."""
+"""Register answers on whole documents: symbols, lenses, hints, warnings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOW_IMPACT: Final = "graphmem.showImpact"
 
 
 def symbols(server: Editor) -> None:
-    """Register the symbols of documents."""
+    """Register the list of a document's symbols."""
 
     @handles(server, lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL, [])
     def of_document(editor: Editor, given: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
@@ -67,7 +67,7 @@ def workspace_symbols(server: Editor) -> None:
 
 
 def lenses(server: Editor) -> None:
-    """Register code lenses, each of which gets its text when it is shown."""
+    """Register code lenses: a line of counts above each definition."""
 
     @handles(server, lsp.TEXT_DOCUMENT_CODE_LENS, [], lsp.CodeLensOptions(resolve_provider=True))
     def of_document(editor: Editor, given: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -88,7 +88,7 @@ def lenses(server: Editor) -> None:
 
 
 def hints(server: Editor) -> None:
-    """Register inlay hints with the numbers of callers, tests and memories."""
+    """Register inlay hints: numbers of callers, tests and memories."""
 
     @handles(server, lsp.TEXT_DOCUMENT_INLAY_HINT, [])
     def of_range(editor: Editor, given: lsp.InlayHintParams) -> list[lsp.InlayHint]:
@@ -99,10 +99,10 @@ def hints(server: Editor) -> None:
 
 
 def diagnostics(server: Editor) -> None:
-    """Register notes on suspect memories and on forgotten dependents.
+    """Register warnings on memories and on users of changed signatures.
 
-    A memory is suspect if it was written before its code changed. Dependents are compared with HEAD, so that they are sought only after
-    a document was opened or saved.
+    A memory is suspect if it was written before its code changed. Signatures are compared with HEAD, so that this is done only after a
+    document was opened or saved.
     """
 
     def report(editor: Editor, uri: str) -> None:
@@ -137,6 +137,9 @@ def _entries(editor: Editor, uri: str) -> list[OutlineEntry]:
 
 
 def _counted(editor: Editor, uri: str) -> list[OutlineEntry]:
-    """Entries of a document's outline with a caller, a test or a memory."""
+    """Return the functions and classes of a document that have counts to show.
+
+    They have a caller, a test or a memory.
+    """
     found = _entries(editor, uri)
     return [one for one in found if one.symbol.kind not in ("variable", "type") and (one.callers or one.tests or one.memories)]

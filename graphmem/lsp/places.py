@@ -1,4 +1,4 @@
-"""Positions and ranges of the protocol, from paths and lines of answers.
+"""Convert paths and lines of answers to positions in the editor.
 
 Answers are about saved files. Lines are mapped to the text in the editor, and columns are in the unit that the editor chose.
 """
@@ -50,7 +50,10 @@ class Position(NamedTuple):
 
 @functools.lru_cache(maxsize=10_000)  # an answer asks it for every open document
 def path_of(root: Path, uri: str) -> str:
-    """The path of a document from the root; its full path outside of it."""
+    """The path of a document (URI) from the project's root.
+
+    For a document outside the project, it is the full path.
+    """
     path = Path(uris.to_fs_path(uri) or "")
     try:
         return path.resolve().relative_to(root).as_posix()
@@ -59,7 +62,7 @@ def path_of(root: Path, uri: str) -> str:
 
 
 def last(name: str) -> str:
-    """The last part of a dotted name."""
+    """The last part of a dotted name: `b` of `a.b`."""
     return name.rpartition(".")[2]
 
 
@@ -79,11 +82,14 @@ class Texts:
         self._maps: dict[str, LineMap | None] = {}
 
     def path(self, uri: str) -> str:
-        """The path of a document from the root; its full path outside of it."""
+        """The path of a document (URI) from the project's root.
+
+        For a document outside the project, it is the full path.
+        """
         return path_of(self._root, uri)
 
     def uri(self, path: str) -> str:
-        """The URI of a path; for an open document the one that the editor uses."""
+        """The URI of a path; for an open document, the URI that the editor uses."""
         document = self._open.get(path)
         return document.uri if document is not None else uris.from_fs_path(str(self._root / path)) or ""
 
@@ -107,19 +113,19 @@ class Texts:
         return self._now[path]
 
     def now(self, path: str, line: int) -> int:
-        """Convert a saved line (from 1) to the line in the editor (from 0)."""
+        """Convert a line of the saved file (from 1) to the editor's line (from 0)."""
         found = self._map(path)
         return found.now(line - 1) if found is not None else max(0, line - 1)
 
     def saved_line(self, path: str, line: int) -> int:
-        """Convert a line in the editor (from 0) to the saved line (from 1)."""
+        """Convert a line in the editor (from 0) to one of the saved file (from 1)."""
         found = self._map(path)
         return (found.saved(line) if found is not None else line) + 1
 
     def position(self, uri: str, position: lsp.Position) -> Position | None:
-        """The position in the saved text; None if the name there is not saved.
+        """Convert an editor's position to one in the saved file, or None.
 
-        On a line that is not saved, it is the nearest saved line with the same name.
+        On a line that is not saved, it is the nearest saved line with the same name. None means that the saved file does not have the name.
         """
         path = self.path(uri)
         lines, found = self.lines(path), self._map(path)
@@ -140,7 +146,7 @@ class Texts:
         return Position(path, number + 1, start)
 
     def name_range(self, path: str, line: int, name: str) -> lsp.Range:
-        """Return the range of a name on a saved line or shortly after it.
+        """Return the range of a name on a line of the saved file or shortly after.
 
         Lines count from 1. If the name is not found, it is the start of the line.
         """
@@ -152,7 +158,10 @@ class Texts:
         return lsp.Range(at, at)
 
     def range(self, found: Usage) -> lsp.Range | None:
-        """The range of a usage in the editor; None if the text there changed."""
+        """The editor's range of a place that uses a symbol.
+
+        None if the text there has changed since the file was saved.
+        """
         lines, line, place = self.lines(found.path), self.now(found.path, found.range.line), found.range
         text = lines[line] if line < len(lines) else ""
         return self._range(line, text, place.column, place.end_column) if text[place.column : place.end_column] == found.text else None
@@ -169,7 +178,10 @@ class Texts:
         return lsp.Location(self.uri(symbol.path), self.name_range(symbol.path, symbol.start_line, last(symbol.name)))
 
     def ranges(self, path: str, lines: Iterable[int], name: str) -> list[lsp.Range]:
-        """The ranges of a name in saved lines; at least one range for each line."""
+        """The editor's ranges of a name in some lines of the saved file.
+
+        Each line has at least one range.
+        """
         made = []
         for line in lines:
             number = self.now(path, line)
@@ -195,7 +207,10 @@ class Texts:
         )
 
     def _map(self, path: str) -> LineMap | None:
-        """The line map of an open document with unsaved changes; else None."""
+        """The map between saved and shown lines of an open, unsaved document.
+
+        None for other documents.
+        """
         if path not in self._maps:
             saved = self.saved(path) if path in self._open else []
             self._maps[path] = LineMap(saved, self.lines(path)) if saved and saved != self.lines(path) else None
@@ -211,5 +226,5 @@ def _words(text: str, name: str) -> Iterable[re.Match[str]]:
 
 
 def _around(whole: lsp.Range, inner: lsp.Range) -> lsp.Range:
-    """The smallest range that contains both ranges."""
+    """The smallest range that contains two ranges of one document."""
     return lsp.Range(min(whole.start, inner.start), max(whole.end, inner.end))

@@ -1,4 +1,4 @@
-"""Renames as a preview: every place, with how sure it is."""
+"""Preview the renaming of a symbol: each place, and how certain it is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LABELS: Final = {
 
 
 def renames(server: Editor) -> None:
-    """Register renames whose places the editor lets its user confirm."""
+    """Register renames, each place of which the editor's user confirms."""
 
     @handles(server, lsp.TEXT_DOCUMENT_RENAME, None)
     def rename(editor: Editor, given: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -42,7 +42,7 @@ def renames(server: Editor) -> None:
 
 
 def previews(server: Editor) -> None:
-    """Register the command that returns a rename without applying it."""
+    """Register the command that returns a rename's edits, not applied."""
 
     @runs(server, PREVIEW, None)
     def preview(editor: Editor, uri: str, line: int, character: int, name: str) -> Any:
@@ -51,7 +51,7 @@ def previews(server: Editor) -> None:
 
 
 def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> lsp.WorkspaceEdit | None:
-    """The edits of a rename, each under an annotation that needs confirmation.
+    """The edits that rename a symbol; each has a note and needs confirmation.
 
     Raises:
         BadInputError: the new name is not one word.
@@ -85,7 +85,7 @@ def preview_of(editor: Editor, uri: str, position: lsp.Position, name: str) -> l
 
 
 def _places(editor: Editor, project: Project, texts: Texts, target: str) -> Iterator[tuple[str, lsp.Range, str]]:
-    """Yield path, range and annotation of each place of a symbol's own name."""
+    """Yield path, range and certainty of each place with a symbol's name."""
     found = project.service().usages(target, limit=MOST_PLACES)
     if found.total > len(found.usages):
         editor.tell(f"graphmem: {found.symbol.qualname} has {found.total:,} places; a rename does not reach all of them")

@@ -1,4 +1,4 @@
-"""Features of the Language Server Protocol, from the index's server.
+"""Build the language server: register the features that an editor wants.
 
 Positions come from the text in the editor, and answers are about the saved files (see `lsp.places`). Handlers run in threads, because each
 asks the server over HTTP.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """A feature that an editor can turn on and off."""
+    """A feature of the language server that an editor can turn on and off."""
 
     register: Callable[[Editor], None]
     is_on: bool = True

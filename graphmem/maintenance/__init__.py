@@ -1,1 +1,1 @@
-"""The files of an index: directory, backups, checks and recovery."""
+"""Care for the files of an index: directory, backups, checks, recovery."""

@@ -87,7 +87,7 @@ _LEFT_OUT: Final = (
 
 
 class Content(NamedTuple):
-    """Parts of a backup, as its manifest lists them."""
+    """What a backup holds: the engine of its database, and numbers of entries."""
 
     engine: str  # writer of the file; `PORTABLE` for tables
     generation: int
@@ -96,7 +96,7 @@ class Content(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The manifest of a backup."""
+    """The list in a backup of its files, with their hashes, and its origin."""
 
     format: int
     made_at: str
@@ -112,7 +112,7 @@ class Manifest(NamedTuple):
 def make(
     store: GraphStore, book: MemoryRepository, data_dir: Path, settings: Settings, dest: Path | None, *, portable: bool, kind: str = ""
 ) -> BackupInfo:
-    """Write a backup, read it back and open it.
+    """Write a backup of an index; read it back and open it as a check.
 
     Args:
         store: the open store; reads continue, and writes wait while the file is copied.
@@ -205,7 +205,7 @@ def _made(data_dir: Path, settings: Settings, dest: Path | None, kind: str, proj
 
 
 def clear_leftovers(data_dir: Path) -> list[str]:
-    """Delete files of a process that was killed during a backup or restore.
+    """Delete unfinished files of a backup or restore that was killed.
 
     The caller has the index open.
 
@@ -297,7 +297,7 @@ def expect_engine(manifest: Manifest, archive: Path, engine: str) -> None:
 
 
 def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
-    """Yield files that cannot be rebuilt as (name, path), sorted by name.
+    """Yield an index's files that cannot be rebuilt, as (name, path), by name.
 
     The database and the journal are not included.
     """
@@ -314,14 +314,14 @@ def kept_files(data_dir: Path) -> Iterator[tuple[str, Path]]:
 
 
 def listed(data_dir: Path) -> list[Path]:
-    """Return the backups in the index's own directory, oldest first."""
+    """Return the backups in an index's own directory of backups, oldest first."""
     folder = data_dir / FOLDER
     found = folder.glob(f"*{SUFFIX}") if folder.is_dir() else ()
     return sorted((one for one in found if not one.name.startswith(".")), key=lambda one: (one.stat().st_mtime, one.name))
 
 
 def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
-    """Yield backups with a readable manifest, newest first.
+    """Yield an index's backups that have a readable manifest, newest first.
 
     Only the index's own directory of backups is searched.
     """
@@ -333,7 +333,7 @@ def readable(data_dir: Path) -> Iterator[tuple[Path, Manifest]]:
 
 
 def rotate(data_dir: Path, keep: int) -> list[Path]:
-    """Delete automatic backups except the newest `keep`.
+    """Delete an index's automatic backups except the newest `keep`.
 
     Returns the deleted files.
     """
@@ -392,7 +392,10 @@ def _copy_tree(source: Path, target: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file; a SQLite file consistently, even while it is written."""
+    """Copy a file, also a SQLite file to which a process writes.
+
+    The copy of a SQLite file is consistent.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:
         is_sqlite = file.read(16) == b"SQLite format 3\0"
@@ -455,7 +458,7 @@ def check_bytes(archive: Path) -> None:
 
 
 def _sum(archive: Path, size: int) -> int:
-    """Return the CRC-32 of the first bytes of a file."""
+    """Return the CRC-32 of the first `size` bytes of a file."""
     found = 0
     with archive.open("rb") as file:
         while size > 0 and (piece := file.read(min(_PIECE, size))):
@@ -464,7 +467,7 @@ def _sum(archive: Path, size: int) -> int:
 
 
 def _unpack(archive: Path, staging: Path) -> Manifest:
-    """Unpack exactly the files and sizes that the manifest names."""
+    """Unpack from a backup exactly the files and sizes in its manifest."""
     if zipfile.is_zipfile(archive):
         check_bytes(archive)
     try:

@@ -36,7 +36,7 @@ _OPEN = "open, and its pages have no checksum until it is closed: what its table
 
 
 def journal(book: MemoryRepository) -> list[Check]:
-    """Check the journal's hashes, and the graph against the journal."""
+    """Check the hashes of the journal of memories, and the graph against it."""
     with book.writing():
         findings, settled, gaps = book.journal.examine()
         entries = book.journal.head.number
@@ -86,7 +86,10 @@ def graph(store: GraphReads) -> list[Check]:
 
 
 def projections(store: GraphReads, held: Projections, book: MemoryRepository) -> list[Check]:
-    """Check the projections against the database."""
+    """Check the copies of the graph in memory against the database.
+
+    These projections are the code graph, the word index and the memories.
+    """
     found: list[Check] = []
     if store.generation():
         held.wait()
@@ -116,7 +119,7 @@ def projections(store: GraphReads, held: Projections, book: MemoryRepository) ->
 
 
 def mended(notes: Sequence[str]) -> list[Check]:
-    """Return notes on damage that was found and repaired since opening."""
+    """Return notes on damage that was repaired since the index was opened."""
     return [Check("mended", "note", note, "") for note in notes]
 
 
@@ -144,7 +147,7 @@ def database(store: GraphStore) -> list[Check]:
 
 
 def derived(data_dir: Path) -> list[Check]:
-    """Check all bytes of every file except the database against checksums."""
+    """Check every file of an index except the database against its checksum."""
     damaged, files, size = damaged_files(data_dir)
     if damaged:
         return [Check("files of the index", "bad", _some([f"{name}: {why}" for name, why in damaged]), REBUILD)]
@@ -152,7 +155,7 @@ def derived(data_dir: Path) -> list[Check]:
 
 
 def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
-    """Check the graph against the working tree."""
+    """Check that the indexed files are those in the working tree now."""
     root = store.meta().get("root", "")
     if not root:
         return [Check("files", "note", "nothing is indexed yet", "run `graphmem index`")]
@@ -170,7 +173,7 @@ def files(store: GraphReads, options: DiscoveryOptions) -> list[Check]:
 
 
 def backups(data_dir: Path, settings: Settings) -> list[Check]:
-    """Check that the newest backup can be read and opened."""
+    """Check that the newest backup of an index can be read and opened."""
     newest = archives.listed(data_dir)[-1:]
     if not newest:
         return [Check("backup", "note", "none in the index directory", "run `graphmem backup`")]
@@ -182,7 +185,7 @@ def backups(data_dir: Path, settings: Settings) -> list[Check]:
 
 
 def same_graph(held: GraphTables, fresh: GraphTables) -> list[Check]:
-    """Compare the graph with one that was built from the same tree again."""
+    """Compare the graph with a fresh one that was built from the same files."""
     off = []
     for name in ("files", "symbols", "externals", "edges", "unresolved"):
         mine, other = getattr(held, name), getattr(fresh, name)

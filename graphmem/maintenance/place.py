@@ -1,4 +1,4 @@
-"""The directory of an index."""
+"""The directory of an index: create it, protect it, refuse foreign ones."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def close_to_others(data_dir: Path) -> None:
 
 
 def open_to_others(data_dir: Path) -> bool:
-    """Return whether other accounts may read an index."""
+    """Return whether other accounts of this machine may read an index."""
     return bool(data_dir.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _restrict(path: Path) -> None:
-    """Restrict a file or directory to its owner.
+    """Take away the access of other accounts to a file or directory.
 
     Links, and files of other accounts, are unchanged.
     """

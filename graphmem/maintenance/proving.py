@@ -32,7 +32,7 @@ _DIFFERENT: Final = "the bytes of the file do not match its checksum"
 
 
 class Kind(NamedTuple):
-    """A kind of file in an index, its check, and what follows from damage."""
+    """A kind of file in an index: how it is checked, and what damage costs."""
 
     pattern: str  # of its path in the index directory
     damage: Callable[[Path], str]  # describes the damage; "" if there is none
@@ -107,7 +107,7 @@ KINDS: Final = (
 
 
 def put_aside_damaged(data_dir: Path) -> list[str]:
-    """Quarantine damaged files that cannot be rebuilt.
+    """Quarantine an index's damaged files that cannot be rebuilt.
 
     Returns one sentence for each file. The check runs before the files are read. A file that cannot be read now may be intact: it is left
     in place, and its reader reports it.
@@ -132,9 +132,9 @@ def put_aside_damaged(data_dir: Path) -> list[str]:
 
 
 def damaged_files(data_dir: Path) -> tuple[list[tuple[str, str]], int, int]:
-    """Check all bytes; return damaged files, the file count and the size.
+    """Check all bytes of an index's files; return damaged ones and totals.
 
-    A damaged file is a pair (name, damage).
+    A damaged file is a pair (name, damage). The totals are the number of files and their size in bytes.
 
     Raises:
         ResourceError: the process lacks memory or descriptors to read the files.

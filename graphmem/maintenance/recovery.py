@@ -66,7 +66,7 @@ def open_or_mend(path: Path, settings: Settings) -> GraphStore:
 
 
 def _folders_aside(path: Path, engine: str) -> list[str]:
-    """Rename directories that have the name of the database or of its lock.
+    """Rename directories that stand where the database or its lock must be.
 
     A directory in place of the database is renamed only if the journal can replace the database.
     """
@@ -87,7 +87,7 @@ def _folders_aside(path: Path, engine: str) -> list[str]:
 
 
 def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
-    """Return why a database must be quarantined.
+    """Return the reason why a database must be quarantined, or raise `error`.
 
     An error of the engine in this process alone is not enough; a separate process tries to open the database.
 
@@ -105,7 +105,7 @@ def _proof(error: DatabaseDamagedError, path: Path, settings: Settings) -> str:
 
 
 def lost_code(store: GraphReads) -> str:
-    """Return a sentence on why a database lost its code.
+    """Return a sentence on why a database has lost the indexed code.
 
     Returns "" if it has code, or never had any.
     """

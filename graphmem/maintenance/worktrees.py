@@ -1,4 +1,4 @@
-"""A new worktree begins with the index of the repository's first one.
+"""Copy the index of a Git repository's main worktree to a new worktree.
 
 Its code and history are there at once, and it shares the journal of memories; the next index run reads only what differs. On file systems
 that share blocks (Btrfs, XFS) the copy takes no space.
@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 def adopt(root: Path, data_dir: Path, engine: str) -> bool:
-    """Copy the index of the first worktree, if this one has none.
+    """Copy the index of the main Git worktree, if this worktree has none.
 
     Of an index that another process has open, only parsed files and history are copied.
 
@@ -74,7 +74,7 @@ def _adopted(source: Path, data_dir: Path, engine: str) -> bool:
 
 
 def _take(source: Path, target: Path, *, closed: bool) -> None:
-    """Share or copy a file, without following links.
+    """Copy a file of an index, or share its blocks, without following links.
 
     `closed` means that no process writes to it.
     """
@@ -91,7 +91,7 @@ def _take(source: Path, target: Path, *, closed: bool) -> None:
 
 
 def _cloned(source: Path, target: Path) -> bool:
-    """Let the file system share the blocks of a database file."""
+    """Copy a file by sharing its blocks; return whether the disk supports it."""
     try:
         with source.open("rb") as old, target.open("xb") as new:
             fcntl.ioctl(new.fileno(), _CLONE, old.fileno())
