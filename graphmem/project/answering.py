@@ -53,7 +53,9 @@ NO_MODEL: Final = "no language model is configured, so the answer is the ranked 
 
 
 def reply(model: LanguageModel | None, question: str, found: SearchAnswer, calls: Callable[[str, str], bool]) -> Reply:
-    """Have the model answer from the evidence, and check each sentence.
+    """Have the model answer a question from search hits; check each sentence.
+
+    A sentence that its cited hits do not support is dropped.
 
     Args:
         model: the language model; None when none is configured.
@@ -106,7 +108,7 @@ def in_order(found: SearchAnswer, calls: Callable[[str, str], bool]) -> SearchAn
 
 
 def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[SearchHit]:
-    """Return hits best first, each followed by the hits that it calls."""
+    """Return search hits best first, each followed by the hits it calls."""
     ordered: dict[str, SearchHit] = {}
 
     def add(hit: SearchHit) -> None:
@@ -122,7 +124,7 @@ def _by_calls(hits: list[SearchHit], calls: Callable[[str, str], bool]) -> list[
 
 
 def _shown(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
-    """Return the texts of hits as the model sees them, by number.
+    """Return the texts of search hits as the model sees them, by number.
 
     Hits are left out when the text becomes too long.
     """
@@ -139,9 +141,10 @@ def _shown(hits: list[SearchHit]) -> dict[int, dict[str, str]]:
 
 
 def _checked(text: str, cites: list[int], question: str, shown: dict[int, dict[str, str]]) -> Sentence | None:
-    """Return a sentence of the model's answer if the evidence supports it.
+    """Return a sentence of the model's answer if the cited hits support it.
 
-    It must cite evidence and nothing else. Every name in it must occur in the evidence or in the question.
+    It must cite only hits that the model was shown. Every name in it must occur in the cited hits or in the question. None if it fails a
+    check.
     """
     sentence = one_line(text)
     numbers = sorted(set(cites))

@@ -1,4 +1,4 @@
-"""Checks for the arguments of operations."""
+"""Check arguments of operations: allowed words, ranges, pages of a list."""
 
 from __future__ import annotations
 

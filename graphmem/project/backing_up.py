@@ -40,7 +40,10 @@ def _is_rule(name: str) -> bool:
 
 
 def _new_rules(manifest: backups.Manifest, staging: Path, data_dir: Path) -> list[str]:
-    """Return the rules in a backup that differ from the project's or are new."""
+    """Return the agents' rules in a backup that differ from the project's.
+
+    Rules that the project does not have are included.
+    """
     return sorted(
         name.partition("/")[2] or name
         for name in manifest.files
@@ -94,7 +97,7 @@ class Backups:
         return self._made(Path(dest).expanduser() if dest is not None else None, portable=portable)
 
     def _made(self, path: Path | None = None, *, portable: bool = False, kind: str = "") -> BackupInfo:
-        """Make a backup with `kind` as a part of its name."""
+        """Make a backup whose file name contains `kind`."""
         self.book.flush()
         return backups.make(self.store, self.book, self.data_dir, self.settings, path, portable=portable, kind=kind)
 

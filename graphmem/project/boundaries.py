@@ -28,7 +28,9 @@ class Boundaries:
     graph: GraphSource
 
     def check_architecture(self, rules: str | None = None, limit: int = 1000) -> ArchitectureCheck:
-        """See `SemanticOperations.check_architecture`.
+        """Check the dependencies of the code against the project's own rules.
+
+        See `SemanticOperations.check_architecture`.
 
         Raises:
             BadInputError: the file of rules is missing, or a rule is invalid.
@@ -76,7 +78,7 @@ class Boundaries:
         )
 
     def _text(self, name: str) -> str | None:
-        """The text of a file in the repository; None if it does not exist."""
+        """Return the text of a file in the repository; None if it does not exist."""
         path = self.graph.root() / name
         try:
             with path.open("rb") as file:

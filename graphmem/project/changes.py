@@ -1,4 +1,7 @@
-"""Changes: newest commits, drift between revisions, hot spots over time."""
+"""Operations on changes: commits, drift between revisions, heat over time.
+
+Drift compares the modules of two revisions. Heat says how often and how riskily a file changes.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ MOST_STEPS: Final = 100
 
 @dataclass(eq=False, repr=False)
 class ChangeQuestions:
-    """Operations on changes: commits, drift of the architecture, past heat."""
+    """Operations on changes: commits, drift of the architecture, past heat.
+
+    Heat is a score of a file from its changes, complexity and dependents.
+    """
 
     graph: GraphSource
     semantics: SemanticSource  # modules and dead code derived from the graph
@@ -61,9 +67,9 @@ class ChangeQuestions:
         return drifting.drift(self.graph.root(), self.data_dir, self.graph.project, base, head, state, self.index)
 
     def commits(self, limit: int = 20) -> CommitPage:
-        """List the newest commits, without merges, with their files' modules.
+        """List the newest commits, each with the modules of its files.
 
-        The modules are the current ones.
+        Merges are left out. The modules are the current ones.
 
         Raises:
             BadInputError: `limit` is out of range.
@@ -142,9 +148,9 @@ class ChangeQuestions:
 
 
 def _touches(history: History, place: dict[str, int]) -> tuple[F64, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """Return times and files of the commits that touched files of the graph.
+    """Return when each file of the graph was changed, from its commits.
 
-    The result is two arrays of shape (t,): the time of a commit, and the file it touched.
+    The result is two arrays of shape (t,): the time of a commit, and the number of a file it changed.
     """
     times: list[float] = []
     owners: list[int] = []

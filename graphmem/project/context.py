@@ -1,4 +1,4 @@
-"""Context for agents: the memories injected at a point of a session."""
+"""Context for agents: the memories shown at moments of a session."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class AgentContext:
         return self._told(found, self.injector.agent.phase(session) if session else "")
 
     def _told(self, found: Injection, phase: str) -> Injection:
-        """Record which memories an injection shows to a session; return it.
+        """Record which memories a context shows to a session; return the context.
 
         The recording runs in the background.
         """

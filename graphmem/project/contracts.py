@@ -1,4 +1,7 @@
-"""Operations on contracts between programs of one or several projects."""
+"""Operations on contracts between programs of one or several projects.
+
+A contract is a name that one program offers and another uses, such as a route or an rpc method.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ class ContractQuestions:
     _links: tuple[Sequence[Published | None], list[Link]] | None = field(default=None, init=False)  # of the last `outside`
 
     def contracts(self, name: str = "", *, base: str = "", limit: int = 50) -> ContractsAnswer:
-        """See `SemanticOperations.contracts`.
+        """List contracts between programs, with the code on both sides.
+
+        See `SemanticOperations.contracts`.
 
         Raises:
             NotIndexedError: nothing was indexed yet.
@@ -61,12 +66,17 @@ class ContractQuestions:
         return ContractsAnswer(shown, len(found), [str(one) for one in joined.others], joined.notes)
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Contract]:
-        """Return contracts that the changes of `paths` since `base` break."""
+        """Return contracts that changes of some files since a revision break.
+
+        `base` is the revision, `paths` are the changed files.
+        """
         joined = self._joined()
         return [joined.contract(one) for one in joined.broken(base, paths)]
 
     def outside(self, reached: Mapping[str, float], *, dependents: bool = True) -> list[OutsideUse]:
-        """Return code of other projects that a contract joins to symbols.
+        """Return code of other projects that is joined to symbols by a contract.
+
+        For example, a client of a route that one of the symbols handles.
 
         Args:
             reached: for the id of each symbol, the confidence of the path to it.
@@ -116,7 +126,10 @@ class ContractQuestions:
 
 
 class _Joined:
-    """The contract rows of this project and of the organisation's others."""
+    """The contracts of this project, joined with those of other projects.
+
+    The other projects are on the list of the organisation.
+    """
 
     def __init__(
         self, root: Path, every: list[ContractRow], names: Mapping[Path, str], notes: list[str], published: Sequence[Published | None]
@@ -131,7 +144,10 @@ class _Joined:
         self._texts: dict[str, str] = {}
 
     def broken(self, base: str, paths: Sequence[str]) -> list[Found]:
-        """Return contracts that the changes of `paths` since `base` break."""
+        """Return contracts that changes of some files since a revision break.
+
+        `base` is the revision, `paths` are the changed files.
+        """
         before = [row for path in paths for row in _rows_at(self.root, base, path)]
         if not before:
             return []
@@ -153,13 +169,13 @@ class _Joined:
         return self._texts[path]
 
     def contract(self, found: Found) -> Contract:
-        """Return the answer about a contract."""
+        """Convert a contract that was found to its form in answers."""
         asked = sorted((self.place(row, confidence) for row, confidence in found.asked), key=_order)
         offered = sorted((self.place(row, 1.0) for row in found.offered), key=_order)
         return Contract(found.kind, found.name, found.change, offered, asked)
 
     def place(self, row: ContractRow, confidence: float) -> ContractPlace:
-        """Return the answer about one row."""
+        """Convert one side of a contract to a place in code, for answers."""
         project, mark, inner = row.path.partition(BETWEEN + "/")
         qualname = "" if row.qualname == "<module>" else row.qualname
         return ContractPlace(project if mark and project != self.name else "", inner if mark else row.path, row.line, qualname, confidence)
@@ -170,7 +186,10 @@ def _order(place: ContractPlace) -> tuple[str, str, int]:
 
 
 def _rows_at(root: Path, revision: str, path: str) -> list[ContractRow]:
-    """Return the contract rows of a file in a revision; [] if it is missing."""
+    """Return what a file offers and uses in contracts, at a revision.
+
+    The list is empty if the file is missing there.
+    """
     language = language_of_path(path)
     if language not in languages() and not is_schema(path):
         return []

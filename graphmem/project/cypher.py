@@ -1,6 +1,6 @@
-"""Read-only Cypher queries written by users.
+"""Run read-only Cypher queries that users write.
 
-They are off unless the owner of the index enables them. Rows, time and bytes are limited.
+Cypher is a query language for graphs. The queries are off unless the owner of the index enables them. Rows, time and bytes are limited.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Results derived from one generation of the graph for the semantic layer.
+"""Results derived from the graph: modules, flows, dead code, duplicates.
 
-Each part is computed when it is first requested.
+Each result is computed when it is first requested, once for each generation (committed change) of the graph.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 
 class Semantics:
-    """Derived results of one generation. Hold `lock` around every use.
+    """Modules, flows and other results for one generation of the graph.
 
-    The first use of a part computes it, so two threads must not use the object at once.
+    Hold `lock` around every use. The first use of a result computes it, so two threads must not use the object at once.
     """
 
     def __init__(
@@ -90,15 +90,21 @@ class Semantics:
 
     @cached_property
     def _saved(self) -> Kept:
-        """Results of this graph that an earlier process kept."""
+        """Modules, flows and other results that an earlier process saved."""
         return Kept.load(self._file, self._key if self._file is not None else "", self.view)
 
     def _saved_of(self, made: Modules) -> bool:
-        """Whether the saved results are of this division of files into modules."""
+        """Whether the saved results belong to these modules.
+
+        They do if every module had the same files.
+        """
         return self._saved.has("groups") and self._saved.of("groups", str) == _groups(made)
 
     def keep(self) -> None:
-        """Save the first screen's results, unless they were loaded from disk."""
+        """Save the results that the explorer shows first.
+
+        They are not saved if they were loaded from disk.
+        """
         if self._file is None or self._saved:
             return
         made = self.modules
@@ -115,7 +121,7 @@ class Semantics:
 
     @cached_property
     def modules(self) -> Modules:
-        """The partition into modules, and the results derived from it."""
+        """The division of files into modules, and the results derived from it."""
         generation, stored = self._store.modules()
         known = [Known(one.id, one.name, frozenset(one.paths)) for one in stored]
         current = generation == self.view.generation
@@ -132,7 +138,7 @@ class Semantics:
 
     @cached_property
     def _churn(self) -> dict[str, float] | None:
-        """Churn by path; None without commits."""
+        """How often each file changes, by path; None without commits."""
         if self._saved.has("churn"):
             found: dict[str, float] | None = self._saved.of("churn", dict[str, float] | None)
             return found
@@ -141,7 +147,7 @@ class Semantics:
             return {one.path: one.recent for one in history.files(CHURN_HALF_LIFE_S)} if any(history.from_git) else None
 
     def _together(self) -> dict[tuple[str, str], float]:
-        """Return the files that change together."""
+        """Return the pairs of files that change together, with a weight."""
         history = self._history()
         with history.lock:
             paths = [node.path for node in history.nodes]
@@ -171,12 +177,15 @@ class Semantics:
 
     @cached_property
     def calls(self) -> Calls:
-        """Return the call edges with high confidence."""
+        """The call edges of the graph that are certain enough."""
         return Calls(self.view)
 
     @cached_property
     def rank(self) -> F64:
-        """Return the rank of each node by the calls that lead to it."""
+        """Importance of each symbol or file, by the calls that lead to it.
+
+        It is a page rank.
+        """
         return central.page_rank(self.view)
 
     @cached_property
@@ -193,7 +202,9 @@ class Semantics:
         return judged(self.entries, found, self._mentions(names)), found.spared
 
     def ready(self, *, wanted: bool) -> tuple[list[ModuleInfo], list[Flow]]:
-        """Return modules and flows if they are derived and no thread holds `lock`.
+        """Return modules and flows, or nothing if they are not ready.
+
+        They are ready if they are derived and no other thread holds `lock`.
 
         Args:
             wanted: wait for the lock, and derive what is missing.
@@ -209,7 +220,7 @@ class Semantics:
             self.lock.release()
 
     def flows(self, kinds: tuple[str, ...] | None) -> list[Flow]:
-        """Return the flows from entry points of given kinds."""
+        """Return the flows: the call paths from entry points of given kinds."""
         if kinds is None and kinds not in self._flows and self._saved_of(self.modules):
             self._flows[None] = self._saved.of("flows", list[Flow])
         if kinds not in self._flows:
@@ -221,7 +232,7 @@ class Semantics:
 
     @cached_property
     def titles(self) -> list[Title]:
-        """A short title of each module, in the order of `modules.groups`."""
+        """A short title of each module, in the order of its modules."""
         if self._saved_of(self.modules):
             return [Title(text, source) for text, source in self._saved.of("titles", list[tuple[str, str]])]
         table = self._store.packed_chunks().select(PackedChunkRow._fields)
@@ -263,15 +274,15 @@ class Semantics:
         return Mentions(code, prose, frozenset(beginnings))
 
     def _chunks(self) -> Iterator[PackedChunkRow]:
-        """Yield all chunks; texts are inflated one at a time."""
+        """Yield all pieces of text in the index, decompressed one at a time."""
         table = self._store.packed_chunks().select(PackedChunkRow._fields)
         for batch in table.to_batches(max_chunksize=2_000):
             yield from map(PackedChunkRow._make, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
     def derive_first_screen(self) -> None:
-        """Derive the parts that the explorer shows first.
+        """Derive the results that the explorer shows first, such as modules.
 
-        The lock is free between two parts, so a question waits for one of them at most.
+        The lock is free between two results, so a question waits for one of them at most.
         """
         for part in (
             lambda: self.modules.infos,
@@ -287,14 +298,17 @@ class Semantics:
 
 
 def _groups(made: Modules) -> str:
-    """Return a hash of all modules with their files, to compare divisions."""
+    """Return a hash of all modules with their files.
+
+    It tells whether two divisions of the files into modules are equal.
+    """
     text = "\n".join(f"{one.id} {one.name} {' '.join(one.paths)}" for one in made.groups)
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 @dataclass(eq=False, repr=False)
 class SemanticSource:
-    """Derived results of the newest graph and the history."""
+    """Modules, flows and other results for the newest graph, cached."""
 
     graph: GraphSource
     store: GraphStore
@@ -307,7 +321,9 @@ class SemanticSource:
     _settling: tuple[Semantics | None, float] = field(default=(None, 0.0), init=False)  # the newest seen, and since when
 
     def newest(self) -> Semantics:
-        """The derived results, cached until the graph or the known commits change.
+        """The results for the newest graph: modules, flows, dead code.
+
+        They are cached until the graph or the known commits change.
 
         Raises:
             NotIndexedError: nothing was indexed yet.
@@ -320,9 +336,9 @@ class SemanticSource:
             return here
 
     def derive_after(self, run: IndexSummary) -> bool:
-        """Derive and keep the first screen's parts after a large run.
+        """Derive and save what the explorer shows first, after a large index run.
 
-        A run that took minutes takes some seconds more, and the first visit does not wait for them.
+        A run that took minutes takes some seconds more, and the first visit does not wait for these results.
 
         Returns:
             Whether the run was large.
@@ -335,12 +351,12 @@ class SemanticSource:
         return True
 
     def current(self) -> Semantics | None:
-        """The derived results of the newest graph, if anything asked for them."""
+        """The results for the newest graph, or None if they were not requested."""
         here = self._newest
         return here if here is not None and here.view is self.graph.view() else None
 
     def derive_when_due(self) -> str:
-        """Derive the first screen's parts ahead of the first question.
+        """Derive what the explorer shows first, before the first question.
 
         The first graph of a process is derived at once, later ones after a pause in the changes.
 

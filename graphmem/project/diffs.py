@@ -1,4 +1,4 @@
-"""Map a diff to changed symbols.
+"""Find the symbols that a diff changes.
 
 It reads both sides of every file and parses their definitions.
 """
@@ -48,7 +48,7 @@ def of_text(root: Path, text: str) -> Diff:
 
 
 def of_range(root: Path, base: str, head: str | None) -> Diff:
-    """Return the changes between two revisions.
+    """Return the changes between two revisions as a diff with its symbols.
 
     If `head` is None, the changes lead to the working tree.
 

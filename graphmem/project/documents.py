@@ -1,4 +1,4 @@
-"""Documents: the report, exported views, and all nodes and edges."""
+"""Export documents about the code: views as images or data, the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare two states of a project.
+"""Compare the modules and dependencies of two revisions of a project.
 
 Each revision is indexed in a temporary directory, which is deleted afterwards.
 """
@@ -72,7 +72,10 @@ def _indexed(root: Path, data_dir: Path, folder: Path, project: str, revision: s
 
 
 def _share_facts(known: Path, copy: Path) -> None:
-    """Copy facts cached by file content, so unchanged files are not reparsed."""
+    """Copy the parsed facts of files to another index, by file content.
+
+    So files that did not change are not parsed again.
+    """
     if known.exists():
         address = f"file:{quote(str(known))}?mode=rw"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as source, contextlib.closing(sqlite3.connect(copy)) as target:

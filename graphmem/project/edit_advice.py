@@ -1,6 +1,6 @@
-"""The consequences of an edit that an agent is about to make.
+"""Advice for an agent that is about to edit: what the edit affects.
 
-Everything comes from projections in memory. A graph or history that is not loaded is left out, because an agent waits for the answer.
+Everything comes from data in memory. A graph or history that is not loaded is left out, because an agent waits for the answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SPACE: Final = re.compile(r"\s+")
 
 @dataclass(eq=False, repr=False)
 class EditAdvice:
-    """Finds dependents, tests, co-changing files and memories of edits."""
+    """Finds what an edit affects: dependents, tests, files, memories."""
 
     graph: GraphSource
     projections: Projections
@@ -53,7 +53,7 @@ class EditAdvice:
     soon: Callable[[Callable[[], object]], object]  # runs work after the answer
 
     def consequences(self, edits: Sequence[Edit]) -> Consequences | None:
-        """Return the consequences of edits; None if the code is not indexed."""
+        """Return what some edits affect; None if the code is not indexed."""
         view = self.projections.graph_if_ready()
         if view is None:
             return None
@@ -85,7 +85,10 @@ class EditAdvice:
         )
 
     def _outside(self, report: ImpactReport) -> Iterator[str]:
-        """Yield code of other projects that uses a contract of the targets."""
+        """Yield code of other projects that uses a contract of edited symbols.
+
+        A contract is a name that two programs share, such as a route.
+        """
         try:
             for use in self.contracts.outside({one.id: 1.0 for one in report.targets}):
                 yield f"{use.place.project}: {use.place.path}:{use.place.line} ({use.name})"
@@ -93,7 +96,10 @@ class EditAdvice:
             _log.warning("advice without other projects: %s", error)
 
     def _moves(self, one: CoAccessHit) -> bool:
-        """Whether a file exists and changes with the edited file often enough."""
+        """Whether a file changes with the edited file often enough to name it.
+
+        It must exist.
+        """
         file = inside(self.graph.root(), one.path) if one.confidence >= MOVES_SHARE else None
         return file is not None and file.is_file()
 
@@ -129,7 +135,7 @@ def _changes_signature(view: GraphView, node: int, edit: Edit) -> bool:
 
 
 def _dependents(report: ImpactReport, edited: set[str]) -> tuple[Dependent, ...]:
-    """Return the direct dependents of an edit, those in other files first."""
+    """Return code that directly uses edited code, other files first."""
     ordered = sorted(report.hits, key=lambda hit: hit.symbol.path in edited)
     return tuple(
         Dependent(hit.symbol.path, hit.path[-1].line if hit.path else hit.symbol.start_line, hit.symbol.qualname)

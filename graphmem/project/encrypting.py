@@ -36,7 +36,7 @@ _GONE: Final = (SUMMARIES, "sandbox", "server.log", BASE)  # plain texts that ar
 
 
 class Encryption(NamedTuple):
-    """The encryption of an index after a command."""
+    """The state of an index's encryption after `encrypt` or `decrypt`."""
 
     on: bool
     key: str  # hash that names the key
@@ -115,7 +115,10 @@ def decrypt(data_dir: Path, settings: Settings) -> Encryption:
 
 
 def _written_again(home: Path, settings: Settings) -> int:
-    """Write journal, database, caches and trails in the form that is in force."""
+    """Write journal, database, caches and session logs again.
+
+    They are encrypted or plain, as the index is now.
+    """
     (home / "memories.projection").unlink(missing_ok=True)
     with closing(open_project(db=home, settings=settings)) as parts:
         book = parts.book
@@ -162,7 +165,10 @@ def _seal_file(path: Path, vault: vaults.Vault) -> None:
 
 
 def _copies(home: Path) -> list[Path]:
-    """Return files of the index with old plain texts, which a person may need."""
+    """Return backups and other files of the index with old plain texts.
+
+    A person may need them, so they are not deleted without being asked for.
+    """
     sealed = {path for path, manifest in readable(home) if vaults.FILE in manifest.files}
     kept = [path for path in (home / BACKUPS).glob("*") if path.is_file() and path not in sealed]
     return sorted([*kept, *home.rglob("*.quarantine"), *home.glob("*.damaged*"), *(home / TRAILS).glob("*.damaged")])

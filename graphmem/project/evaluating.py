@@ -49,7 +49,7 @@ class ProjectChurn:
     _made: tuple[int, Mapping[str, float]] = field(default=(-1, {}), init=False)
 
     def __call__(self) -> Mapping[str, float]:
-        """Return the churn of each file now, 0 to 1."""
+        """Return how often each file changes, from 0 to 1, for search."""
         history = self.history.known()
         if self._made[0] != len(history):
             self._made = (len(history), churns(history, [math.inf])[0])
@@ -58,7 +58,7 @@ class ProjectChurn:
 
 @dataclass(eq=False, repr=False)
 class SearchWeighing:
-    """Evaluates search, and keeps the weights that a person accepts."""
+    """Measures search, and keeps the weights that a person accepts."""
 
     graph: GraphSource
     projections: Projections
@@ -150,9 +150,10 @@ class SearchWeighing:
 
 
 def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, float]]:
-    """Return, for each given time, the churn of each file until then, 0 to 1.
+    """Return how often each file was changed until some times, 0 to 1.
 
-    The most changed file has 1. The weight of a change halves every year. Counts are compared by their logarithms.
+    There is one mapping for each given time. The most changed file has 1. The weight of a change halves every year. Counts are compared by
+    their logarithms.
     """
     found: dict[int, Mapping[str, float]] = {}
     with history.lock:
@@ -173,9 +174,9 @@ def churns(history: History, moments: Sequence[float]) -> list[Mapping[str, floa
 
 
 def cases_of(root: Path, view: GraphView, most: int) -> list[tuple[float, evaluate.Case]]:
-    """Return the newest usable commits as search cases, newest first.
+    """Return the newest usable commits as test cases for search.
 
-    Each item is the commit's time and a case: the message as the query, the changed files as the answer.
+    Each item is the commit's time and a case: the message as the query, the changed files as the right answer. The newest come first.
     """
     here = git_log.repository(root)
     found = git_log.newest(root, here, _READ, _MOST_FILES * 3) if here is not None else []

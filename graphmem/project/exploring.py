@@ -30,7 +30,7 @@ MAX_SYMBOLS: Final = 5_000  # symbols of one picture
 
 @dataclass(eq=False, repr=False)
 class Pictures:
-    """Lays out pieces of the graph for the explorer."""
+    """Lays out parts of the graph for the explorer: map, files, neighbours."""
 
     graph: GraphSource
     semantics: SemanticSource  # modules and layers of the graph
@@ -123,7 +123,7 @@ class Pictures:
         return Picture(made, left_out, self.graph.state())
 
     def _drawn(self, roles: Sequence[str] | None) -> tuple[Semantics, Atlas]:
-        """Return the newest derived results, and the map drawn from them."""
+        """Return the newest modules and flows, and the map drawn from them."""
         for one in roles or ():
             one_of("roles", one, ROLES)
         key = ROLES if roles is None else tuple(sorted(set(roles)))
@@ -139,10 +139,10 @@ class Pictures:
 
 
 def _plan(here: Semantics, roles: set[str]) -> Plan:
-    """Return the plan of the map: modules of files with these roles, in rows.
+    """Return which modules the map shows, and in which row each is.
 
-    Layers ignore dependencies of tests, which may use everything. Modules that hold only tests are drawn on top, and files without code
-    at the bottom.
+    Only modules with files of the given roles are shown. Rows ignore dependencies of tests, which may use everything. Modules that hold
+    only tests are drawn on top, and files without code at the bottom.
     """
     found = here.modules
     names = [group.name for group in found.groups]

@@ -1,4 +1,4 @@
-"""The graph that operations query, and how current it is."""
+"""The graph that operations query, and whether it is up to date."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_STALE: Final = 20  # changed files that an answer names; it counts all of th
 
 @dataclass(eq=False, repr=False)
 class IndexStatus:
-    """The project of an index, and how far answers match the files."""
+    """Which project an index is of, and whether answers match its files."""
 
     store: GraphStore
     projections: Projections
@@ -50,7 +50,7 @@ class IndexStatus:
         )
 
     def state(self) -> IndexState:
-        """Return how far answers match the files. Reads no file."""
+        """Return whether answers match the files, without reading any file."""
         meta = self.store.meta()
         generation = self.store.generation()
         latest = self.progress.latest
@@ -80,7 +80,10 @@ class IndexStatus:
 
 @dataclass(eq=False, repr=False)
 class GraphSource:
-    """The graph of the newest finished run, and the project it was read from."""
+    """Gives operations the graph of the newest finished index run.
+
+    It also gives the name and the root of the project.
+    """
 
     store: GraphStore
     projections: Projections
@@ -106,16 +109,16 @@ class GraphSource:
 
     @property
     def project(self) -> str:
-        """The project's name; "" before the first run."""
+        """The project's name; "" before the first index run."""
         return self.store.meta().get("project", "")
 
     @property
     def root_path(self) -> str:
-        """The project's root; "" before the first run."""
+        """The project's root directory as text; "" before the first index run."""
         return self.store.meta().get("root", "")
 
     def root(self) -> Path:
-        """The project's root.
+        """The project's root directory.
 
         Raises:
             NotIndexedError: nothing was indexed yet.
@@ -126,7 +129,7 @@ class GraphSource:
         return Path(root)
 
     def root_or_none(self) -> Path | None:
-        """The project's root; None before the first run."""
+        """The project's root directory; None before the first index run."""
         root = self.root_path
         return Path(root) if root else None
 
@@ -139,7 +142,7 @@ class GraphSource:
         return tuple(in_project(one, root) if isinstance(one, str) else one for one in given or ())
 
     def _empty(self) -> NotIndexedError:
-        """Return the error for an empty index.
+        """Return the error for an index without a graph.
 
         It reports a quarantined database, if there is one.
         """

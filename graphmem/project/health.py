@@ -1,4 +1,4 @@
-"""State of an open index: what is ready, what is missing, what it costs."""
+"""Report the state of an open index: what works, and what it costs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_FAILURES: Final = 200  # partly parsed files for which `doctor` gives a reas
 
 @dataclass(eq=False, repr=False)
 class IndexHealth:
-    """Reports how ready an open index is."""
+    """Reports which abilities of an open index work, such as search."""
 
     store: GraphStore
     book: MemoryRepository
@@ -78,9 +78,9 @@ class IndexHealth:
         )
 
     def _parts(self) -> list[Part]:
-        """Return one entry for each ability, in a fixed order.
+        """Return one entry for each ability of the index, in a fixed order.
 
-        The entry of a degraded ability says how answers differ meanwhile.
+        An ability is for example vector search. If it does not work fully, its entry says how answers differ meanwhile.
         """
         graph, generation = self.projections.graph_if_ready(), self.store.generation()
         status = self.projections.status()
@@ -153,7 +153,7 @@ class Doctor:
 
 
 def _known_calls(view: GraphView) -> list[dict[str, Any]]:
-    """Return the share of calls that graphmem finds, for each language.
+    """Return, for each language, the share of calls that graphmem finds.
 
     The shares were measured on benchmarks, not on this project.
     """

@@ -131,11 +131,10 @@ class CoAccess:
         return CoAccessAnswer(list(paths), unknown, hits, commits, len(history) - commits, notes, known)
 
     def with_also_moves(self, view: GraphView, report: ImpactReport, files: Sequence[str]) -> ImpactReport:
-        """Add files that change with the targets' files but have no edge to them.
+        """Add to an impact report files that change with the targets' files.
 
-        At most `ALSO_MOVES` files are added. If the history log cannot be read, the report stays as it is. `co_access` and `doctor`
-        report the
-        fault.
+        Only files without an edge to the targets are added, at most `ALSO_MOVES`. If the history log cannot be read, the report stays as it
+        is. `co_access` and `doctor` report the fault.
         """
         if report.direction != "dependents" or not files or not self.history.log().exists:
             return report
@@ -157,7 +156,7 @@ class CoAccess:
         return dataclasses.replace(report, also_moves=hits[:ALSO_MOVES])
 
     def moving(self, places: Sequence[str], wait: bool, soon: Callable[[Callable[[], object]], object]) -> Moving:
-        """Return the files that change most often together with given places.
+        """Return the files that change most often together with given files.
 
         Args:
             places: files and folders.

@@ -1,4 +1,4 @@
-"""The history of an index: reads commits into its log and derives results."""
+"""The change history of an index: read commits, and use them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHURN_HALF_LIFE_S: Final = 365 * coaccess.DAY_S
 
 @dataclass(eq=False, repr=False)
 class HistorySource:
-    """The log of changes of an index, and the history built from it.
+    """The log of a project's changes, and the history built from it.
 
     Thread-safe.
     """
@@ -51,11 +51,11 @@ class HistorySource:
 
     @property
     def is_known(self) -> bool:
-        """Whether the history is in memory."""
+        """Whether the history of changes is in memory."""
         return self._known.is_made
 
     def known(self) -> History:
-        """The history, up to date with the log.
+        """The history of changes, up to date with the log on disk.
 
         Raises:
             HistoryError: the log is damaged.
@@ -64,7 +64,7 @@ class HistorySource:
         return self._known().follow(log)
 
     def commits(self) -> int:
-        """The number of known commits; the history is not read into memory."""
+        """Number of commits in the log; the history is not read into memory."""
         log = self.log()
         mark = log.mark()
         if self._counted is None or self._counted[0] != mark:
@@ -160,7 +160,7 @@ class HistorySource:
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
 
     def gaps(self) -> list[str]:
-        """Return what the history lacks, one sentence for each gap."""
+        """Return which commits or files the history lacks, one sentence each."""
         if self._notes is not None:
             return list(self._notes)
         return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]
@@ -176,5 +176,5 @@ class HistorySource:
 
 
 def iso(at: float) -> str:
-    """Convert a time in seconds to ISO 8601."""
+    """Convert seconds since 1970 to a time in ISO 8601."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -28,7 +28,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class Hovers:
-    """Answers hovers of editors, each in one request."""
+    """Answers what an editor shows for the name under the pointer.
+
+    It has the symbol's callers, tests, memories and history. One request is enough.
+    """
 
     graph: GraphSource
     positions: Positions
@@ -36,7 +39,9 @@ class Hovers:
     co_access: CoAccess
 
     def hover(self, file: str, line: int, column: int = 0, unit: ColumnUnit = "characters", limit: int = 3) -> Hover:
-        """See `CodeOperations.hover`.
+        """Describe the symbol at a position of a file.
+
+        See `CodeOperations.hover`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -72,7 +77,7 @@ class Hovers:
 
 
 def _related(view: GraphView, node: int, relation: str, limit: int, *, tests: bool) -> tuple[list[SymbolInfo], int]:
-    """Return the symbols with an edge of a relation to a node: its callers.
+    """Return the symbols that use a symbol, for example its callers.
 
     `tests` selects either tests or other code. The most confident come first. The second value is the number of all.
     """

@@ -1,7 +1,7 @@
 """Save the results that the explorer shows first, and load them again.
 
-`graphmem index` derives them after a large run, so that the first visit does not wait for them. The file belongs to one graph, one list of
-commits and one version of the code that derives; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
+`graphmem index` derives them after a large run, so that the first visit does not wait. The file belongs to one graph, one list of commits
+and one version of the code that derives; see `key_of`. A file that does not match, or is damaged, is not used, and is replaced.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _Restore = Callable[[Any, list[SymbolInfo]], Any]
 
 
 def key_of(view: GraphView, commits: int) -> str:
-    """Return a key that changes with the graph, the commits or our own code."""
+    """Return a key of saved results; it changes when they are outdated.
+
+    It depends on the graph, the number of commits and graphmem's own code.
+    """
     arrays = view.arrays
     found = blake2b(f"{digest('analysis')} {digest('answers')} {commits} {view.n}\n".encode(), digest_size=16)
     for text in (arrays.paths.content_hash.to_pylist(), view.paths):
@@ -47,7 +50,9 @@ def key_of(view: GraphView, commits: int) -> str:
 
 
 def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
-    """Write results to a file, each under its name, atomically.
+    """Write derived results, such as modules, to a file, each under its name.
+
+    The file is replaced in one step.
 
     Raises:
         OSError: the disk refused; the old file still exists.
@@ -59,7 +64,9 @@ def save(path: Path, generation: int, key: str, parts: dict[str, Any]) -> None:
 
 
 class Kept:
-    """Saved results of one graph; `has` says which.
+    """Derived results of a graph, such as modules, loaded from a file.
+
+    `has` says which results were saved.
 
     Args:
         view: the graph.
@@ -74,9 +81,9 @@ class Kept:
 
     @classmethod
     def load(cls, path: Path | None, key: str, view: GraphView) -> Kept:
-        """Read saved results.
+        """Read the saved results of a graph.
 
-        There are none if the file is missing, damaged or of another state.
+        The object is empty if the file is missing, damaged or of another state of the graph.
         """
         try:
             saved = read_container(path, _KIND, _VERSION) if path is not None else None
@@ -94,7 +101,7 @@ class Kept:
         return bool(self._parts)
 
     def of(self, name: str, hint: Any) -> Any:
-        """Return the saved result of this name, as a value of the type `hint`."""
+        """Return the saved result with this name, as a value of the type `hint`."""
         return _restorer(hint)(self._parts[name], self._infos)
 
     @cached_property
@@ -103,7 +110,10 @@ class Kept:
 
 
 def _plain(value: Any, symbols: dict[str, int]) -> Any:
-    """Convert a result to JSON; a symbol becomes its number in `symbols`."""
+    """Convert a result to values for JSON.
+
+    A symbol becomes its number in `symbols`.
+    """
     if isinstance(value, SymbolInfo):
         return symbols.setdefault(value.id, len(symbols))
     if dataclasses.is_dataclass(value):

@@ -1,4 +1,7 @@
-"""Collect the code of an answer, and find the memories about it."""
+"""Find the memories about the code that an answer contains.
+
+For example, the memories about the callers in an impact report.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ MOVING: Final = 0.5  # a file that changes with the target, before its share of 
 
 @dataclass(eq=False, repr=False)
 class KnownCode:
-    """Finds memories about the code of answers, from the projection alone."""
+    """Finds memories about the code of answers, without a store query."""
 
     graph: GraphSource
     memories: Callable[[], MemoryIndex]
@@ -60,7 +63,10 @@ class KnownCode:
         return self._found(view, put)
 
     def of_path(self, view: GraphView, answer: PathAnswer) -> NearbyMemories:
-        """Return memories about both ends of a path and the nodes between them."""
+        """Return memories about the symbols on a path of the graph.
+
+        Both ends are included.
+        """
 
         def put(places: Places) -> None:
             nodes = nodes_of(view, [answer.source.id, answer.target.id])
@@ -72,7 +78,7 @@ class KnownCode:
         return self._found(view, put)
 
     def of_files(self, view: GraphView | None, files: Sequence[str], moving: Sequence[CoAccessHit]) -> NearbyMemories:
-        """Memories about files, the code in them, and files that change with them."""
+        """Return memories about files, their code, and files that change along."""
 
         def put(places: Places) -> None:
             for path in files:
@@ -84,7 +90,10 @@ class KnownCode:
         return self._found(view, put)
 
     def of_nodes(self, view: GraphView, ids: Sequence[str], limit: int = SHOWN) -> dict[str, NearbyMemories]:
-        """Return memories about given nodes and the code around each, by id."""
+        """Return memories about symbols or files and their surroundings, by id.
+
+        Surroundings are members, enclosing definitions and files.
+        """
         return {
             one: self._found(view, lambda places, node=node: self._targets(view, places, [node]), limit)  # type: ignore[misc]
             for one, node in nodes_of(view, ids).items()
@@ -99,7 +108,10 @@ class KnownCode:
         return nearby(index, view, self.now(), places, limit) if places.found else NearbyMemories()
 
     def _targets(self, view: GraphView, places: Places, targets: Sequence[int]) -> None:
-        """Add targets with their members, enclosing definitions and files."""
+        """Add the code that a question is about to the places of an answer.
+
+        Members, enclosing definitions and files are added with less weight.
+        """
         for node in targets:
             places.put(view.ids[node], 1.0, TARGET)
             around = int(view.parent[node])

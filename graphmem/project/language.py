@@ -1,4 +1,4 @@
-"""Features of a configured language model: paragraphs and answers.
+"""Use a configured language model: paragraphs about code, and answers.
 
 Paragraphs describe modules and flows. Answers reply to questions.
 """
@@ -34,7 +34,7 @@ LONGEST_WAIT_S: Final = 600.0
 
 @dataclass(eq=False, repr=False)
 class Described:
-    """Adds a language model's paragraphs to modules and flows.
+    """Adds paragraphs by a language model to modules and flows.
 
     Missing paragraphs are written in the background for a later answer.
     """
@@ -44,11 +44,14 @@ class Described:
 
     @property
     def writes(self) -> bool:
-        """Whether paragraphs are wanted, and a model is available."""
+        """Whether the settings enable paragraphs, and a model can write them.
+
+        Existing paragraphs are enough without a model.
+        """
         return self.is_on and self.paragraphs.wanted
 
     def modules(self, here: Semantics, infos: Sequence[ModuleInfo]) -> list[ModuleInfo]:
-        """Return the modules of a graph with their paragraphs."""
+        """Return the given modules with their paragraphs."""
         if not self.writes:
             return list(infos)
         wanted = {info.id for info in infos}
@@ -58,7 +61,7 @@ class Described:
         return [dataclasses.replace(info, paragraph=texts.get(info.id, "")) for info in infos]
 
     def flows(self, here: Semantics, flows: Sequence[Flow]) -> list[Flow]:
-        """Return the flows of a graph with their paragraphs.
+        """Return the given flows with their paragraphs.
 
         Only the flows that are listed first without a filter have one.
         """

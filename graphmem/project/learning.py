@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class SessionLearning:
-    """Learns from sessions, and reports what was learnt."""
+    """Learns from ended sessions of agents, and reports what was learnt."""
 
     book: MemoryRepository
     ledger: Lazy[Ledger]
@@ -203,7 +203,10 @@ class SessionLearning:
         return _state(self.switch.choose(state, minutes))
 
     def status(self) -> dict[str, Any]:
-        """Return counts of learning, versions and obstacles, for `doctor`."""
+        """Return how much was learnt, for the command `doctor`.
+
+        It has counts, versions and obstacles.
+        """
         model = f"{self.language_model.name} at {self.language_model.host}" if self.language_model is not None else ""
         switch = to_json(self.learning())
         report: dict[str, Any] = {"switch": switch, "sessions": 0, "memories": 0, "language_model": model, "notes": []}
@@ -244,12 +247,15 @@ class SessionLearning:
             summaries.write(self.data_dir / summaries.FOLDER, ledger.summary(record.info.id) or summaries.summarised(record))
 
     def _experienced(self, record: SessionRecord, ledger: Ledger) -> None:
-        """Count a session towards the trust level, once for each session."""
+        """Count an ended session for the trust level, only once.
+
+        The trust level says how certain a memory must be to be shown without a request.
+        """
         if ledger.claim("experience", record.info.id, self.book.clock.now()):
             self.session_over(record.info.id, len(record.injected))
 
     def _moved_together(self, record: SessionRecord) -> None:
-        """Record in the history which files belonged together.
+        """Record in the change history which files a session used together.
 
         Such files were edited, or repeatedly read together.
         """
