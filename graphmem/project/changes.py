@@ -1,6 +1,6 @@
 """Operations on changes: commits, drift between revisions, heat over time.
 
-Drift compares the modules of two revisions. Heat says how often and how riskily a file changes.
+Drift compares the modules of two revisions. Heat says how risky a change of a file is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of the graph for the explorer, with the place of every object."""
+"""Pictures of the graph for the explorer, with each object's position."""
 
 from __future__ import annotations
 

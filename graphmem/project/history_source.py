@@ -160,7 +160,7 @@ class HistorySource:
         return {"changes": log.counts(), "head": log.meta().get("git_head", ""), "notes": self.gaps()}
 
     def gaps(self) -> list[str]:
-        """Return which commits or files the history lacks, one sentence each."""
+        """Return what the history of changes lacks, one sentence for each gap."""
         if self._notes is not None:
             return list(self._notes)
         return git_history.notes_of(self.log()) if self.settings.git_history else [OFF]

@@ -39,7 +39,7 @@ class IndexerSource:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Return the options that determine which files of a tree are read."""
+        """Return the rules for which files of a tree are read."""
         return DiscoveryOptions(
             max_file_bytes=self.settings.max_file_kb << 10,
             include_vendored=self.settings.include_vendored,
@@ -47,7 +47,7 @@ class IndexerSource:
         )
 
     def of(self, repo: str | Path | None) -> Indexer:
-        """Return the indexer of a tree.
+        """Return the indexer of a tree of files.
 
         Args:
             repo: the tree; None for the tree indexed before.

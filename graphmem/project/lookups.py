@@ -35,10 +35,10 @@ class Lookups:
     known: KnownCode  # memories about symbols and files
 
     def files(self, prefix: str = "", limit: int = 100, offset: int = 0, query: str = "") -> FilePage:
-        """A page of files that match, and how many match in total.
+        """Return a page of files by prefix and words, and the total number.
 
-        A path must begin with `prefix` and contain every word of `query`. The order is by path. With a query, files whose name contains
-        all words come first, then shorter paths.
+        A path must begin with `prefix` and contain every word of `query`. The order is by path. With a query, files whose name contains all
+        words come first, then shorter paths.
         """
         page(limit, offset)
         view = self.graph.view()
@@ -49,15 +49,17 @@ class Lookups:
         return FilePage([info for info in infos if info is not None], len(paths))
 
     def symbols(self, query: str = "", kinds: Sequence[str] | None = None, limit: int = 50, offset: int = 0) -> SymbolPage:
-        """A page of the symbols that match a query, best first, and the total.
+        """Return a page of the symbols that match a query, and the total number.
 
-        Of several words each must be in the qualified name or the path, and one in the name.
+        The best come first. If the query has several words, each must be in the qualified name or the path, and one in the name.
         """
         page(limit, offset)
         return SymbolPage(*find_symbols(self.graph.view(), query, kinds, limit, offset))
 
     def symbol(self, ref: str, source: bool = False) -> SymbolDetail:
-        """A symbol with its edges; at most 1,000 of each relation.
+        """Return a symbol with its edges, such as its callers.
+
+        There are at most 1,000 of each relation.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.
@@ -82,7 +84,9 @@ class Lookups:
         )
 
     def resolve(self, ref: str) -> SymbolInfo:
-        """The symbol a reference means; the first one of several overloads.
+        """Return the symbol that a reference such as `Cart.total` means.
+
+        If it has several overloads, the first one is returned.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

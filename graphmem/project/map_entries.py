@@ -1,6 +1,7 @@
-"""What people changed on the map, kept in `.graphmem/map.json`.
+"""What people changed about modules on the map: `.graphmem/map.json`.
 
-The file is written for people too: sorted, with one object for each module, so that git can merge it.
+An entry has a module's name, colour, group, note and position. The file is written for people too: sorted, with one object for each module,
+so that git can merge it.
 """
 
 from __future__ import annotations
@@ -40,14 +41,16 @@ _COLOUR: Final = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 @dataclass(eq=False, repr=False)
 class MapNotes:
-    """Reads and writes what people changed on the map."""
+    """Reads and writes what people changed about modules on the map."""
 
     graph: GraphSource
     semantics: SemanticSource
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def map_entries(self) -> MapEntries:
-        """See `SemanticOperations.map_entries`.
+        """List what people changed about modules on the map.
+
+        See `SemanticOperations.map_entries`.
 
         Raises:
             BadInputError: the file is damaged.
@@ -66,7 +69,9 @@ class MapNotes:
         hidden: bool | None = None,
         pinned: Sequence[float] | None = None,
     ) -> MapEntries:
-        """See `SemanticOperations.change_map`.
+        """Change the map's entry of a module, such as its colour or its note.
+
+        See `SemanticOperations.change_map`.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -126,12 +131,12 @@ class MapNotes:
         return MapEntries(placed, FILE, notes)
 
     def _placed(self, entries: list[MapEntry]) -> list[MapEntry]:
-        """Return entries with the current names of their modules, sorted by name."""
+        """Return map entries with the current names of their modules, by name."""
         placed = [replace(one, module=name) for one, name in zip(entries, self._names(entries), strict=True)]
         return sorted(placed, key=lambda one: (not one.module, one.module))
 
     def _names(self, entries: list[MapEntry]) -> list[str]:
-        """The current name of each entry's module; "" if the module is gone.
+        """Return the current module name of each map entry; "" if it is gone.
 
         An entry belongs to the module that has most of its files; without any of them, to the module of its name.
         """
@@ -172,7 +177,7 @@ def _plain(name: str) -> MapEntry:
 
 
 def _entry(one: dict[str, Any]) -> MapEntry:
-    """Check and read an entry of the file, which anybody may have written."""
+    """Check and read one map entry of the file, which anybody may write."""
     return MapEntry(
         validate.text("module", one["module"], validate.PATH_CHARACTERS, lines=False),
         validate.text("name", one.get("name", ""), NAME, least=0, lines=False),
@@ -199,13 +204,19 @@ def _pinned(value: Sequence[float]) -> list[float]:
 
 
 def _anchors(modules: Modules, paths: Sequence[str]) -> list[str]:
-    """The largest files of a module, which most likely stay in it."""
+    """Return the largest files of a module, by which it is found again.
+
+    They most likely stay in the module.
+    """
     lines = dict(zip(modules.files.paths, modules.files.lines.tolist(), strict=True))
     return sorted(sorted(paths, key=lambda path: (-lines[path], path))[:ANCHORS])
 
 
 def _write(path: Path, entries: Sequence[MapEntry]) -> None:
-    """Replace the file in one step; a failure leaves the old one."""
+    """Replace the file of map entries in one step.
+
+    A failure leaves the old file.
+    """
     rows = []
     for one in sorted(entries, key=lambda one: one.module):
         row = {key: value for key, value in asdict(one).items() if value or key == "module"}

@@ -1,4 +1,7 @@
-"""Operations on memories: checks before the write path, and effects."""
+"""Operations on memories: check arguments, write, and update the rest.
+
+For example, a use of a memory is also told to the session.
+"""
 
 from __future__ import annotations
 
@@ -149,9 +152,9 @@ class Memories:
         )
 
     def _as_brought(self, item: dict[str, Any], default: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Mark an imported item if its session has read external text.
+        """Mark a new memory if its session has read external text.
 
-        Returns the item to store, and the sources of that text.
+        Returns the memory to store, and the sources of that text.
         """
         source, session = item.get("source") or default, item.get("session")
         named = session if isinstance(session, str) else ""
@@ -217,7 +220,7 @@ class Memories:
         return Noted(list(ids))
 
     def use_of_session(self, session: str, ids: Sequence[str]) -> None:
-        """Count that a session used memories."""
+        """Count that a session used some memories."""
         self.note_use(ids, session=session)
 
     def doubt_of_session(self, session: str, doubt: Doubt) -> None:
@@ -239,7 +242,9 @@ class Memories:
     # ---- reading
 
     def memory(self, id: str) -> MemoryInfo:  # noqa: A002
-        """A memory by id or short id; other ids of the same text lead to it too.
+        """Return a memory by its id or short id.
+
+        Ids of memories that were merged into it lead to it too.
 
         Raises:
             MemoryNotFoundError: the id is unknown.

@@ -109,7 +109,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Parts:
-    """The parts of an open project: objects that implement its operations.
+    """The parts of an open project: objects that implement operations.
 
     Attributes:
         operations: parts that implement the operations.
@@ -391,7 +391,10 @@ def _commit_at(data_dir: Path, root: str) -> str:
 
 
 def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepository, projections: Projections) -> Check | None:
-    """Return the relevance check of prepared context; None without a model."""
+    """Make the check that drops irrelevant memories; None without a model.
+
+    A language model checks the memories that are prepared for an agent.
+    """
     if model is None or not settings.relevance:
         return None
     from graphmem.injection.relevance import RelevanceCheck
@@ -401,16 +404,16 @@ def _relevance(model: LanguageModel | None, settings: Settings, book: MemoryRepo
 
 @contextlib.contextmanager
 def _view_of(settings: Settings, tree: Path, folder: Path) -> Iterator[GraphView]:
-    """Index another tree in a directory of its own; yield its graph."""
+    """Index another tree of files in a directory of its own; yield its graph."""
     with contextlib.closing(open_project(folder, settings=replace(settings, store=""), keep_warm=False)) as other:
         other.runs.index(tree)
         yield other.graph.view()
 
 
 def _tables_of(settings: Settings, tree: Path, project: str) -> GraphTables:
-    """Index a tree in a temporary directory; return the tables of its graph.
+    """Index a tree of files in a temporary directory; return its graph.
 
-    The ids in the tables contain the given project name.
+    The graph is in tables. Their ids contain the given project name.
     """
     with (
         tempfile.TemporaryDirectory(prefix="graphmem-verify-") as folder,

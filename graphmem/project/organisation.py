@@ -29,7 +29,10 @@ NAME_CHARACTERS: Final = 63  # of a role in PostgreSQL
 
 @dataclass(eq=False, repr=False)
 class Organisations:
-    """Asks the team's database about people, and tells news of the team."""
+    """Answers questions about people and teams, and reports their news.
+
+    It asks the team's database.
+    """
 
     book: MemoryRepository
     sharing: Sharing

@@ -33,7 +33,9 @@ class Outlines:
     book: MemoryRepository
 
     def outline(self, path: str) -> FileOutline:
-        """See `CodeOperations.outline`.
+        """List the symbols of a file with their callers, tests and memories.
+
+        See `CodeOperations.outline`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -55,7 +57,10 @@ class Outlines:
         return FileOutline(place, entries, self.graph.state())
 
     def _about(self, node_id: str) -> list[MemoryInfo]:
-        """Return live memories about a node, without those that wait for review."""
+        """Return live memories about a symbol or a file.
+
+        Memories that wait for review are left out.
+        """
         index = self.book.index()
         rows = (index.row(one) for one in index.about_target(node_id))
         describe = self.book.describer().info

@@ -1,4 +1,7 @@
-"""Outside evidence: submit it for the next index run, and report on it."""
+"""Facts about the code from indexers, test runs and coverage.
+
+They are called outside evidence: submit them for the next index run, and report on them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ MAX_DISAGREEMENTS: Final = 20  # disagreements that are listed; all are counted
 
 
 class OutsideEvidence:
-    """Outside evidence of one index. Thread-safe.
+    """Facts about the code from outside tools, of one index. Thread-safe.
 
     Args:
         data_dir: data directory of the index.
@@ -46,7 +49,9 @@ class OutsideEvidence:
         return Runs(found.judged, found.met)
 
     def report(self, view: GraphView, project: str, root: str) -> dict[str, Any]:
-        """Edges by source, counts of outside rules, origins and disagreements.
+        """Report which edges come from outside tools, and where tools disagree.
+
+        The report has edges by source, counts of rules, and the tools with their versions.
 
         Args:
             view: the graph.
@@ -89,9 +94,9 @@ class OutsideEvidence:
 
 
 def _origin(rows: Mapping[str, str]) -> dict[str, Any]:
-    """Where the observations of a rule came from.
+    """Return which tools supplied the facts of one rule.
 
-    For indexers: each with its version and the number of files it covered.
+    Indexers have their version and the number of files that they covered.
     """
     tools = {key.removeprefix(scip.TOOL): json.loads(value) for key, value in rows.items() if key.startswith(scip.TOOL)}
     if not tools:
@@ -159,9 +164,9 @@ def _disagreements(sidecar: Sidecar, view: GraphView, project: str) -> list[dict
 
 
 def _are_twins(view: GraphView, one: int, other: int) -> bool:
-    """Whether two nodes are overloads or parts of one definition.
+    """Whether two nodes have the same path and qualified name.
 
-    An indexer gives such nodes one symbol.
+    They are overloads or parts of one definition, for which an indexer has one symbol.
     """
     return view.path(one) == view.path(other) and view.qualname(one) == view.qualname(other)
 

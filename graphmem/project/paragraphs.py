@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 
 class Paragraphs:
-    """The paragraphs of one index. Thread-safe.
+    """The written paragraphs of one index, kept in a file. Thread-safe.
 
     Args:
         path: of their file; created with the first paragraph. It is a cache: if it is lost, they are written again.
@@ -76,9 +76,9 @@ class Paragraphs:
         return self._model is not None or self._path.exists()
 
     def of(self, subjects: Iterable[Subject]) -> list[str]:
-        """The paragraph of each subject, or "". Starts writing the missing ones.
+        """Return the paragraph of each module or flow; "" if it is missing.
 
-        The configured model writes them in the background.
+        The configured model writes missing ones in the background.
         """
         asked = list(subjects)
         with self._lock:
@@ -93,7 +93,10 @@ class Paragraphs:
             return [known.get(one.key, "") for one in asked]
 
     def state(self, subjects: Sequence[Subject], wait_s: float = 0.0) -> ParagraphState:
-        """Return the progress, after waiting at most `wait_s` seconds."""
+        """Return how many paragraphs are written, after waiting if asked to.
+
+        It waits at most `wait_s` seconds.
+        """
         until = time.monotonic() + wait_s
         self.of(subjects)
         with self._lock:

@@ -1,4 +1,7 @@
-"""Files that people edit: rules, MEMORY.md, other tools' files, exports."""
+"""Read and write files that people edit, such as rules and MEMORY.md.
+
+Memories are imported from other tools' files and exported for people.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,7 @@ class PeopleFiles:
         return ImportAnswer(name, counts, [one.id for one in answer.results if one.outcome != "duplicate"], notes)
 
     def _named(self, path: str) -> str:
-        """Normalise a file name to its path from the project's root.
+        """Return the path of a file from the project's root.
 
         A file outside the root keeps the path it was given by.
         """

@@ -1,6 +1,6 @@
-"""Weights of memory types in the phases of work.
+"""Choose which types of memories matter in which phase of work.
 
-Sessions propose weights; a person decides.
+A phase is for example implement or validate. Counts of sessions propose weights; a person decides.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHOICES: Final = (PROPOSED, BUILT_IN)
 
 @dataclass(eq=False, repr=False)
 class PhaseWeighing:
-    """Weighs types of memories in phases of work."""
+    """Weighs types of memories in phases of work, such as implement."""
 
     book: MemoryRepository
     phases: PhaseBook
@@ -94,9 +94,9 @@ class PhaseWeighing:
         return self.phase_weights()
 
     def _uses(self) -> tuple[dict[tuple[str, str], Use], int]:
-        """Shown and used counts by (phase, type), and the number of sessions.
+        """Count how often memories were shown and used, by (phase, type).
 
-        The sessions are those that were shown or used any. Deleted memories do not count.
+        The second result is the number of sessions that were shown or used any. Deleted memories do not count.
         """
         bodies = [body for body in self.ledger().measures().values() if body.get("in_phases")]
         rows = self.book.index().rows(dict.fromkeys(one for body in bodies for one in body["in_phases"]))

@@ -50,7 +50,10 @@ class _Place(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A name at a position, with the nodes it may mean, most likely first."""
+    """A name in the text of a file, with the symbols that it may mean.
+
+    The most likely one is first.
+    """
 
     place: _Place
     role: OccurrenceRole
@@ -132,7 +135,9 @@ class Positions:
         return Text(here.path, here.language, "\n".join(one.removesuffix("\r") for one in here.lines), here.is_stale, note)
 
     def uses(self, path: str, node: int, targets: Collection[str]) -> tuple[list[Occurrence], bool]:
-        """Return the occurrences of one symbol in a file, and whether it is stale.
+        """Return where the names of a file mean one symbol.
+
+        The second result says whether the file changed since it was indexed.
 
         Args:
             path: path of an indexed file.
@@ -170,7 +175,7 @@ class Positions:
         return _File(path, language, text, lines, is_stale, found)
 
     def _reason(self, view: GraphView, here: _File, line: int, column: int) -> str:
-        """Return the reason why a position is on no symbol."""
+        """Return why a position of a file has no symbol."""
         if not here.text and here.is_stale:
             return "the file cannot be read any more; run `graphmem index`"
         last = len(here.lines) - 1 if here.lines[-1] == "" and len(here.lines) > 1 else len(here.lines)
@@ -204,9 +209,9 @@ class Positions:
 
 
 def _bytes(root: Path, path: str) -> bytes:
-    """Return a file of the working tree; b"" if it cannot be indexed.
+    """Read a file of the working tree; b"" if it cannot be indexed.
 
-    A link that took its place since the index run may lead to a file that the index leaves out, or out of the project.
+    A link that took its place since the index run is not followed. It may lead to a file that the index leaves out, or out of the project.
     """
     if inside(root, path) != root.resolve() / path:
         return b""
@@ -247,10 +252,10 @@ def _found(view: GraphView, path: str, written: list[Written], lines: Sequence[s
 
 
 def _meant(view: GraphView, text: str, written: Sequence[Written], alias: Sequence[int]) -> list[tuple[int, float]]:
-    """Return the nodes that a name may mean with confidences, likeliest first.
+    """Return the symbols that a name in a text may mean, likeliest first.
 
-    The call of a class has an edge to its constructor too, and a call may have edges to functions among its arguments. Only nodes
-    that have the name in the text count.
+    Each comes with its confidence. The call of a class has an edge to its constructor too, and a call may have edges to functions among its
+    arguments. Only symbols that have the name in the text count.
     """
     ranked: dict[int, tuple[int, float]] = {}
     for one in written:
@@ -290,7 +295,10 @@ def _definitions(view: GraphView, path: str, lines: Sequence[str]) -> Iterator[t
 
 
 def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
-    """Return the innermost definition around each line; -1 outside of any."""
+    """Return, for each line of a file, the innermost definition around it.
+
+    The value is -1 for a line outside of any definition.
+    """
     nodes = [int(node) for node in view.by_path(path) if NODE_KINDS[view.kind[node]] != "module"]
     found = np.full(max((int(view.end_line[node]) for node in nodes), default=0) + 1, -1, np.int32)
     for node in sorted(nodes, key=lambda node: (view.start_line[node] - view.end_line[node], view.start_line[node], -node)):
@@ -299,7 +307,7 @@ def _around(view: GraphView, path: str) -> npt.NDArray[np.int32]:
 
 
 def _parent(view: GraphView, node: int) -> int:
-    """Return the definition around a definition; -1 for the module."""
+    """Return the definition that contains another one; -1 at module level."""
     parent = int(view.parent[node])
     return parent if parent >= 0 and view.label[parent] == SYMBOL and NODE_KINDS[view.kind[parent]] != "module" else -1
 
@@ -336,7 +344,7 @@ def _shown(view: GraphView, here: _File, found: _Found) -> Occurrence:
 
 
 def _units(line: str, column: int, unit: str) -> int:
-    """Convert a column in characters to another unit."""
+    """Convert a column in characters to UTF-16 or UTF-8 units."""
     if line.isascii():
         return column
     before = line[:column]
@@ -344,7 +352,7 @@ def _units(line: str, column: int, unit: str) -> int:
 
 
 def _characters(line: str, column: int, unit: ColumnUnit) -> int:
-    """Convert a column in another unit to characters."""
+    """Convert a column in UTF-16 or UTF-8 units to characters."""
     if unit == "characters" or line.isascii():
         return column
     codec, width = ("utf-16-le", 2) if unit == "utf16" else ("utf-8", 1)

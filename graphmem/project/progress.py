@@ -1,4 +1,4 @@
-"""Publish events to many listeners: index progress, changed memories."""
+"""Send events to many listeners: progress of indexing, changed memories."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_WAITING = 256
 
 
 class Feed(Generic[T]):
-    """One listener: in `with feed as events:`, `events` yields new events.
+    """A listener for events: `with feed as events:` begins to listen.
 
-    Iteration ends on exit from the context. Usable from any thread.
+    Then `events` yields new events. Iteration ends on exit from the context. Usable from any thread.
     """
 
     def __init__(self, hub: Hub[T]) -> None:
@@ -35,7 +35,7 @@ class Feed(Generic[T]):
         self.put(None)
 
     def put(self, step: T | None) -> None:
-        """Add an event; drop the oldest unread event of a slow listener."""
+        """Add an event to a listener; a slow one loses its oldest unread event."""
         while self._queue.qsize() >= MAX_WAITING:
             try:
                 self._queue.get_nowait()

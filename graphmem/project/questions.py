@@ -72,7 +72,10 @@ class ImpactQuestions:
         return self._beside(view, report, nodes)
 
     def _beside(self, view: GraphView, report: ImpactReport, targets: Sequence[int]) -> ImpactReport:
-        """Add the memories about a report's code, and its users in other projects."""
+        """Add to an impact report the memories about its code.
+
+        Code in other projects that uses it is added too.
+        """
         reached = {one.symbol.id: one.confidence for one in (*report.hits, *report.tests)}
         reached |= dict.fromkeys((one.id for one in report.targets), 1.0)
         known = self.known.of_impact(view, report, targets)
@@ -84,7 +87,9 @@ class ImpactQuestions:
         return dataclasses.replace(report, known=known, outside=outside)
 
     def _targets(self, view: GraphView, refs: Sequence[str]) -> tuple[list[int], list[Missed]]:
-        """Return the nodes that references mean, and those that match no node.
+        """Return the nodes of symbols and files named by references.
+
+        The second result has the references that do not match exactly one.
 
         Raises:
             BadInputError, SymbolNotFoundError, AmbiguousSymbolError: no reference matches exactly one node; the error is about the first
@@ -177,12 +182,18 @@ class ImpactQuestions:
         return dataclasses.replace(subgraph(view, nodes, self.graph.state(), depth=depth, kinds=kinds, limit=limit), missed=missed)
 
     def _runs(self, view: GraphView) -> Runs:
-        """Return facts of the last test runs, which decide about tests to run."""
+        """Return facts of the last test runs, such as which code a test ran.
+
+        They decide which tests to run.
+        """
         return self.evidence.runs(view, self.graph.project)
 
 
 def _info(view: GraphView, project: str, change: diffing.DefinitionChange) -> SymbolInfo:
-    """Describe a changed symbol, from the graph or else from the diff."""
+    """Describe a symbol that a diff changes.
+
+    The graph describes it, or else the diff.
+    """
     one = change.definition
     key = symbol_id(project, change.path, one.qualname, one.kind, one.ordinal)
     if key in view.index_of:

@@ -1,4 +1,4 @@
-"""Reviews of a change: what it could break, and what to do about it."""
+"""Review a change: what could it break, and what should be done first."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WARNINGS: Final = ("gotcha", "error_pattern", "dead_end", "decision")  # types o
 
 @dataclass(eq=False, repr=False)
 class Reviews:
-    """Reviews a change: its impact, its tests, its memories and its gaps."""
+    """Reviews a change of code: its impact, tests, memories and gaps."""
 
     graph: GraphSource
     questions: ImpactQuestions
@@ -63,7 +63,9 @@ class Reviews:
         limit: int = 200,
         tests: int = 1000,
     ) -> Review:
-        """See `CodeOperations.review`.
+        """Review a diff or the changes since a revision.
+
+        See `CodeOperations.review`.
 
         Raises:
             BadInputError: both or neither of diff and base are given, or the diff is invalid.
@@ -101,7 +103,10 @@ class Reviews:
         )
 
     def _tests(self, view: GraphView, found: DiffImpact) -> tuple[list[TestToRun], dict[str, Named]]:
-        """Return tests, most certain first, and the runner's name of each by id."""
+        """Return the tests to run for a change, most certain first.
+
+        The second result has, for each test's id, its name for the test runner.
+        """
         project = Project(self.graph.root())
         best: dict[str, TestToRun] = {}
         names: dict[str, Named] = {}
@@ -121,9 +126,9 @@ class Reviews:
         return listed, names
 
     def _cases(self, view: GraphView, found: DiffImpact) -> Iterable[tuple[int, float, str]]:
-        """Yield (node, confidence, reason) of each test to run for a diff.
+        """Yield each test to run for a diff, as (node, confidence, reason).
 
-        A node may occur twice.
+        A test may occur twice.
         """
         for one in found.changed:
             node = view.index_of.get(one.symbol.id)
@@ -160,9 +165,9 @@ class Reviews:
         )
 
     def _forgotten(self, found: DiffImpact) -> tuple[list[CoAccessHit], list[Cause]]:
-        """Return files that usually change along but did not, and missing data.
+        """Return files that usually change with those of a diff, but did not.
 
-        A review does not fail because the history is damaged.
+        The second result says which data is missing. A review does not fail because the history is damaged.
         """
         if not found.files:
             return [], []
@@ -182,9 +187,9 @@ class Reviews:
 
 
 def _case_of(view: GraphView, node: int) -> int:
-    """Return the test that is a node or contains it; else -1.
+    """Return the test that a node of the graph belongs to, else -1.
 
-    A module of tests counts as a test.
+    It is the node itself or a test that contains it. A module of tests counts as a test.
     """
     first, found = node, -1
     while node >= 0:

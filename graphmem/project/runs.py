@@ -1,4 +1,4 @@
-"""Index runs: run once, follow the files, and mark stale files."""
+"""Index runs: update the index once, or after each change of a file."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class IndexRuns:
         cancelled: Callable[[], bool] | None = None,
         paths: Collection[str] | None = None,
     ) -> IndexSummary:
-        """Run `index`, restricted to `paths` if given.
+        """Update the index from the tree, or only from some of its files.
 
         `paths`, from the root, must include every file that changed since the last run; None for all files.
         """
@@ -147,7 +147,10 @@ class IndexRuns:
         return run
 
     def _run_quietly(self, repo: str | None, full: bool) -> None:
-        """Run in the background, and send a failure to listeners as the last step."""
+        """Run the index in the background.
+
+        A failure is sent to the listeners of progress as the last step.
+        """
         try:
             self.index(repo, full)
         except IndexCancelledError:
@@ -168,7 +171,7 @@ class IndexRuns:
         self.following.start(self.graph.root, self.indexers.options, self)
 
     def follow(self, paths: Collection[str] | None) -> None:
-        """Index given paths, or everything, on behalf of a watcher.
+        """Index files that a watcher saw change, or all files.
 
         Raises:
             GraphMemError: see `index`.
@@ -195,7 +198,7 @@ class IndexRuns:
         self.stale.mark(paths)
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Stop reporting files as changed in answers."""
+        """Stop reporting files as changed since they were indexed."""
         self.stale.settle(self.stale.now(), paths)
 
     def is_current(self, path: str) -> bool:
@@ -216,9 +219,9 @@ class IndexRuns:
         return {path.rpartition("/")[0] for path in view.paths} if view is not None else set()
 
     def resume_vectors(self) -> bool:
-        """Resume vectors that stopped for lack of a resource.
+        """Continue computing vectors after it stopped for lack of a resource.
 
-        Returns whether any had stopped.
+        Returns whether it had stopped.
         """
         memories = self.book.embed_again()
         return self.vectors.try_again() or memories
@@ -245,13 +248,13 @@ class IndexRuns:
 
     @property
     def options(self) -> DiscoveryOptions:
-        """Return the options that determine which files of a tree are read."""
+        """Return the rules for which files of a tree are read."""
         return self.indexers.options
 
     def let_go(self) -> bool:
-        """Release memory kept for the next run, unless one is running.
+        """Release memory that is kept for the next index run.
 
-        Returns whether there was any.
+        Nothing is released during a run. Returns whether there was any.
         """
         if not self.turn.acquire(blocking=False):
             return False

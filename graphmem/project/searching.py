@@ -84,7 +84,7 @@ class SearchQuestions:
         return bool(self.graph.store.generation())
 
     def _with_structure(self, request: Request, hits: list[SearchHit]) -> list[SearchHit]:
-        """Add modules and flows to the hits, unless the request excludes them.
+        """Add modules and flows to the hits of a search, unless it excludes them.
 
         A search for anything adds those that are derived already, at most a quarter of its hits. Their scores are shares of the best hit's.
         """

@@ -1,6 +1,6 @@
-"""Keep the seeds of a project equal to the files they come from.
+"""Make memories from a project's own files, and keep them up to date.
 
-A seed is a memory that graphmem takes from a file of the project, such as a sentence of the README.
+Such a memory is called a seed. It is for example a sentence of the README.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class Seeding:
-    """Makes and removes seeds after index runs."""
+    """Makes, changes and removes the memories that come from files."""
 
     book: MemoryRepository
     projections: Projections
     settings: Settings
 
     def refresh(self, root: Path) -> None:
-        """Create, change and delete seeds to match the indexed files.
+        """Update the memories from files (seeds) to match the indexed files.
 
         A seed that a person forgot or changed stays so. A seed that was confirmed, verified or pinned outlives its file.
         """
@@ -81,7 +81,7 @@ class Seeding:
 
 
 def is_only_seed(row: MemoryRow) -> bool:
-    """Whether a memory is a live seed that no person or agent confirmed.
+    """Whether a live memory comes from a file and was never confirmed.
 
     Verifying and pinning count as confirming.
     """

@@ -86,7 +86,7 @@ class SystemQuestions:
         return dataclasses.replace(found, module=module)
 
     def _place_of(self, here: Semantics, ref: str) -> int:
-        """Return the position of the module that a reference means.
+        """Return the index of the module that a name, an id or a path means.
 
         Raises:
             SymbolNotFoundError: the module is unknown.
@@ -182,7 +182,9 @@ class SystemQuestions:
         return CyclesAnswer(cast("CycleLevel", level), found[:limit], len(found), self.graph.state())
 
     def entry_points(self, kinds: Sequence[str] | None = None, limit: int = 100, offset: int = 0) -> EntryPointPage:
-        """Entry points by kind, then path and line.
+        """Return a page of entry points, such as routes and commands.
+
+        They are ordered by kind, then path and line.
 
         Returns:
             The page. Its counts by kind include tests and fixtures.
@@ -213,7 +215,10 @@ class SystemQuestions:
         return EntryPointPage(found, len(chosen), counts, self.graph.state())
 
     def _framework_names(self) -> dict[str, list[FrameworkName]]:
-        """Return the framework keys of each symbol."""
+        """Return the names under which frameworks know each symbol.
+
+        For example, the path of a route.
+        """
         found: dict[str, list[FrameworkName]] = {}
         for row in self.store.framework_keys():
             name = FrameworkName(row.kind, row.name, row.framework, row.confidence, row.rule, row.line)

@@ -1,4 +1,4 @@
-"""Answers about sessions, built from their records."""
+"""Convert records of agents' sessions to answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHOWN: Final = 200  # maximum rows of each list of one session
 
 
 def row(record: SessionRecord, state: str) -> SessionInfo:
-    """Return a session as one row of a list."""
+    """Convert a session's record to one row of a list of sessions."""
     info: Info = record.info
     return SessionInfo(
         id=info.id,
@@ -55,7 +55,10 @@ def row(record: SessionRecord, state: str) -> SessionInfo:
 
 
 def detail(record: SessionRecord) -> SessionDetail:
-    """Return the main observations of a running or ended session."""
+    """Return the most important observations of a session from its record.
+
+    The session may still run.
+    """
     used = sorted((one for one in record.files if one.reads or one.edits), key=lambda one: (-one.edits, -one.reads, one.path))
     lists: dict[str, Sequence[Any]] = {
         "findings": record.findings,

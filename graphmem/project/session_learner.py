@@ -27,7 +27,10 @@ SWEEP_EVERY: Final = timedelta(minutes=10)
 
 
 class BookClock:
-    """A clock that follows the memory repository, also to another clock."""
+    """A clock with the time of the memory repository's clock.
+
+    It follows when the repository gets another clock.
+    """
 
     def __init__(self, book: MemoryRepository) -> None:
         self._book = book
@@ -55,7 +58,10 @@ def observer_of(folder: Path, graph: GraphSource, book: MemoryRepository) -> Laz
 
 @dataclass(eq=False, repr=False)
 class SessionLearner:
-    """Learns from sessions in its own thread, which starts with the first one."""
+    """Learns from sessions of agents in a thread of its own.
+
+    The thread starts with the first session.
+    """
 
     folder: Path  # directory of the sessions' trails
     observer: Lazy[Observer]
@@ -65,7 +71,9 @@ class SessionLearner:
     _swept_at: datetime = field(default=datetime.min.replace(tzinfo=UTC), init=False)
 
     def finish_quiet_sessions(self, hours: float = 6.0) -> list[str]:
-        """End sessions silent for this long and learn from them; return their ids.
+        """End sessions that have been silent for some hours; return their ids.
+
+        They are learnt from.
 
         Raises:
             BadInputError: `hours` is negative.
@@ -102,7 +110,7 @@ class SessionLearner:
             self._learn_now(record, None)
 
     def learn_soon(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn in the background from a session, or from a unit of work in it."""
+        """Learn in the background from a session, or from a finished task in it."""
         self._behind_answers("learning", lambda: self._learn_now(record, unit))
 
     def _behind_answers(self, doing: str, work: Callable[[], object]) -> None:
@@ -120,7 +128,7 @@ class SessionLearner:
         self._thread().submit(guarded)
 
     def _learn_now(self, record: SessionRecord, unit: str | None) -> None:
-        """Learn in the learner's thread.
+        """Learn from a session, in the thread for learning.
 
         A failure is logged. The record is kept, and `end_session` repeats the work.
         """
@@ -136,5 +144,5 @@ class SessionLearner:
         self._thread().submit(lambda: None).result()
 
     def close(self) -> None:
-        """Wait for the current work, and drop the rest."""
+        """Wait for the current work, and drop work that has not begun."""
         self._thread.end(lambda thread: thread.shutdown(wait=True))

@@ -1,4 +1,4 @@
-"""Link memories and sessions: memories shown and used, external text."""
+"""Tell sessions which memories they were shown, and what they read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ TOLD: Final = 50  # maximum memories in one event
 
 @dataclass(eq=False, repr=False)
 class SessionMemories:
-    """Reports memories to sessions, and sources of external text."""
+    """Reports to sessions which memories they were shown and used.
+
+    It also knows which external text a session has read.
+    """
 
     folder: Path  # directory of the sessions' trails
     observer: Lazy[Observer]
@@ -27,7 +30,8 @@ class SessionMemories:
     def strangers(self, session: str, others: bool = True) -> tuple[str, ...]:
         """Return the sources of external text that a session has read.
 
-        For an unknown session, if `others` is true, the sources of all running sessions are returned.
+        A source is a page, tool, command or file. For an unknown session, if `others` is true, the sources of all running sessions are
+        returned.
         """
         if not self.observer.is_made and not self.folder.is_dir():
             return ()
@@ -37,9 +41,7 @@ class SessionMemories:
     def tell_shown(self, session: str, ids: Sequence[str], phase: str) -> None:
         """Record memories that a running session was shown.
 
-        The phase is the given one, or the session's own.
-
-        This starts no session.
+        The phase of work is the given one, or the session's own. This starts no session.
         """
         self._tell_memories(session, "injected", ids, {"during": phase} if phase else {})
 

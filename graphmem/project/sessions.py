@@ -200,7 +200,9 @@ class Sessions:
         return SessionPage(rows[offset : offset + limit], len(rows))
 
     def session_detail(self, id: str) -> SessionDetail:  # noqa: A002
-        """See `session_answers.detail`.
+        """Return what was observed in one session.
+
+        See `session_answers.detail`.
 
         Raises:
             SessionNotFoundError: the session is unknown.
@@ -227,7 +229,7 @@ class Sessions:
         work.receipt = self.end_session(work.id, work.outcome).receipt
 
     def _keep_wish(self, wish: Wish) -> None:
-        """Store a person's request to remember, at once and as confirmed.
+        """Store what a person asked to remember, at once and as confirmed.
 
         A failure is retried at the end of the session.
         """

@@ -31,7 +31,10 @@ _DERIVED: Final = (GRAPH_FILE, MEMORIES_FILE, "words-*", "inputs.sqlite*", "expl
 
 
 class _Mark(NamedTuple):
-    """The content of the file `graph.shared`."""
+    """Which graph in PostgreSQL an index directory belongs to.
+
+    It is the content of the file `graph.shared`.
+    """
 
     address: str  # without a password
     home: str  # identity of this index directory
@@ -85,9 +88,9 @@ def open_shared(data_dir: Path, root: Path | None, settings: Settings) -> Postgr
 
 
 def follow(feed: Feed, projections: Projections) -> Callable[[], None]:
-    """Keep the projections equal to a graph that another server writes.
+    """Follow a graph that another server writes, and update copies of it.
 
-    Returns the function that ends this.
+    The copies are the projections, for fast reads. Returns the function that ends this.
     """
 
     def code(generation: int, delta: GraphDelta | None) -> None:

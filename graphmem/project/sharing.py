@@ -88,7 +88,7 @@ class Sharing:
         return news(self.book, self._side, self._exchange, days, limit, important)
 
     def known_key(self) -> str:
-        """Return the key of this project.
+        """Return the key of this project: its name in the team's database.
 
         Raises:
             SharingError: it was not shared yet.
@@ -98,7 +98,7 @@ class Sharing:
         return kept
 
     def facts(self) -> dict[str, Any]:
-        """Return the state for `doctor`; empty if nothing is shared."""
+        """Return the state of sharing for `doctor`; empty if nothing is shared."""
         if not self._side.exists and not self.settings.sync_url:
             return {}
         status = self.sharing_status()
@@ -114,7 +114,7 @@ class Sharing:
             return self._side.delete()
 
     def close(self) -> None:
-        """Close the file. Idempotent."""
+        """Close the file of shared memories. Idempotent."""
         self._side.close()
 
     # ---- inside
@@ -140,7 +140,9 @@ class Sharing:
                 raise
 
     def _key(self, given: str) -> str:
-        """Return the project's key, which is chosen once.
+        """Return the project's key (its name in the team's database).
+
+        It is chosen once.
 
         Raises:
             SharingError: another key was given than the one in use.
@@ -167,7 +169,7 @@ class Sharing:
 
 
 def kept_key(data_dir: Path) -> str:
-    """Return the key of the project; "" if none was chosen yet."""
+    """Return the project's key in the team's database; "" if not chosen yet."""
     try:
         return (data_dir / KEY).read_text(encoding="utf-8").strip()
     except (FileNotFoundError, UnicodeDecodeError):
@@ -175,7 +177,7 @@ def kept_key(data_dir: Path) -> str:
 
 
 def choose_key(data_dir: Path, root: Path | None, given: str = "") -> str:
-    """Write the key of the project, for good; return it."""
+    """Choose the project's key in the team's database, for good; return it."""
     key = checked_key(given) if given else project_key(root)
     with open(data_dir / KEY, "w", encoding="utf-8", opener=private) as file:
         file.write(key + "\n")

@@ -35,7 +35,9 @@ class Sources:
     _files: tuple[int, list[tuple[str, int, bool]]] = field(default=(-1, []), init=False)  # of a generation
 
     def file_source(self, file: str) -> FileSource:
-        """See `CodeOperations.file_source`.
+        """Return the text of a file, coloured and with links.
+
+        See `CodeOperations.file_source`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -56,7 +58,9 @@ class Sources:
         return made
 
     def blame(self, file: str) -> Blame:
-        """See `HistoryOperations.blame`.
+        """Return who last changed each line of a file.
+
+        See `HistoryOperations.blame`.
 
         Raises:
             SymbolNotFoundError: the file is not in the index.
@@ -64,7 +68,9 @@ class Sources:
         return blame(Path(self.graph.root_path), self.positions.read(file).path)
 
     def folder(self, path: str = "") -> Folder:
-        """See `CodeOperations.folder`.
+        """Return the contents of a folder.
+
+        See `CodeOperations.folder`.
 
         Raises:
             SymbolNotFoundError: no indexed file is below the path.
@@ -85,7 +91,7 @@ class Sources:
         return Folder(place, entries, self.graph.state())
 
     def _all(self, view: GraphView) -> list[tuple[str, int, bool]]:
-        """Return path, number of symbols, and whether it has tests, by file."""
+        """Return all files as (path, number of symbols, whether it has tests)."""
         generation, files = self._files
         if generation != view.generation:
             module = NODE_KINDS.index("module")
@@ -111,7 +117,10 @@ def _entry(inside: str, name: str, held: list[tuple[str, int, bool]]) -> FolderE
 
 
 def _names(found: list[Occurrence]) -> dict[str, Any]:
-    """Return the positions of names in a file, and their symbols, as columns."""
+    """Return where names are in a file, and the symbols they mean.
+
+    The result is in columns: equally long lists by name.
+    """
     place: dict[str, int] = {}
     refs: dict[str, list[Any]] = {"ref": [], "kind": [], "signature": []}
     names: dict[str, list[Any]] = {"line": [], "column": [], "end": [], "role": [], "ref": []}

@@ -11,9 +11,9 @@ from collections.abc import Collection
 
 
 class StaleFiles:
-    """The paths of changed files, in the order in which they were marked.
+    """The paths of files that changed since they were indexed.
 
-    Thread-safe, and cheap to read.
+    They are in the order in which they were marked. Thread-safe, and cheap to read.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,9 @@ class StaleFiles:
             self._paths = sorted(self._marks)
 
     def settle(self, moment: int, paths: Collection[str] | None) -> None:
-        """Unmark files that a run has read, unless marked after it began.
+        """Unmark files that an index run has read.
+
+        A file that was marked after the run began stays marked.
 
         Args:
             moment: result of `now` before the run read any file.

@@ -26,7 +26,7 @@ LONGEST: Final = 240  # characters of a signature or a sentence
 
 
 class Subject(NamedTuple):
-    """A module or a flow to write a paragraph about."""
+    """A text about a module or a flow, for a paragraph by a language model."""
 
     key: str  # hash of `data`
     data: str  # JSON

@@ -128,15 +128,15 @@ class Upkeep:
         return size
 
     def rest(self, unused_s: float) -> bool:
-        """Close the database until it is needed, if unused for this long.
+        """Close the database if it was unused for so long.
 
-        Returns whether it was closed now.
+        The next request opens it again. Returns whether it was closed now.
         """
         local = self.store.local
         return local is not None and local.rest(unused_s)
 
     def cool(self) -> bool:
-        """Release memory that can be reloaded; return whether there was any."""
+        """Release memory that can be loaded again; return whether there was any."""
         with self.book.writing():
             self.book.flush()
             return self.projections.cool()

@@ -24,7 +24,9 @@ class UsageQuestions:
     positions: Positions
 
     def usages(self, ref: str, limit: int = 1000) -> Usages:
-        """See `CodeOperations.usages`.
+        """Return every place where a symbol is defined, imported or used.
+
+        See `CodeOperations.usages`.
 
         Raises:
             SymbolNotFoundError, AmbiguousSymbolError: see `analysis.refs`.

@@ -1,4 +1,4 @@
-"""Copy a person's own memories from a file of that person to each project."""
+"""Copy a person's own memories to each project, from that person's file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(eq=False, repr=False)
 class UserMemories:
-    """Keeps a project's copies of personal memories like the person's file."""
+    """Keeps a project's copies of a person's own memories up to date."""
 
     book: MemoryRepository
     own: UserBook
@@ -37,9 +37,9 @@ class UserMemories:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def refresh(self) -> None:
-        """Take over changes of the person's file; cheap without one.
+        """Copy changes of the person's file of memories to the project.
 
-        A missing file removes no copies: the home directory may be another one, or not mounted.
+        The call is cheap without such a file. A missing file removes no copies: the home directory may be another one, or not mounted.
         """
         now = self.own.state()
         if now is None or now == self._seen:

@@ -45,19 +45,22 @@ _log = logging.getLogger(__name__)
 
 
 class Host(Protocol):
-    """The index whose files are watched."""
+    """Interface of the index whose files are watched."""
 
     def is_current(self, path: str) -> bool:
-        """Whether the index holds this content of a file, or both lack the file."""
+        """Whether the index matches a file: same content, or both lack the file."""
 
     def indexed_folders(self) -> set[str]:
-        """Folders of indexed files, from the root with '/'; "" is the root."""
+        """Return folders that contain indexed files, from the root with '/'.
+
+        "" is the root.
+        """
 
     def mark_stale(self, paths: Collection[str]) -> None:
-        """Report these files as changed in answers."""
+        """Report these files as changed since they were indexed."""
 
     def mark_current(self, paths: Collection[str]) -> None:
-        """Undo `mark_stale`."""
+        """Stop reporting these files as changed since they were indexed."""
 
     def follow(self, paths: Collection[str] | None) -> None:
         """Bring the index up to date with these files, or with all.
@@ -74,7 +77,7 @@ def _notifier(watched: list[str], poll: bool) -> RustNotify:
 
 
 class Watcher:
-    """Watches one tree for one host, from `start` to `stop`.
+    """Watches a tree of files and reports changes, from `start` to `stop`.
 
     Args:
         root: the tree, without links in its path.
@@ -128,7 +131,10 @@ class Watcher:
                 thread.join()
 
     def _guarded(self, work: Callable[[], None]) -> None:
-        """Run a thread's function; an error ends watching, with a note and a log."""
+        """Run the function of a watching thread.
+
+        An error ends watching, with a note and a log entry.
+        """
         try:
             work()
         except Exception as error:  # noqa: BLE001 - see above
@@ -157,7 +163,10 @@ class Watcher:
                 self._stopping.wait(RETRY_S)
 
     def _watched(self) -> list[str]:
-        """Folders to watch: indexed, possibly indexable, and git's own."""
+        """Return the folders to watch.
+
+        They hold indexed files, may hold indexable ones, or are git's own.
+        """
         self._folders = self._absolute(folders(Path(self._root), self._options)) | self._absolute(self._host.indexed_folders())
         return sorted(self._folders | ({self._git} if self._git else set()))
 
@@ -248,7 +257,7 @@ class Watcher:
             self._news.notify_all()
 
     def _quiet_s(self) -> float:
-        """Return how long to wait for quiet before the changes are indexed."""
+        """Return how many seconds without changes to wait before indexing."""
         if self._in_git("rebase-merge", "rebase-apply"):
             return REBASE_S
         if self._is_whole or len(self._pending) > EDIT_FILES:
@@ -284,7 +293,10 @@ class Watcher:
                     self._moved.set()  # git tracks files in a folder that its rules leave out
 
     def _wait(self) -> bool:
-        """Wait until changes are pending and it is quiet; False after `stop`."""
+        """Wait until files have changed and no more changes arrive.
+
+        Returns False after `stop`.
+        """
         while not self._stopping.is_set():
             with self._news:
                 if not self._pending and not self._is_whole:
@@ -303,7 +315,7 @@ class Watcher:
 
 
 class Following:
-    """The watcher of a project's tree, if its changes are followed."""
+    """Watches a project's tree while its changes are to be indexed."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
@@ -314,14 +326,14 @@ class Following:
         return self.watcher.note if self.watcher is not None else ""
 
     def start(self, root: Callable[[], Path], options: DiscoveryOptions, host: Host) -> None:
-        """Start to follow the tree; see `Watcher`."""
+        """Begin to index changes of files as they happen; see `Watcher`."""
         if self.watcher is None:
             watcher = Watcher(root(), options, host)
             watcher.start()
             self.watcher = watcher
 
     def stop(self) -> None:
-        """Stop after the current run."""
+        """Stop watching after the current index run."""
         if self.watcher is not None:
             self.watcher.stop()
 
