@@ -1,1 +1,1 @@
-"""Impact, paths, symbol references and diffs over the graph projection."""
+"""Questions about the code graph: impact of a change, paths, diffs, names."""

@@ -41,14 +41,17 @@ class Model(NamedTuple):
     weights: tuple[float, ...]
 
     def chances(self, features: FloatArray) -> FloatArray:
-        """Chance of each row, shape (rows,)."""
+        """Chance for each row of features, shape (rows,)."""
         slopes = np.asarray(self.weights, dtype=np.float32)
         chances: FloatArray = (1 / (1 + np.exp(-(features @ slopes + np.float32(self.intercept))))).astype(np.float32)
         return chances
 
 
 class Reached(NamedTuple):
-    """Nodes that a walk towards dependents reached; the arrays are parallel."""
+    """Nodes that an impact walk reached, with depths and confidences.
+
+    The three arrays are parallel.
+    """
 
     nodes: IntArray
     depths: IntArray
@@ -64,7 +67,10 @@ def model(name: str) -> Model:
 
 
 def test_features(view: GraphView, reached: Reached) -> FloatArray:
-    """Features of each reached node, shape (nodes, len(TEST_FEATURES))."""
+    """Features of each reached node, shape (nodes, len(TEST_FEATURES)).
+
+    The model `test` computes from them the chance that the node, if it is a test, runs the target.
+    """
     tests = int(np.count_nonzero(view.is_test_case))
     named = int(np.count_nonzero(view.is_test_case[reached.nodes]))
     confidence = np.clip(reached.confidences.astype(np.float64), _LEAST, _SUREST)
@@ -87,7 +93,7 @@ def miss_features(view: GraphView, values: FloatArray, floor: float, targets: Se
         view: the graph.
         values: value of each edge row, as in the walk.
         floor: lowest value of a path, as in the walk.
-        targets: nodes of the question, not empty.
+        targets: nodes whose impact was asked for, not empty.
         reached: nodes that the walk reached.
     """
     cases = np.zeros(view.n, dtype=bool)
@@ -129,7 +135,7 @@ def _gap(
 
 
 def _unresolved_share(view: GraphView, paths: set[str]) -> float:
-    """Share of call sites in some files whose target is unknown."""
+    """Share of the calls in some files whose target is unknown, 0 to 1."""
     numbers = [view.path_number[path] for path in paths if path in view.path_number]
     sites = int(view.arrays.paths.call_sites[numbers].sum()) if numbers else 0
     unknown = int(np.count_nonzero(np.isin(view.arrays.unresolved.path, numbers)))
@@ -137,7 +143,7 @@ def _unresolved_share(view: GraphView, paths: set[str]) -> float:
 
 
 def after_a_run() -> float:
-    """Chance that an answer misses a test although runs judged every test."""
+    """Chance that an answer misses a test although every test has a valid run."""
     return float(json.loads((files("graphmem.analysis") / STORED).read_text(encoding="utf-8"))["after_a_run"])
 
 

@@ -1,4 +1,4 @@
-"""How complete an impact report is, and why.
+"""How complete an impact report (list of dependents) is, and why.
 
 Text alone never proves that nothing else depends on a symbol, so an answer from text is a lower bound. Only a run of the tests
 can make the list of affected tests exact: the run shows that no test outside the list ran a target. The report also states the
@@ -30,7 +30,7 @@ LEAST: Final = 0.01  # lowest confidence of a path that may matter
 
 
 class Runs(NamedTuple):
-    """Results of the last test runs that are still valid: ids of tests."""
+    """Ids of the tests whose last recorded runs are still valid."""
 
     judged: Collection[str]  # tests with a complete run, of which nothing has changed since
     met: Collection[str]  # tests that ran at least in part
@@ -40,7 +40,10 @@ NO_RUNS: Final = Runs(frozenset(), frozenset())
 
 
 class Unsure(NamedTuple):
-    """Known gaps of an answer. Each list of nodes is sorted by path and line."""
+    """Known gaps of an impact answer, such as calls that were not followed.
+
+    Each list of nodes is sorted by path and line.
+    """
 
     possible: list[Possible]  # the first 50 sites
     possible_count: int
@@ -51,14 +54,17 @@ class Unsure(NamedTuple):
 
 
 def runnable(view: GraphView, nodes: Sequence[int]) -> bool:
-    """Whether all nodes are functions or methods, whose runs are recorded."""
+    """Whether all nodes are functions or methods.
+
+    Test runs record only which functions and methods were executed.
+    """
     return all(view.label[node] == SYMBOL and NODE_KINDS[view.kind[node]] in RUNNABLE for node in nodes)
 
 
 def unjudged_tests(
     view: GraphView, values: FloatArray, seeds: Sequence[int], found: IntArray, runs: Runs, able: Collection[str]
 ) -> list[int]:
-    """Unlisted tests without a valid run that may still run a target.
+    """Tests outside an answer that may run a target, without a valid run.
 
     They are sorted by path and line. A partly recorded test is included only if a path of any confidence leads to a target. A test
     without a run is included if it leads to the file of a target. A file holds no tests if tests ran its functions but none of its
@@ -104,7 +110,7 @@ def verdict(view: GraphView, targets: Sequence[int], found: IntArray, unsure: Un
 
     Args:
         view: the graph.
-        targets: nodes of the question.
+        targets: nodes whose impact was asked for.
         found: nodes that the answer lists.
         unsure: known gaps of the answer.
         state: state of the index.
@@ -123,7 +129,7 @@ def miss_chance(
     found: chances.Reached,
     said: Epistemic,
 ) -> float | None:
-    """Chance that a test outside the answer runs a target.
+    """Chance, 0 to 1, that a test outside the answer runs a target.
 
     It is None without targets, and None if the index has no tests.
     """
@@ -137,7 +143,7 @@ def miss_chance(
 
 
 def family(view: GraphView, path: str) -> str:
-    """Language family of a node's file."""
+    """Language family of a file, such as TypeScript together with JavaScript."""
     return family_of(str(view.arrays.paths.language[view.path_number[path]].as_py()))
 
 
@@ -158,12 +164,12 @@ def in_order(view: GraphView, nodes: IntArray) -> list[int]:
 
 
 def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str]) -> tuple[list[Possible], int]:
-    """Unresolved sites that use the name of a changed symbol.
+    """Calls without a known target that use the name of a changed symbol.
 
-    Only sites in languages that can name the symbol count.
+    Only calls in languages that can name the symbol count.
 
     Returns:
-        The first 50 sites by path and line, and the number of all such sites.
+        The first 50 calls by path and line, and the number of all such calls.
     """
     names = sorted({view.name(node) for node in seeds if view.label[node] == SYMBOL})
     sites = [site for name in names for site in view.unresolved_named(name)]
@@ -177,9 +183,9 @@ def possible_sites(view: GraphView, seeds: Sequence[int], able: Collection[str])
 def faint_neighbours(
     view: GraphView, adjacency: Adjacency, walks: Sequence[tuple[FloatArray, Sequence[int]]], found: IntArray, floor: float
 ) -> list[int]:
-    """Direct neighbours that are left out only because of low confidence.
+    """Direct dependents that an answer omits only because of low confidence.
 
-    They are sorted by path and line.
+    For a question about dependencies, they are direct dependencies. They are sorted by path and line.
     """
     nodes: list[IntArray] = []
     for values, seeds in walks:

@@ -37,7 +37,10 @@ class FileChange(NamedTuple):
 
 
 class DefinitionChange(NamedTuple):
-    """A changed definition, on the new side if it exists there."""
+    """A changed definition with its file, the kind of change and its lines.
+
+    It is the definition on the new side if it exists there.
+    """
 
     path: str
     definition: Definition
@@ -100,7 +103,7 @@ def other_side(text: str, change: FileChange) -> tuple[str, str] | None:
 def _at(start: int, length: int) -> int:
     """Index of the first line of a hunk in the file, counted from 0.
 
-    A hunk without lines names the line before it.
+    A hunk without lines on this side names the line before it.
     """
     return start - 1 if length else start
 
@@ -120,7 +123,7 @@ def _replace(lines: list[str], pieces: Sequence[tuple[int, int, tuple[str, ...]]
 
 
 def compare(change: FileChange, old: Sequence[Definition], new: Sequence[Definition]) -> list[DefinitionChange]:
-    """Changed definitions of one file, with moves inside the file.
+    """Changed definitions of one file, including moves inside the file.
 
     `join_moves` finds moves between files.
     """

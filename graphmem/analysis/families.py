@@ -16,8 +16,8 @@ _FAMILIES: Final = {language: "+".join(sorted(group)) for group in _TOGETHER for
 
 
 def family_of(language: str) -> str:
-    """Name of the family that a language belongs to; by default its own name.
+    """Name of a language's family, such as that of TypeScript and JavaScript.
 
-    It is "" for plain text, which cannot name a definition.
+    By default it is the language's own name. It is "" for plain text, which cannot name a definition.
     """
     return "" if language == "text" else _FAMILIES.get(language, language)

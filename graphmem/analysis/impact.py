@@ -1,7 +1,9 @@
 """Impact analysis: what may behave differently if a symbol changes.
 
-One walk (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests are separated, and
-unresolved sites are counted. `total`, `by_depth` and the risk cover everything the walk reached. Only the listed hits are cut by
+One walk from the symbol (see `walk`) follows the edges of `weights.TRAVEL`. The hits are then sorted and grouped, tests
+are separated, and
+calls without a known target are counted. `total`, `by_depth` and the risk cover everything the walk reached. Only the listed hits are cut
+by
 `limit`, and the report says so.
 
 A separate walk finds tests at any depth. Their confidence is the chance that they run a target (`chances`). A test whose last run
@@ -59,7 +61,7 @@ WEIGHTS: Final = {kind: travel.weight for kind, travel in TRAVEL.items()}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A validated impact question.
+    """A validated impact question: direction, edge kinds and limits.
 
     Raises:
         BadInputError: a value is out of range, or a kind or direction is unknown.
@@ -90,9 +92,9 @@ def _bad(argument: str, value: object, allowed: str) -> BadInputError:
 
 
 def expand(view: GraphView, targets: Collection[int]) -> list[int]:
-    """Indices of the targets and their members, ascending.
+    """Nodes of the targets and of everything inside them, ascending.
 
-    The members of a file are its symbols.
+    A class contains its members, and a file its symbols.
     """
     seen: set[int] = set()
     stack = list(targets)
@@ -119,7 +121,9 @@ class Start(NamedTuple):
 
 
 def impact(view: GraphView, targets: Sequence[int], question: Question, state: IndexState, runs: Runs = NO_RUNS) -> ImpactReport:
-    """Impact report of nodes and their members.
+    """Impact report of some nodes and their members.
+
+    It lists dependents, or dependencies if the question asks for them.
 
     Args:
         view: the graph to walk.
@@ -139,9 +143,9 @@ def united_impact(
     state: IndexState,
     runs: Runs = NO_RUNS,
 ) -> ImpactReport:
-    """Impact report of several walks, each from its own seeds.
+    """Impact report of several walks, each from its own start nodes.
 
-    Each node keeps its fewest steps and its most confident path.
+    For a node that several walks reach, the fewest steps and the most confident path count.
     """
     backwards = question.direction == "dependents"
     adjacency = reverse(view) if backwards else forward(view)
@@ -201,7 +205,7 @@ def united_impact(
 def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[FloatArray, Reached]:
     """Values of all edge rows, and the nodes that an impact walk reaches.
 
-    Tests are included at any depth.
+    The walk begins at `seeds`. Tests are included at any depth.
     """
     values = step_values(view, question.kinds, WEIGHTS)
     found, _ = _walked(view, [Start(seeds, question.kinds)], [values], question)
@@ -209,7 +213,7 @@ def reach(view: GraphView, seeds: Sequence[int], question: Question) -> tuple[Fl
 
 
 def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArray], question: Question) -> tuple[_Found, int]:
-    """Nodes that several walks reach, and the number of dependents beyond.
+    """Nodes that several walks reach, and how many lie beyond the depth limit.
 
     When the walk follows dependencies, the number is 1 if there are deeper ones, else 0.
     """
@@ -229,7 +233,7 @@ def _walked(view: GraphView, starts: Sequence[Start], values: Sequence[FloatArra
 
 
 def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
-    """Replace code nested in a test by the test, which a test runner can run."""
+    """Replace functions inside a test by the test, which a runner can run."""
     inner = np.flatnonzero(view.is_test[found.nodes] & ~view.is_test_case[found.nodes]).tolist()
     named = {row: case for row in inner if (case := _case_of(view, int(found.nodes[row]))) >= 0}
     if not named:
@@ -246,7 +250,7 @@ def _as_cases(view: GraphView, found: _Found, seeds: Sequence[int]) -> _Found:
 
 
 def ran_target(hit: ImpactHit) -> bool:
-    """Whether a test run shows that a hit ran the target."""
+    """Whether a recorded test run shows that a hit, a test, ran the target."""
     return len(hit.path) == 1 and hit.path[0].source == EdgeSource.RUNTIME.value
 
 
@@ -265,7 +269,10 @@ class _Found(NamedTuple):
 
 
 def _tests_alone(view: GraphView, found: Walk) -> Walk:
-    """Keep only the tests that a walk reached; their paths stay complete."""
+    """Keep only the tests among the nodes that a walk reached.
+
+    Their paths stay complete.
+    """
     tests = view.is_test[found.nodes]
     return replace(found, nodes=found.nodes[tests], depths=found.depths[tests], confidences=found.confidences[tests])
 
@@ -314,12 +321,12 @@ def _case_of(view: GraphView, node: int) -> int:
 
 
 def path_steps(view: GraphView, edges: Collection[int]) -> dict[int, PathStep]:
-    """Convert edge rows to steps of paths."""
+    """Convert edge rows to the steps of a path that answers show, by edge row."""
     return _shown(view, edges, ())[0]
 
 
 def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArray) -> tuple[dict[int, PathStep], dict[int, SymbolInfo]]:
-    """Return steps by edge row, and symbols of hits and steps by node.
+    """Return the steps for edge rows, and the symbols for nodes, as shown.
 
     Rows are converted together, because texts of nodes are cheap to read only in bulk. Hits and steps share their symbols, which are then
     rendered once.
@@ -345,7 +352,7 @@ def _shown(view: GraphView, edges: Collection[int], hits: Sequence[int] | IntArr
 
 
 def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> FloatArray:
-    """Confidences of reached nodes.
+    """Confidence of each reached node, as the answer shows it.
 
     The confidence of a test is the chance that it runs the target. A test that ran the target keeps its confidence.
     """
@@ -356,7 +363,7 @@ def _with_chances(view: GraphView, reached: Reached, seeds: Sequence[int]) -> Fl
 
 
 def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
-    """Keep `limit` nodes in their order, half of them tests if there are some.
+    """Keep at most `limit` nodes in their order; half are for tests.
 
     Of the tests, those that a runner calls come before code that tests share, and likelier ones before others.
     """
@@ -372,7 +379,7 @@ def _shared(view: GraphView, found: _Found, limit: int) -> _Found:
 
 
 def _hits(view: GraphView, found: _Found, *, towards_seed: bool) -> list[ImpactHit]:
-    """Convert all rows to hits, in order."""
+    """Convert all reached nodes to hits of the report, in their order."""
     nodes, which = found.nodes, found.which
     paths: list[list[int]] = [[] for _ in range(len(nodes))]
     for number, one in enumerate(found.walks):

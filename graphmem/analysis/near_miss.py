@@ -1,4 +1,7 @@
-"""Explain why no path was found: a path beyond the bounds, or the gap."""
+"""Explain why no path between two symbols was found.
+
+The explanation is a path beyond the bounds of the question, or the gap between the two symbols.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ def _reached(view: GraphView, found: Walk) -> str:
 
 
 def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """Unresolved calls that could connect source and target, closest first.
+    """Sentences on calls without a known target that could close the gap.
 
     Args:
         view: the graph.
@@ -94,11 +97,10 @@ def _open_calls(view: GraphView, before: Mapping[int, int], after: Mapping[int, 
 
 
 def _of_one_class(view: GraphView, before: Mapping[int, int], after: Mapping[int, int]) -> list[str]:
-    """A sentence on a class whose members may connect source and target.
+    """A sentence on a class with one member before the gap and one after it.
 
-    The list is empty if there are none.
-
-    An object can pass data between its methods without a call.
+    The source reaches the first member, and the second leads to the target. An object can pass data between its methods without a call. The
+    list is empty without such a class.
     """
     parents = view.arrays.nodes.parent
     first: dict[int, int] = {}

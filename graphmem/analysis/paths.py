@@ -1,4 +1,4 @@
-"""Most confident path between two symbols, and neighbourhoods of seeds."""
+"""Find the most confident path between two symbols, and neighbourhoods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Measured recall of calls, by language, for answers that depend on it."""
+"""Measured recall of calls by language: the share of calls that is found.
+
+Answers that depend on calls report it.
+"""
 
 from __future__ import annotations
 
@@ -67,13 +70,13 @@ def measured() -> dict[str, Measured]:
 
 
 def known_calls(languages: Iterable[str]) -> list[Measured]:
-    """Measurements of some languages, lowest recall first."""
+    """Measured recall and precision of given languages, lowest recall first."""
     wanted = {_ONE_WITH.get(language, language) for language in languages}
     return sorted((row for language, row in measured().items() if language in wanted), key=lambda row: row.recall)
 
 
 def sentences(languages: Iterable[str]) -> list[str]:
-    """One sentence for each of these languages with low recall."""
+    """One sentence for each of the given languages with low recall of calls."""
     return [row.sentence for row in known_calls(languages) if row.sentence]
 
 

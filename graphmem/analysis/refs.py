@@ -39,7 +39,7 @@ MAX_REF_CHARACTERS = 1000
 
 
 def resolve_ref(view: GraphView, ref: str, root: Path | None = None) -> list[int]:
-    """Node indices of a reference.
+    """Nodes that a reference such as `query.py:QuerySet.filter` means.
 
     There are several only for definitions with one path and name: overloads last, then by line.
 
@@ -182,12 +182,12 @@ def _one(view: GraphView, ref: str, candidates: list[int]) -> list[int]:
 
 
 def _in_file(view: GraphView, node: int) -> tuple[bool, int, int]:
-    """Sort key for equally named definitions: overloads last, then by line."""
+    """Sort key of equally named definitions: by line, overloads last."""
     return "overload" in view.modifiers(node) if view.label[node] == SYMBOL else False, int(view.start_line[node]), node
 
 
 def suggest(view: GraphView, ref: str, limit: int = 5) -> list[str]:
-    """References similar to one that was not found, best first.
+    """Names similar to a reference that was not found, best first.
 
     Equal letters come first, then similar spelling; within each, symbols in the named owner.
     """

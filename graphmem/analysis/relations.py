@@ -1,4 +1,4 @@
-"""Table of the named relations of a symbol, and search by name."""
+"""Named relations of a symbol, such as callers, and search for symbols."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def find_symbols(view: GraphView, query: str, kinds: Collection[str] | None, lim
 
 
 def _of_words(view: GraphView, words: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """(rank, length of the name, node) of symbols that match several words.
+    """Yield (rank, length of the name, node) of symbols that match words.
 
     Within a rank tests come last.
     """
@@ -160,5 +160,5 @@ def _check_kinds(kinds: Collection[str]) -> None:
 
 
 def nodes_of(view: GraphView, ids: Sequence[str]) -> dict[str, int]:
-    """Node indices of the ids that are in the graph."""
+    """Map each of the given ids that is in the graph to its node index."""
     return {one: view.index_of[one] for one in ids if one in view.index_of}

@@ -26,7 +26,10 @@ LEVELS: Final[tuple[tuple[RiskLevel, float], ...]] = (("critical", 70.0), ("high
 
 
 class Facts(NamedTuple):
-    """Inputs of a risk level; tests do not count as dependents."""
+    """Facts from which a risk level is computed, such as counts of dependents.
+
+    Tests do not count as dependents.
+    """
 
     dependents: int
     direct: int  # dependents one step away
@@ -74,7 +77,10 @@ def assess(facts: Facts) -> Risk:
 
 
 def _saturating(most: float, value: float, scale: float) -> tuple[float, float]:
-    """Points of a saturating curve, and their maximum."""
+    """Points for a value, and the most points that any value can have.
+
+    The points approach this maximum as the value grows.
+    """
     return most * (1 - math.exp(-value / scale)), most
 
 

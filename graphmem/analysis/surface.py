@@ -69,7 +69,7 @@ def _is_public(view: GraphView, node: int) -> bool:
 
 
 def _is_shown_again(view: GraphView, node: int) -> bool:
-    """Whether a package's `__init__` re-exports the definition.
+    """Whether the `__init__` of a package re-exports a definition.
 
     For example `from ._impl import name`.
     """
@@ -81,9 +81,9 @@ def _is_shown_again(view: GraphView, node: int) -> bool:
 
 
 def _classes_that_have(view: GraphView, node: int) -> list[int]:
-    """The class of a public method and all its subclasses, ascending.
+    """Classes that have a public method: its class and all subclasses.
 
-    The list is empty for any other node.
+    They are in ascending order. The list is empty for any other node.
     """
     parent = int(view.parent[node])
     if NODE_KINDS[view.kind[node]] != "method" or parent < 0 or _is_private(view.name(node)):

@@ -1,12 +1,12 @@
-"""The bounded best-path walk of impact analysis and paths.
+"""Walk along edges of the graph that finds the most confident paths.
 
-The walk goes level by level from the seeds. Each level passes on only the nodes that it improved. After level d, the value of a
-node is the greatest product of step values over all paths of at most d edges. This is exact for the depth bound. The depth of a
-node is the level that reaches it first. Values only fall along a path, so nodes under the floor are dropped at once.
-(Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
+Impact analysis and the search for paths use it. The walk goes level by level from the start nodes ("seeds"). Each level passes on only the
+nodes that it improved. After level d, the value of a node is the greatest product of step values over all paths of at most d edges. This is
+exact for the depth bound. The depth of a node is the level that reaches it first. Values only fall along a path, so nodes under the floor
+are dropped at once. (Bellman-Ford over the (max, x) semiring, cut at `max_depth`.)
 
-Edges by a rule of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed. Towards dependencies they
-are steps of the first level alone. Towards dependents they are the last step of a path (`Walk.last`).
+Edges by a rule of `weights.STAND_INS` may only begin a path of dependencies, whichever end is the seed. Towards dependencies they are steps
+of the first level alone. Towards dependents they are the last step of a path (`Walk.last`).
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ _ADJACENCIES: WeakKeyDictionary[GraphView, dict[bool, Adjacency]] = WeakKeyDicti
 
 
 def forward(view: GraphView) -> Adjacency:
-    """Dependencies of each node."""
+    """Dependencies of each node, as an Adjacency."""
     return _adjacency(view, is_forward=True)
 
 
 def reverse(view: GraphView) -> Adjacency:
-    """Dependents of each node."""
+    """Dependents of each node, as an Adjacency."""
     return _adjacency(view, is_forward=False)
 
 
 def _adjacency(view: GraphView, *, is_forward: bool) -> Adjacency:
-    """Neighbours of all nodes of a graph, computed once for each direction."""
+    """Neighbours of all nodes in one direction, computed once for a graph."""
     known = _ADJACENCIES.setdefault(view, {})
     if is_forward not in known:
         near, far = (view.src, view.dst) if is_forward else (view.dst, view.src)
@@ -90,7 +90,7 @@ def _begins(view: GraphView) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The nodes for which one level found a better path, ascending.
+    """The nodes for which one level of a walk found a better path, ascending.
 
     Each has the node and edge from which the path arrives, and the path's value.
     """
@@ -102,7 +102,7 @@ class _Level:
 
 
 class _Last(NamedTuple):
-    """Edge that can only end a path, so the walk does not continue from it."""
+    """An edge that only ends a path: the walk does not go on from it."""
 
     edge: int
     level: int  # level of the entry before it; -1 for a seed
@@ -113,7 +113,10 @@ class _Last(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Result of a walk; parallel arrays, sorted by (depth, -confidence, node)."""
+    """Nodes that a walk reached, as parallel arrays.
+
+    They are sorted by (depth, -confidence, node).
+    """
 
     nodes: IntArray  # reached nodes, without seeds
     depths: IntArray  # fewest steps, 1-based
@@ -123,7 +126,10 @@ class Walk:
     last: dict[int, _Last]  # nodes whose most confident path ends with an edge that leads no further
 
     def paths(self, nodes: Sequence[int]) -> list[list[int]]:
-        """Edge rows of each reached node's most confident path, from the seed."""
+        """Edges of the most confident path to each given node, as edge rows.
+
+        A path begins at the seed.
+        """
         last: dict[int, tuple[int, int]] = {}  # node -> (level, entry) that improved it last
         wanted = np.asarray([node for node in nodes if node not in self.last], dtype=np.int64)
         for number, level in enumerate(self.levels):
@@ -220,7 +226,7 @@ def walk(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], max_dep
 
 
 def _last_steps(adjacency: Adjacency, values: FloatArray, seeds: IntArray, levels: list[_Level], floor: float) -> Iterator[_Last]:
-    """Edges that can only be the last step of a path, for each level reached.
+    """Edges that can only be the last step of a path, for each walked level.
 
     They are sorted by depth and edge row.
     """
@@ -272,7 +278,7 @@ def reached(adjacency: Adjacency, values: FloatArray, seeds: Sequence[int], floo
 
 
 def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Edges of some nodes: number by node, nodes at the other end, edge rows."""
+    """Edges of given nodes: number per node, node at the other end, edge row."""
     counts, positions = ranges(adjacency.pointers, frontier)
     edges = positions if adjacency.edges is None else adjacency.edges[positions].astype(np.int64)
     return counts, adjacency.nodes[positions].astype(np.int64), edges
@@ -281,9 +287,9 @@ def _neighbours(adjacency: Adjacency, frontier: IntArray) -> tuple[IntArray, Int
 def _expand(
     adjacency: Adjacency, values: FloatArray, frontier: IntArray, handed_on: FloatArray, best: FloatArray, floor: float, *, skips: bool
 ) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """Walk one edge further from `frontier`; return the improved nodes.
+    """Walk one edge further from the nodes `frontier`.
 
-    `skips` leaves out edges that may only be the first step of a path.
+    Returns the nodes that got a better path. `skips` leaves out edges that may only be the first step of a path.
     """
     counts, nodes, edges = _neighbours(adjacency, frontier)
     if not len(nodes):

@@ -14,7 +14,7 @@ from graphmem.model import EdgeKind
 
 
 class Travel(NamedTuple):
-    """How an impact walk follows one edge kind: a row of the weights table."""
+    """Weight and explanation of an edge kind in an impact walk."""
 
     weight: float  # (0, 1]
     sentence: str  # explanation of this kind of step for readers

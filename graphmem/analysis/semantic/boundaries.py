@@ -49,7 +49,7 @@ class BoundaryRule:
 
 @dataclass(frozen=True)
 class Breach:
-    """A dependency that breaks a rule."""
+    """A dependency between two files that breaks a rule."""
 
     rule: BoundaryRule
     src: str
@@ -59,7 +59,10 @@ class Breach:
 
 @dataclass(frozen=True)
 class Checked:
-    """The result of one rule: its breaches, and patterns without any file."""
+    """The result of checking one rule: its breaches, and unused patterns.
+
+    An unused pattern matches no file.
+    """
 
     rule: BoundaryRule
     files: int  # files that it limits
@@ -124,7 +127,7 @@ def _rule(file: str, number: int, table: Any) -> BoundaryRule:
 
 
 def _patterns(where: str, table: dict[str, Any], key: str) -> tuple[str, ...]:
-    """The patterns of a key: one text, or a list of texts."""
+    """The patterns under a key of a rule: one text, or a list of texts."""
     given = table.get(key, [])
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) and one.strip() for one in listed):
@@ -137,7 +140,7 @@ def _wrong(where: str, what: str, remedy: str) -> BadInputError:
 
 
 def check(files: FileGraph, rule: BoundaryRule) -> Checked:
-    """Find the dependencies that break a rule."""
+    """Find the dependencies between files that break one of the rules."""
     unmatched: list[str] = []
     matched = partial(_matched, files.paths, unmatched)
     if rule.layers:
@@ -181,12 +184,12 @@ def _matched(paths: Sequence[str], unmatched: list[str], patterns: Sequence[str]
 
 
 def baseline_line(breach: Breach) -> str:
-    """The line that accepts a breach in the baseline."""
+    """The line of the baseline (list of accepted breaches) for a breach."""
     return f"{breach.rule.name}: {breach.src}{ARROW}{breach.dst}"
 
 
 def baseline_lines(text: str) -> Iterator[str]:
-    """The lines of a baseline, without comments and blank lines."""
+    """The accepted breaches in a baseline, without comments and blank lines."""
     for line in text.splitlines():
         if (stripped := line.strip()) and not stripped.startswith("#"):
             yield stripped

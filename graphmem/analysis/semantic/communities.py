@@ -1,7 +1,8 @@
-"""Communities of files, from dependencies, co-change, folders and history.
+"""Divide files into communities, which become the modules of the map.
 
-All ties form one weighted undirected graph, which Louvain's method partitions. Folders and earlier modules are nodes of their own
-("hubs"), tied to each of their files. A prior thus costs one edge per file, not one per pair.
+Files belong together by dependencies, common changes, folders and earlier modules. All ties form one weighted undirected graph, which
+Louvain's method partitions. Folders and earlier modules are nodes of their own ("hubs"), tied to each of their files. A prior thus costs
+one edge per file, not one per pair.
 
 Source:
     V. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, Fast unfolding of communities in large networks, J. Stat. Mech. (2008) P10008.
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Ties(NamedTuple):
-    """Weights of the ties between files.
+    """Weights of the kinds of ties between files, such as a common folder.
 
     The unit is one balanced dependency. benchmarks/modules.py measures them.
     """
@@ -68,7 +69,7 @@ def communities(
 
 
 def _with_splinters_joined(groups: list[list[str]]) -> list[list[str]]:
-    """Join groups that are too small.
+    """Join groups of too few files to other groups.
 
     Each joins the group that holds most of the other files of its folders, if there is one.
     """
@@ -123,7 +124,7 @@ def _graph(
 
 
 def _hang(graph: nx.Graph, node: Node, folder: str, weight: float) -> None:
-    """Tie a node to its folder, and the folder to its parent folders."""
+    """Add edges from a node to its folder, and on to all parent folders."""
     while True:
         above = (_FOLDER, folder)
         known = above in graph

@@ -24,7 +24,7 @@ LEAST: Final = 4  # files of a module that is divided
 def surface(modules: Modules, place: int) -> dict[int, dict[str, int]]:
     """Symbols of a module that other modules use.
 
-    Maps each node to the number of edges from each other module, by name.
+    Maps each node to the number of edges from each other module, by that module's name.
     """
     view, files = modules.view, modules.files
     found: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))

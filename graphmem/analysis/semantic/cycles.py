@@ -46,9 +46,9 @@ def file_arcs(files: FileGraph) -> dict[Pair, Arc]:
 
 
 def cycles(level: str, files: FileGraph, arcs: Mapping[Pair, Arc]) -> list[Cycle]:
-    """Strongly connected groups of files or modules, largest first.
+    """Dependency cycles among files or modules, largest first.
 
-    Each group is returned with the edges to cut.
+    A cycle is a strongly connected group. Each has the edges to cut.
 
     Args:
         level: files or modules; only written into the answer.
@@ -88,7 +88,7 @@ def _cycle(level: str, files: FileGraph, arcs: Mapping[Pair, Arc], weights: Mapp
 
 
 def _frees(graph: nx.DiGraph, pair: Pair) -> int:
-    """Number of members that leave the cycle when this edge is removed."""
+    """Number of members that leave the cycle when the edge `pair` is removed."""
     import networkx as nx  # takes 70 ms; impact questions do not need it
 
     graph.remove_edge(*pair)

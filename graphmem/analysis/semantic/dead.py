@@ -83,9 +83,9 @@ class Dead(NamedTuple):
 
 
 def find(entries: Entries) -> Dead:
-    """Definitions that no root reaches, by node number.
+    """Definitions that no root (place where execution begins) reaches.
 
-    Only the outermost definitions are listed; they include the definitions inside.
+    Only the outermost definitions are listed, by node number; they include the definitions inside.
     """
     view = entries.view
     candidate = _candidates(view)
@@ -112,9 +112,9 @@ def _candidates(view: GraphView) -> Bool:
 
 
 def offered(entries: Entries) -> Bool:
-    """Whether each node belongs to the public API; booleans of shape (n,).
+    """Whether each node belongs to the project's public API.
 
-    A member of a public definition belongs to the API if all names in its path are public.
+    The result is booleans of shape (n,). A member of a public definition belongs to the API if all names in its path are public.
     """
     view = entries.view
     names = view.arrays.nodes.name.to_pylist()
@@ -146,14 +146,17 @@ def _roots(entries: Entries) -> Bool:
 
 
 def _protocol(name: str, language: str) -> bool:
-    """Whether a runtime or a framework looks up and calls this name."""
+    """Whether a runtime or a framework calls a function because of its name.
+
+    Examples are `__enter__`, and `onclick` in a browser.
+    """
     if language in _IN_BROWSERS and name.startswith("on") and name.islower():
         return True
     return (len(name) > 2 and name.startswith("_") and name.endswith("_")) or name.startswith(HOOKS)
 
 
 def _reached(view: GraphView, roots: Bool, twin: npt.NDArray[np.int64]) -> Bool:
-    """Everything that a root uses, directly or indirectly.
+    """All definitions that the roots use, directly or indirectly.
 
     A used member keeps its class, a used base method its overrides, and a definition its twins; see `_twins`.
     """
@@ -209,7 +212,7 @@ def _span(view: GraphView, node: int) -> list[int]:
 
 
 def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]:
-    """Dead definitions with their confidence, most certain first.
+    """Dead definitions with the confidence that they are dead, highest first.
 
     Among equals, those with the most lines come first, then by path and line. A definition that other dead code uses is at most as certain
     as its least certain user.
@@ -240,7 +243,7 @@ def judged(entries: Entries, dead: Dead, mentions: Mentions) -> list[DeadSymbol]
 
 
 def _users(view: GraphView, node: int, dead: Collection[int]) -> set[int]:
-    """Other dead definitions that use this one or its contents."""
+    """Other dead definitions that use a definition or something inside it."""
     found = set()
     for one in _span(view, node):
         for user in view.src[view.in_edges(one, USES)].tolist():
@@ -333,7 +336,7 @@ def is_made_elsewhere(path: str) -> bool:
 
 
 def _explained(view: GraphView, node: int) -> int:
-    """Number of known uses of a definition: lines with an edge to it.
+    """Number of lines at which a definition is known to be used.
 
     Only further mentions of its name can be unknown uses.
     """

@@ -25,14 +25,14 @@ NOTICEABLE: Final = 0.1  # smaller relative changes of a dependency's weight are
 
 
 class State(NamedTuple):
-    """Modules and entry points of one of the two compared states."""
+    """One of the two compared states of a project: modules and entry points."""
 
     modules: Modules
     entries: Entries
 
 
 def compare(base: str, head: str, old: State, new: State) -> Drift:
-    """Architecture changes from the old to the new state.
+    """Architecture changes from an old to a new state of the project.
 
     Args:
         base: name of the old state.
@@ -64,7 +64,7 @@ def compare(base: str, head: str, old: State, new: State) -> Drift:
 
 
 def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
-    """Modules whose files changed, by name."""
+    """Modules that were added or removed, or whose files changed."""
     before = {group.id: group for group in old.groups}
     after = {group.id: group for group in new.groups}
     found = []
@@ -80,9 +80,9 @@ def _modules(old: Modules, new: Modules) -> list[ModuleChange]:
 
 
 def _dependencies(old: Modules, new: Modules) -> tuple[list[DependencyChange], int]:
-    """Added, removed and noticeably changed dependencies, largest first.
+    """Dependencies between modules that were added, removed or changed.
 
-    The second value is the number of dependencies whose change is too small to list.
+    The largest come first. The second value is the number of dependencies whose change is too small to list.
     """
     before = {(one.src_name, one.dst_name): one for one in old.dependencies}
     after = {(one.src_name, one.dst_name): one for one in new.dependencies}
@@ -109,14 +109,14 @@ def _cycles(modules: Modules) -> list[Cycle]:
 
 
 def _only_in(cycles: list[Cycle], others: list[Cycle]) -> list[Cycle]:
-    """Cycles of the first list that are not part of a cycle in the second."""
+    """Cycles of one state that are not part of a cycle in the other state."""
     return [one for one in cycles if not any(one.level == other.level and set(one.members) <= set(other.members) for other in others)]
 
 
 def _api(old: Entries, new: Entries) -> list[ApiChange]:
-    """Added, removed, moved or re-signed public definitions.
+    """Public definitions that were added, removed, moved or changed.
 
-    Breaking changes come first, then path and line.
+    A change is one of the signature. Breaking changes come first, then path and line.
     """
     before, after = _public(old), _public(new)
     gone = {key: before[key] for key in before.keys() - after.keys()}
@@ -142,7 +142,7 @@ def _api(old: Entries, new: Entries) -> list[ApiChange]:
 
 
 def _public(entries: Entries) -> dict[tuple[str, str], int]:
-    """Nodes of the definitions that external code may use.
+    """Nodes of the public definitions, which external code may use.
 
     The key is (path, qualname). Of several definitions with one key, the first is kept.
     """

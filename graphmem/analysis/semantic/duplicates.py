@@ -43,7 +43,7 @@ _TOKEN: Final = {
 
 
 class Piece(NamedTuple):
-    """A piece of code to compare."""
+    """A piece of code to compare with others: its location and its text."""
 
     path: str
     qualname: str
@@ -61,7 +61,7 @@ class _Read(NamedTuple):
 
 
 def duplicates(pieces: Iterable[Piece], least_tokens: int = LEAST_TOKENS, similar: float = SIMILAR) -> list[DuplicateGroup]:
-    """Groups of duplicates, those with the most lines to save first.
+    """Groups of duplicate pieces of code, most lines to save first.
 
     Each piece is in at most one group.
 
@@ -124,7 +124,7 @@ _KEYWORD: Final = {word: 16 + i for i, word in enumerate(_KEYWORDS.split())}
 
 
 def _near(read: Sequence[_Read], members: Sequence[int], similar: float) -> list[tuple[list[int], float]]:
-    """Groups of similar pieces around a first one, with the lowest similarity."""
+    """Groups of pieces similar to a first one, with their lowest similarity."""
     rng = np.random.default_rng(1)
     multiply = rng.integers(1, 1 << 63, _BANDS * _ROWS, np.uint64) | np.uint64(1)
     buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)

@@ -1,4 +1,7 @@
-"""Entry points: those that the parser marked, and a library's public API."""
+"""Entry points: places where execution begins, and public API.
+
+An entry point is, for example, a command or a route that the parser marked, or the public API of a library.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _CALLABLE: Final = frozenset(NODE_KINDS.index(kind) for kind in ("function", "me
 
 
 class Entries:
-    """Entry points of a view.
+    """Entry points of a code graph.
 
     Attributes:
         kind: kind of each node that is an entry point.
@@ -40,14 +43,14 @@ class Entries:
 
     @cached_property
     def listed(self) -> dict[int, str]:
-        """Kinds of the entry points to show, by node.
+        """Entry points to show, as a map from the node to its kind.
 
         In code of tests only tests and fixtures are listed.
         """
         return {node: kind for node, kind in self.kind.items() if kind in TEST_KINDS or not self.view.is_test[node]}
 
     def of_kinds(self, kinds: Collection[str] | None) -> list[int]:
-        """Listed entry points of these kinds.
+        """Nodes of the entry points of given kinds.
 
         `kinds=None` selects all kinds except tests and fixtures.
         """
@@ -74,7 +77,7 @@ class Entries:
         return found
 
     def _offered(self) -> npt.NDArray[np.bool_]:
-        """Booleans, shape (f,): Python files in a library's API.
+        """Python files that belong to a library's API, as booleans, shape (f,).
 
         A package's `__init__` imports the file on loading, or is the file.
         """
@@ -108,7 +111,7 @@ class Calls:
 
     @cached_property
     def outside_tests(self) -> dict[int, list[tuple[int, int]]]:
-        """Return (edge row, target) of each node's calls outside of tests."""
+        """Return (edge row, target) of the calls of each node outside of tests."""
         rows = np.array([row for some in self.rows.values() for row in some], np.int64)
         targets = self.view.dst[rows].tolist()
         testing = self.view.is_test[self.view.dst[rows]].tolist()

@@ -1,6 +1,6 @@
-"""Graph of the files, from which modules and cycles are computed.
+"""Graph of dependencies between files.
 
-It adds up, by kind, all edges between the symbols of two files.
+Modules and cycles are computed from it. It adds up, by kind, all edges between the symbols of two files.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class FileGraph:
 
     @cached_property
     def weight(self) -> I64:
-        """Number of edges of each link, shape (l,)."""
+        """Number of edges between the two files of each link, shape (l,)."""
         return np.diff(self.ptr)
 
     @cached_property
@@ -134,15 +134,18 @@ class FileGraph:
         return np.bincount(files[known], self.view.complexity[known], minlength=len(self)).astype(np.int64)
 
     def kinds_of(self, rows: I64) -> dict[str, int]:
-        """Number of edges by kind, most frequent kind first, then by name."""
+        """Number of the given edges of each kind, most frequent kind first.
+
+        Kinds with equal numbers are sorted by name.
+        """
         counts = np.bincount(self.view.edge_kind[rows], minlength=len(EDGE_KINDS)).tolist()
         named = [(EDGE_KINDS[code], count) for code, count in enumerate(counts) if count]
         return dict(sorted(named, key=lambda one: (-one[1], one[0])))
 
     def steps(self, rows: Sequence[int] | I64, limit: int) -> list[PathStep]:
-        """Edge rows as steps to show: imports first, because people edit imports.
+        """Convert edge rows to steps to show, imports first.
 
-        Edges of equal rank are sorted by confidence, path and line.
+        People edit imports to remove a dependency. Other edges are sorted by confidence, path and line.
         """
         view = self.view
         chosen = np.asarray(rows, np.int64)
@@ -197,7 +200,7 @@ def step_of(view: GraphView, row: int) -> PathStep:
 
 
 def common_folder(paths: Iterable[str]) -> str:
-    """The deepest folder that contains all these paths; "" is the root."""
+    """The deepest folder that contains all given paths; "" is the root."""
     parts: list[str] | None = None
     for path in paths:
         folders = path.split("/")[:-1]

@@ -36,9 +36,9 @@ class _Way(NamedTuple):
 
 
 def flows(modules: Modules, entries: Entries, kinds: Collection[str] | None = None) -> list[Flow]:
-    """Flows from entry points of these kinds; most modules passed first.
+    """Flows from entry points of given kinds, sorted by modules passed.
 
-    By default all kinds except tests and fixtures.
+    The flow that passes the most modules comes first. By default all kinds except tests and fixtures count.
     """
     calls, module_of = Calls(modules.view), _modules_of(modules)
     ways = [way for node in sorted(entries.of_kinds(kinds)) if (way := _best(modules, calls, module_of, node)) is not None]
@@ -95,7 +95,10 @@ def _best(modules: Modules, calls: Calls, module_of: Sequence[int], entry: int) 
 
 
 def _called(symbol: SymbolInfo) -> str:
-    """Display name of a node; code that runs on loading has the file's name."""
+    """Name of a node as a flow shows it.
+
+    For code that runs when a file is loaded, it is the path of the file.
+    """
     return symbol.path if symbol.qualname == "<module>" else symbol.qualname
 
 

@@ -26,17 +26,17 @@ UNSURE: Final = frozenset({"override", "satisfies", "unique_name", "ambiguous_na
 
 
 def churn_of(files: FileGraph, churn: Mapping[str, float] | None) -> F64 | None:
-    """Churn of each file, shape (f,); None without history."""
+    """How often each file changed (churn), shape (f,); None without history."""
     return None if churn is None else np.array([churn.get(path, 0.0) for path in files.paths], np.float64)
 
 
 def file_dependents(files: FileGraph) -> I64:
-    """Other files that depend on each file, shape (f,)."""
+    """Number of other files that depend on each file, shape (f,)."""
     return np.bincount(files.dst, minlength=len(files)).astype(np.int64)
 
 
 def symbol_dependents(files: FileGraph) -> I64:
-    """Direct dependents of each node of the view outside tests, shape (n,).
+    """Number of direct dependents of each node outside tests, shape (n,).
 
     Dependents of an override count for its base.
     """
@@ -48,10 +48,10 @@ def symbol_dependents(files: FileGraph) -> I64:
 
 
 def scores(churn: F64 | None, complexity: npt.NDArray[np.int64], dependents: npt.NDArray[np.int64]) -> F64:
-    """Heat, 0..100: geometric mean of the factors.
+    """Heat, 0..100: geometric mean of churn, complexity and dependents.
 
-    Each factor is log(1 + x) over its largest value. A factor of 0 gives 0, except for dependents: a definition without dependents
-    is half as hot as one with a single dependent. Without churn the other two factors make the score.
+    Each factor is log(1 + x) over its largest value. A factor of 0 gives 0, except for dependents: a definition without dependents is half
+    as hot as one with a single dependent. Without churn the other two factors make the score.
     """
     factors = [_share(complexity.astype(np.float64)), _share(dependents.astype(np.float64) + 1)]
     if churn is not None:
@@ -66,13 +66,13 @@ def _share(values: F64) -> F64:
 
 
 def file_heat(files: FileGraph, churn: F64 | None) -> F64:
-    """Score of each file, shape (f,); 0 for tests."""
+    """Heat of each file, 0 to 100, shape (f,); 0 for tests."""
     found = scores(churn, np.where(files.is_test, 0, files.complexity), file_dependents(files))
     return np.where(files.is_test, 0.0, found)
 
 
 def symbol_heat(files: FileGraph, churn: F64 | None) -> tuple[F64, I64]:
-    """Score and number of dependents of each node, both of shape (n,).
+    """Heat, 0 to 100, and number of dependents of each node, shape (n,).
 
     Only definitions with a body outside tests have a score. The churn of a definition is the churn of its file.
     """

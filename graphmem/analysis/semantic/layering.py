@@ -47,7 +47,7 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """For each edge in `cut`, how many nodes leave a cycle if it is removed.
+    """Map each edge of `cut` to the number of nodes that it frees from a cycle.
 
     Edges whose removal alone frees no node are omitted.
     """
@@ -70,7 +70,7 @@ def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> d
 
 
 def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> list[tuple[T, T]]:
-    """Edges that free at least one node from its cycle when cut alone.
+    """Edges that free at least one node from its cycle if no other is cut.
 
     They are sorted by weight for each freed node, lightest first. At most one in `ALARMS` of all edges is returned.
     """
@@ -80,7 +80,7 @@ def worth_cutting(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T
 
 
 def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, int]:
-    """Layer of each node, where all nodes of a cycle have the same layer."""
+    """Layer of each node; all nodes of a cycle have the same layer."""
     first = {one: group[0] for group in components(weights) for one in group}
     folded: dict[tuple[T, T], float] = {}
     for (a, b), weight in weights.items():
@@ -92,7 +92,7 @@ def strata(nodes: Sequence[T], weights: Mapping[tuple[T, T], float]) -> dict[T, 
 
 
 def layers(nodes: Sequence[T], weights: Mapping[tuple[T, T], float], cut: Sequence[tuple[T, T]]) -> dict[T, int]:
-    """Layer of each node.
+    """Layer of each node in a dependency graph.
 
     A node without dependencies has layer 0. Any other node is one layer above its highest dependency. Edges in `cut` are ignored.
     """

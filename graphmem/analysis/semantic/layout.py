@@ -1,4 +1,4 @@
-"""Layout of a layered map, with few crossing lines.
+"""Positions of boxes on a map of modules, with few crossing lines.
 
 Layers are rows; the order in a row keeps crossings few.
 
@@ -22,7 +22,7 @@ Place = tuple[float, float]
 
 
 def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], widest: int = WIDEST) -> dict[str, Place]:
-    """Centre of each node in the unit square, the highest layer on top.
+    """Centre of each node on a map of 1 x 1, the highest layer on top.
 
     A layer of more than `widest` nodes takes several rows.
 
@@ -47,7 +47,7 @@ def layered(layer: Mapping[str, int], weights: Mapping[tuple[str, str], float], 
 
 
 def _aside(number: int, boxes: int) -> float:
-    """How far a row of one or two boxes is moved sideways from the middle.
+    """Distance by which a row of one or two boxes is shifted sideways.
 
     In rows of one box each, boxes would otherwise hide the lines behind them.
     """

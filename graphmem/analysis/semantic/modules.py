@@ -1,6 +1,6 @@
-"""Modules, their dependencies and their layers.
+"""Modules (groups of files), their dependencies and their layers.
 
-Everything comes from one partition of the files.
+All facts are computed from one partition of the files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ HOTTEST: Final = 5  # a module's heat is the mean score of this many hottest fil
 
 
 def first_sentence(doc: str) -> str:
-    """First sentence of a documentation, without underlines of headings.
+    """First sentence of a docstring or page, without underlines of headings.
 
     Returns "" if the sentence is a single word.
     """
@@ -122,7 +122,10 @@ class Modules:
         return sorted([*kept, *(sorted(group) for group in joined.values())])
 
     def _code(self) -> list[str]:
-        """Files that contain code; text and data files are not on the map."""
+        """Files that contain code and appear on the map.
+
+        Text and data files are left out.
+        """
         view, files = self.view, self.files
         of = files.file_of(np.flatnonzero(view.label == SYMBOL).astype(np.int32))
         has = np.zeros(len(files), np.bool_)
@@ -154,12 +157,15 @@ class Modules:
 
     @cached_property
     def upward(self) -> frozenset[tuple[int, int]]:
-        """Dependencies that go against the layers; without them no cycle remains."""
+        """Dependencies between modules that go against the layers.
+
+        Without them no cycle remains.
+        """
         return frozenset(feedback(self.weights))
 
     @cached_property
     def weights(self) -> dict[tuple[int, int], float]:
-        """Number of edges between two modules, by positions in `groups`."""
+        """Number of edges between each two modules, by positions in `groups`."""
         return {pair: float(len(rows)) for pair, rows in self.between.items()}
 
     @cached_property
@@ -169,22 +175,22 @@ class Modules:
 
     @cached_property
     def knots(self) -> list[list[int]]:
-        """Groups of modules that depend on each other in cycles."""
+        """Groups of modules that depend on each other in cycles, largest first."""
         return components(self.weights)
 
     @cached_property
     def stratum(self) -> dict[int, int]:
-        """Layer of each module, where all modules of a cycle have the same layer."""
+        """Layer of each module; all modules of a cycle have the same layer."""
         return strata(range(len(self.groups)), self.weights)
 
     @cached_property
     def worth_cutting(self) -> frozenset[tuple[int, int]]:
-        """Dependencies that take a module out of its cycle when cut alone."""
+        """Dependencies that each take a module out of its cycle if cut alone."""
         return frozenset(worth_cutting(self.weights, self.upward))
 
     @cached_property
     def heat(self) -> F64:
-        """Score of each file, 0..100, shape (f,)."""
+        """Heat of each file, 0..100, shape (f,); see `heat`."""
         return file_heat(self.files, self.churn)
 
     @cached_property
@@ -208,7 +214,7 @@ class Modules:
 
     @cached_property
     def infos(self) -> list[ModuleInfo]:
-        """The modules, most lines first."""
+        """Facts about all modules as the map shows them, most lines first."""
         names = [group.name for group in self.groups]
         lines = {(names[a], names[b]): float(len(rows)) for (a, b), rows in self.between.items()}
         place = layered({name: self.layer[i] for i, name in enumerate(names)}, lines)
@@ -226,7 +232,7 @@ class Modules:
         ]
 
     def _weights(self) -> tuple[list[int], list[int]]:
-        """Number of edges inside each module, and of edges that enter or leave it."""
+        """Numbers of edges inside each module, and of edges across its border."""
         inside, outside = [0] * len(self.groups), [0] * len(self.groups)
         files = self.files
         ends = zip(self.of_file[files.src].tolist(), self.of_file[files.dst].tolist(), files.weight.tolist(), strict=True)
@@ -265,9 +271,9 @@ class Modules:
 
     @cached_property
     def _by_top(self) -> I64:
-        """Number of dependents of each top-level definition, shape (n,).
+        """Number of dependents of each top-level definition and its members.
 
-        Dependents of its members are included.
+        The shape is (n,).
         """
         view = self.view
         top = np.arange(view.n, dtype=np.int64)
@@ -303,7 +309,7 @@ class Modules:
         return ""
 
     def _own(self, group: Named) -> list[str]:
-        """Files of a module without its tests, unless it has only tests."""
+        """Files of a module that are not tests; all files if it has only tests."""
         return [path for path in group.paths if not self.files.is_test[self._number[path]]] or group.paths
 
     def _summary(self, group: Named) -> str:
@@ -322,7 +328,7 @@ class Modules:
         return f"Holds {', '.join(named[:NAMED])}" + (f" and {len(named) - NAMED} more." if len(named) > NAMED else ".")
 
     def _documented(self, path: str) -> str:
-        """First sentence of a file's documentation."""
+        """First sentence of the documentation in a file; "" for none."""
         symbols = self.view.by_path(path)
         return first_sentence(self.view.doc(int(symbols[0]))) if len(symbols) else ""
 
@@ -340,11 +346,11 @@ class Modules:
         return ModuleDependency(src.id, dst.id, src.name, dst.name, len(rows), self.files.kinds_of(rows), upward, sites, cut)
 
     def map(self, notes: list[str], state: IndexState) -> ModuleMap:
-        """Overview of the system."""
+        """Overview of the system: modules, their dependencies and modularity."""
         return ModuleMap(self.infos, self.dependencies, self.modularity, notes, state)
 
     def detail(self, i: int, state: IndexState) -> ModuleDetail:
-        """Details of one module."""
+        """Details of one module, given by its position in `groups`."""
         group, files, view = self.groups[i], self.files, self.view
         hottest = float(self.heat.max(initial=0.0)) or 1.0
         links = self._inside(i)

@@ -29,7 +29,7 @@ class Known(NamedTuple):
 
 
 class Named(NamedTuple):
-    """A group of files with its name."""
+    """A group of files with the module's name, id and folder."""
 
     id: str
     name: str
@@ -78,7 +78,7 @@ def named(
 
 
 def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[int, Known]:
-    """Match each group to a known module.
+    """Match groups of files to the earlier modules that they continue.
 
     The largest overlaps come first, and each module is used once.
     """
@@ -98,9 +98,9 @@ def _matches(groups: Sequence[Sequence[str]], known: Sequence[Known]) -> dict[in
 
 
 def _base(group: Sequence[str], top: str) -> str:
-    """The deepest folder that contains most of the group.
+    """The deepest folder that contains most files of the group.
 
-    It is below the folder common to the whole project, and below a folder of sources.
+    It is returned relative to the project's common folder, and without a folder of sources such as `src`.
     """
     counts: Counter[str] = Counter()
     for path in group:
@@ -116,7 +116,7 @@ def _base(group: Sequence[str], top: str) -> str:
 
 
 def _name(base: str, group: Sequence[str], most: bool, taken: set[str], weight: Mapping[str, float]) -> str:
-    """Name of a group: its base folder, if it holds most files of the folder.
+    """Name of a module: its folder, if it holds most files of the folder.
 
     Any other group also gets the names of its heaviest files, because a part must not have the name of the whole.
     """

@@ -52,7 +52,7 @@ def titles(modules: Modules, told: Mapping[str, str]) -> list[Title]:
 
     Args:
         modules: the partition.
-        told: what pages of the project say of a folder, by folder; see `told_in`.
+        told: descriptions of folders in the project's pages, by folder; see `told_in`.
     """
     found: list[Title] = []
     words = setting_apart(modules)
@@ -82,7 +82,7 @@ def shortened(text: str) -> str:
 
 
 def told_in(pages: Iterable[str]) -> dict[str, str]:
-    """Map folders to what tables and lists of Markdown pages say of them.
+    """Map folders to their descriptions in tables and lists of Markdown pages.
 
     A row or an item counts if it begins with a marked name: "| `parsing` | bytes to facts |", "- **store/**: the database".
     """
@@ -97,9 +97,10 @@ def told_in(pages: Iterable[str]) -> dict[str, str]:
 
 
 def setting_apart(modules: Modules) -> list[list[str]]:
-    """Words of names that set each module apart, best first.
+    """Words that set each module apart from the others, best first.
 
-    A word counts by the definitions that have it, and less the more modules have it too. Words of the module's own name do not count.
+    They come from names of definitions and files. A word counts by the definitions that have it, and less the more modules have it too.
+    Words of the module's own name do not count.
     """
     view, files = modules.view, modules.files
     nodes = np.flatnonzero((view.label == SYMBOL) & (view.parent >= 0)).astype(np.int32)
@@ -146,6 +147,9 @@ def _stem(word: str) -> str:
 
 
 def _folders(name: str, path: str) -> Sequence[str]:
-    """The names by which documentation may mention a module: path, last part."""
+    """The names by which documentation may mention a module.
+
+    They are its path and name, and the last parts of both.
+    """
     whole = [one for one in (path, name) if one and ":" not in one]
     return list(dict.fromkeys([*whole, *(one.rpartition("/")[2] for one in whole)]))
