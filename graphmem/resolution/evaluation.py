@@ -1,7 +1,7 @@
 """On-demand, memoised type inference of expressions across files.
 
-This module is independent of the language; `entry.rules` holds the differences. Nothing here guesses. An unresolved
-name has the empty type. The fallbacks by bare name are in `edges`.
+This module is independent of the language; `entry.rules` holds the differences. Nothing here guesses. An unresolved name has the empty
+type. The fallbacks that search for any definition of the same name are in `edges`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from graphmem.resolution.types import (
 
 
 class Evaluation:
-    """Type inference for a project; names, functions and classes are parts."""
+    """Type inference for a project; the parts for names, classes and calls."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -96,9 +96,10 @@ class Evaluation:
         self.super_object = classes.super_object
 
     def term(self, entry: FileEntry, scope: int, index: int, line: int) -> Type:
-        """Return the type of an expression (a term) at a line of a scope.
+        """Infer the type of an expression at a line of a scope.
 
-        `index` is the position of the expression in the file's list of terms.
+        A scope is a function, a class or the module. `index` is the position of the expression in the file's list of expressions,
+        `FileFacts.terms`.
         """
         if index < 0:
             return EMPTY
@@ -174,7 +175,7 @@ class Evaluation:
         return found
 
     def is_steady(self, entry: FileEntry, scope: int, index: int) -> bool:
-        """Whether a term has the same type on every line of a scope.
+        """Whether an expression has the same type on every line of a scope.
 
         False also if a complete check would take too long.
         """
@@ -207,7 +208,7 @@ class Evaluation:
     def extending_this(self, entry: FileEntry, scope: int, name: str) -> Type:
         """Return the extension functions of a name that fit `this` in a scope.
 
-        An extension function adds a method to a type from outside, as `fun String.trimmed()` does.
+        An extension function adds a method to a type from outside, as `fun String.trimmed()` does in Kotlin.
         """
         rules = rules_of(entry)
         if not rules.has_extensions or not self.project.knows_name(name):
@@ -215,9 +216,9 @@ class Evaluation:
         return self._extended(entry, self.expanded(rules.this(self, entry, scope)), name)
 
     def receivers(self, entry: FileEntry, scope: int, line: int) -> list[Type]:
-        """Return the receivers that blocks imply at a line, innermost first.
+        """Return the implicit receivers at a line, the innermost first.
 
-        In Kotlin, the receiver inside `x.apply { … }` is `x`.
+        In Kotlin, the receiver inside the block of `x.apply { … }` is `x`.
         """
         bindings = entry.facts.bindings
         around = [i for i in entry.locals.get((scope, "this"), ()) if bindings[i].line <= line <= bindings[i].end_line]
@@ -241,9 +242,9 @@ class Evaluation:
         return EMPTY
 
     def _narrowed(self, entry: FileEntry, scope: int, index: int, line: int) -> Type | None:
-        """Return the type that tests give a term at a line; None without a test.
+        """Return the type to which tests narrow an expression at a line.
 
-        An example of a test is `isinstance(x, A)`.
+        An example of a test is `isinstance(x, A)`. None without a test.
         """
         positions = entry.narrows.get((scope, index))
         if not positions:
@@ -342,7 +343,7 @@ class Evaluation:
         return join_all(one((SUPEROBJ, symbol, atom)) for symbol in classes for atom in receivers)
 
     def _made_by_parameters(self, callee: Type, call: Call) -> Type:
-        """Return the result of calling values that are function parameters.
+        """Return the result of calling a function parameter, as in `cls()`.
 
         A parameter may hold a class. The new object then refers to the parameter (`MADE`), and `substituted` replaces it for each caller.
         """

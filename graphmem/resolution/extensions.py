@@ -1,4 +1,4 @@
-"""Functions that extend a type from outside.
+"""Find extension functions: functions that add a method to a type.
 
 Examples are `fun String.trimmed()` and `static int Words(this string text)`. The name of the receiver's type decides, in the order of the
 type's base classes. A file sees the extensions of its package and of the packages it imports.
@@ -22,23 +22,26 @@ ANYTHING: Final = frozenset({"Any", "Object", "object"})
 
 
 class ExtensionRules(Protocol):
-    """Rules that `extensions` needs; `scoped.ScopedRules` implements them."""
+    """The rules of a language that finding extension functions needs.
+
+    `scoped.ScopedRules` implements them.
+    """
 
     separator: str
     string_type: str
     sees_outer_packages: bool
 
     def names_of(self, facts: FileFacts) -> Sequence[str]:
-        """Return the packages of a file."""
+        """Return the names of the packages to which a file belongs."""
 
     def extended_type(self, entry: FileEntry, position: int) -> str:
-        """Return the name of the type that a definition extends."""
+        """Return the name of the type that an extension function extends."""
 
     def converted_to(self, name: str) -> Sequence[str]:
         """Return the types to which the language converts a type implicitly."""
 
     def containers_of(self, kind: str) -> Sequence[str]:
-        """Return the names of types that are containers of a kind, such as `list`."""
+        """Return the names of the types that are `list`, `dict` or another kind."""
 
 
 def extensions(rules: ExtensionRules, inference: Inference, entry: FileEntry, receiver: Atom, name: str) -> list[Symbol]:
@@ -91,9 +94,9 @@ def of_unknown(rules: ExtensionRules, inference: Inference, entry: FileEntry, re
 
 
 def is_own(value: Type) -> bool:
-    """Whether the type of a member is a known function, object or container.
+    """Whether the type of a member `x.name` is a known function or object.
 
-    If so, the name does not refer to an extension function.
+    If so, `name` is a member of the class of `x`, and not an extension function.
     """
     return any(atom[0] in (FUNC, INST, BOX, TUP) for atom in value)
 
@@ -119,7 +122,7 @@ def _rank(entry: FileEntry, symbol: Symbol, written: str, names: Sequence[Sequen
 def _type_names(rules: ExtensionRules, inference: Inference, receiver: Atom) -> list[Sequence[str]]:
     """Return the names of a value's type and of its bases, the nearest first.
 
-    Each item has all names of one type, such as `a.b` and `b`.
+    Each item has all spellings of one type, such as `a.b` and `b`.
     """
     if receiver[0] == INST:
         return [

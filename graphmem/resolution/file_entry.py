@@ -1,6 +1,7 @@
-"""Facts of one file, with the indexes that inference needs.
+"""Facts of one file, with the indexes that type inference needs.
 
-A scope is numbered by its definition in the file; 0 is the module. A slot is one binding of a name in a scope.
+The facts are the result of parsing. A scope is numbered by its definition in the file; 0 is the module. A slot is one binding of a name in
+a scope.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class FileRules(Protocol):
         ...
 
     def scopes_around(self, definitions: Sequence[Definition]) -> Sequence[int]:
-        """Return the enclosing scope of each definition of a file."""
+        """Return, for each definition of a file, the scope that encloses it."""
         ...
 
     def definition_slot(self, entry: FileEntry, position: int) -> tuple[int, str]:
@@ -61,9 +62,9 @@ class FileRules(Protocol):
         ...
 
     def receiver_class(self, entry: FileEntry, scope: int, base: int) -> int:
-        """Return the class whose receiver (`self`, `this`) a term is; else -1.
+        """Return the class of `this`, if an expression is the receiver; else -1.
 
-        The class is given by its position among the file's definitions.
+        The receiver is `self` or `this`. The class is given by its position among the file's definitions.
         """
         ...
 
@@ -152,9 +153,9 @@ class FileEntry:
         self._index_calls()
 
     def _leave_to_outer(self) -> None:
-        """Remove a function's slots for names that an enclosing class declares.
+        """Let an assignment in a method refer to a field of an enclosing class.
 
-        An assignment `x = f()` in a method then refers to the field `x`. This applies to languages with declared types only.
+        Without a declaration, `x = f()` in a method then refers to the field `x`. This applies to languages with declared types only.
         """
         if not self.rules.types_are_declared:
             return
@@ -175,7 +176,7 @@ class FileEntry:
                 del self.slots[binding.scope][name]
 
     def _index_fills(self) -> None:
-        """Index statements such as `x.append(y)` by the container that they fill."""
+        """Index statements such as `x.append(y)` by the container `x`."""
         for position, binding in enumerate(self.facts.bindings):
             if binding.op != "fill":
                 continue
@@ -193,9 +194,10 @@ class FileEntry:
                     self.calls.setdefault(f"+{target[2]}", []).append(position)
 
     def fills_at(self, site: CallSite) -> Iterator[int]:
-        """Yield the statements that fill a container at a given site.
+        """Yield the statements that add values to a container at a given place.
 
-        For the container `items`, `call_sites` lists such sites under `+items`. A statement is given by its position among the bindings.
+        For the attribute `items`, `call_sites("+items")` yields such places. A statement is given by its position among the bindings of the
+        file.
         """
         for position in self.calls.get(f"+{last_name(self.terms[site.term])}", ()):
             binding = self.facts.bindings[position]
@@ -240,16 +242,19 @@ class FileEntry:
                 self.calls.setdefault(f"{ROUTE}:{string_of(self.terms[value])}", []).append(position)
 
     def _index_write(self, position: int, reference: Reference) -> None:
-        """Index an assignment to an attribute of any object but the receiver."""
+        """Index an assignment `x.name = …` to an attribute.
+
+        Assignments to attributes of `self` or `this` are indexed elsewhere.
+        """
         target = self.terms[reference.term]
         if target[0] == ATTR and self.rules.receiver_class(self, reference.scope, target[1]) < 0:
             self.calls.setdefault(f"={target[2]}", []).append(position)
 
     def _decorator_names(self, decorator: int, decorated: str) -> Iterator[str]:
-        """Yield the index keys of a decorator.
+        """Yield the keys under which a decorator is indexed.
 
-        The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event
-        to which the decorator connects the function, the key begins with "!". For a route, it begins with "/".
+        The key of a decorator without a call (`@name`) is its name. For a call (`@name(…)`), the key begins with "@". For an event to which
+        the decorator connects the function, the key begins with "!". For a route, it begins with "/".
         """
         term = self.terms[decorator]
         name = last_name(self.terms[term[1]] if term[0] == CALL else term)
@@ -266,10 +271,10 @@ class FileEntry:
                 yield key_of_route(path)
 
     def call_sites(self, name: str) -> Iterator[CallSite]:
-        """Yield calls and decorator applications of a bare name.
+        """Yield calls of a name and uses of it as a decorator, in this file.
 
         A name that begins with "@" finds decorators that are calls (`@name(…)`). A name that begins with "!" finds functions that are
-        connected with an event. A name that begins with "+" finds statements that fill an attribute of another object.
+        connected with an event. A name that begins with "+" finds statements that add to a container in an attribute of another object.
         """
         if name.startswith("+"):
             for position in self.calls.get(name, ()):
@@ -287,9 +292,10 @@ class FileEntry:
                     yield CallSite(self.path, definition.parent, decorator, definition.start_line, -1 - position)
 
     def uses(self) -> Mapping[tuple[int, int], frozenset[str]]:
-        """Return the attributes that code uses of undeclared parameters.
+        """Return the attributes that code reads of parameters without annotations.
 
-        The keys are a function and the position of a parameter. Uses in nested functions count. Parameters that are assigned are left out.
+        The keys are (function, position of the parameter), the values names such as `b` for `a.b`. Uses in nested functions count.
+        Parameters that are assigned are left out.
         """
         known: dict[tuple[int, int], frozenset[str]] | None = self.kept.get("attributes of parameters")
         if known is not None:
@@ -313,9 +319,9 @@ class FileEntry:
         return known
 
     def attributes(self) -> Iterator[tuple[str, Symbol]]:
-        """Yield the attributes that classes define or assign, each with its class.
+        """Yield (name, class) for attributes that classes define or assign.
 
-        Nothing in languages in which uses do not tell classes.
+        Yields nothing in languages whose rules do not infer classes from the attributes in use.
         """
         for position, definition in enumerate(self.definitions) if self.rules.uses_tell_classes else ():
             if definition.kind in CLASS_KINDS:
@@ -323,7 +329,7 @@ class FileEntry:
                     yield name, self.symbols[position]
 
     def slot(self, scope: int, name: str, slot: Slot) -> None:
-        """Add a binding of a name to a scope."""
+        """Add a binding of a name, such as `x = f()`, to a scope."""
         self.slots.setdefault(scope, {}).setdefault(name, []).append(slot)
 
     def _index_binding(self, position: int, binding: Binding) -> None:
@@ -350,7 +356,7 @@ class FileEntry:
     def _seen_in(self, scope: int) -> Sequence[int]:
         """Return the scopes in which the names of one scope are visible.
 
-        The names of an open enum are visible in the enum and in its enclosing scope.
+        The members of an open enum are visible in the enum and in its enclosing scope.
         """
         definition = self.definitions[scope]
         return (scope, definition.parent) if definition.kind == "enum" and self.rules.is_open_enum(definition) else (scope,)
@@ -360,9 +366,9 @@ class FileEntry:
         return self.slots.get(scope, _NOTHING)
 
     def enclosing(self, scope: int, kinds: Collection[str]) -> int:
-        """Return the innermost definition of given kinds that contains a scope.
+        """Return the innermost definition around a scope that has a given kind.
 
-        The scope itself counts. The result is -1 if there is none.
+        The scope itself counts. The result is its index among the file's definitions, -1 if there is none.
         """
         while scope >= 0 and self.definitions[scope].kind not in kinds:
             scope = self.definitions[scope].parent
@@ -371,10 +377,8 @@ class FileEntry:
     def top_name(self, scope: int) -> str:
         """Return the name of the part of a file that contains a scope.
 
-        Other files record such parts as inputs.
-
-        The part is the outermost enclosing definition, or "<module>" for the module's own code. Inside a method, it is the method in
-        languages whose methods are inputs of their own.
+        Such a part is the unit in which other files record what they depend on. It is the outermost enclosing definition, or "<module>" for
+        the module's own code. Inside a method, it is the method in languages whose methods are inputs of their own.
         """
         return self.parts[scope]
 
@@ -430,7 +434,7 @@ class CallSite(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A slot (one binding of a name) with its file and scope."""
+    """One binding of a name, with the file and the scope that contain it."""
 
     entry: FileEntry
     scope: int
@@ -438,7 +442,10 @@ class Place(NamedTuple):
 
 
 def part_names(definitions: Sequence[Definition], *, apart: bool) -> list[str]:
-    """Return the part name of each definition: see `FileEntry.top_name`."""
+    """Return for each definition of a file the part that contains it.
+
+    `FileEntry.top_name` explains parts.
+    """
     found: list[str | None] = [None] * len(definitions)
     for position in range(len(definitions)):
         inside: list[int] = []

@@ -1,6 +1,6 @@
-"""Hashes of the parts of a file that other files can see.
+"""Hashes of the parts of a file on which other files can depend.
 
-Edits that no other file can see, such as those inside a function, leave the fingerprint unchanged. Hashes contain no
+Edits that no other file can see, such as those inside a function, leave the hashes (the fingerprint) unchanged. Hashes contain no
 positions. Lines are replaced by their rank among the relevant lines: the order of lines can change a type, their distance cannot.
 """
 
@@ -48,9 +48,9 @@ _FLOWS = frozenset({"return", "yield", "export"})
 
 
 def labels(term: Term) -> Row:
-    """Return the content of an expression (a term) without its children.
+    """Return the content of an expression without its child expressions.
 
-    The content and the order of the children determine the term.
+    For `a.b` it is the operator and `b`. The content and the order of the children determine the expression.
     """
     if term[0] == ATTR:
         op, _, name = term
@@ -81,7 +81,7 @@ def labels(term: Term) -> Row:
 
 
 class Fingerprints:
-    """Hashes of the parts of one file that other files can see.
+    """Hashes of the parts of one file on which other files can depend.
 
     The keys are those of `Project.key`. Without a file, the hashes are empty.
     """
@@ -97,7 +97,7 @@ class Fingerprints:
             self._uses()
 
     def differences(self, other: Fingerprints) -> set[Key]:
-        """Return the keys whose content differs between two fingerprints."""
+        """Return the keys whose hashes differ between two versions of a file."""
         keys = self.hashes.keys() | other.hashes.keys()
         return {key for key in keys if self.hashes.get(key) != other.hashes.get(key)}
 
@@ -152,7 +152,7 @@ class Fingerprints:
     def _top(
         self, positions: Iterable[int], bindings: Iterable[Binding], imports: Iterable[tuple[int, Row]], methods: Iterable[int]
     ) -> int:
-        """Return the hash of a part of the file.
+        """Return the hash of a top-level part of the file, such as a class.
 
         The content of `methods` is hashed separately. Only their existence is part of this hash.
         """
@@ -175,9 +175,9 @@ class Fingerprints:
         )
 
     def _visible(self, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return the bindings that can affect a result or an attribute.
+        """Return the bindings of a function that can affect its result.
 
-        Other files can observe only these bindings.
+        Bindings of attributes and of names outside functions count too. Other files can observe only these bindings.
         """
         terms, definitions = self._entry.terms, self._entry.definitions
 
@@ -192,9 +192,10 @@ class Fingerprints:
         return self._slice(list(bindings), set(), is_visible)
 
     def _slice(self, bindings: list[Binding], wanted: set[str], is_root: Callable[[Binding], bool]) -> list[Binding]:
-        """Return the root bindings and all bindings that can influence them.
+        """Return some bindings and all other bindings that can influence them.
 
-        A binding is kept if its name is wanted, or if another kept binding mentions its name.
+        A binding such as `x = f(y)` is kept if `is_root` accepts it or its name is wanted. The names in its value, here `f` and `y`, are
+        then wanted too.
         """
         names = self._names
         kept: set[int] = set()
@@ -249,7 +250,7 @@ class Fingerprints:
         )
 
     def _uses(self) -> None:
-        """Hash the attributes that functions use of undeclared parameters."""
+        """Hash the attributes that functions read of unannotated parameters."""
         entry = self._entry
         by_scope: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
         for (scope, index), names in entry.uses().items():
@@ -261,9 +262,9 @@ class Fingerprints:
         return self._terms[index] if index >= 0 else -1
 
     def _calls(self) -> None:
-        """Hash the call sites by name, and the bindings their arguments use.
+        """Hash the calls in the file by called name, with their arguments.
 
-        The bindings are keyed by scope and name.
+        The hash also covers the bindings that influence the arguments. Bindings are grouped by scope.
         """
         entry = self._entry
         by_scope: dict[int, list[Binding]] = {}
@@ -294,7 +295,10 @@ class Fingerprints:
         return hash((said, tuple((lines[site.line], self._terms[site.term], self._decorated(site)) for site in sites)))
 
     def _decorated(self, site: CallSite) -> str:
-        """Return the definition to which a decorator is applied; "" for a call."""
+        """Return the qualified name of the definition that a decorator decorates.
+
+        The result is "" for a call that is not a decorator.
+        """
         return self._entry.definitions[site.decorated].qualname if site.decorated >= 0 else ""
 
 
@@ -314,7 +318,7 @@ def _hash_terms(terms: list[Term]) -> list[int]:
 
 
 def _names_in(terms: list[Term]) -> list[frozenset[str]]:
-    """Return the names that each term mentions."""
+    """Return, for each expression of a file, the names that it contains."""
     found: list[frozenset[str]] = []
     nothing: frozenset[str] = frozenset()
     for term in terms:

@@ -1,6 +1,6 @@
-"""Points that say how well an argument fits a parameter.
+"""Scores for how well an argument fits a parameter.
 
-The function with the most points is the one that a call means. The rules of a language may also give points between these constants.
+A call means the function with the highest total. The rules of a language may also give scores between these constants.
 """
 
 from __future__ import annotations

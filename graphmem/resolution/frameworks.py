@@ -1,7 +1,7 @@
-"""Framework tables: `frameworks.toml` in the folders of `grammars/`.
+"""Read the framework tables: `frameworks.toml` in folders of `grammars/`.
 
-There are six tables, each a list; `grammars/README.md` explains them. This module reads them and finds the places in
-one file that connect a function with an event. `edges.frameworks` resolves these places by inference.
+There are six tables, each a list; `grammars/README.md` explains them. This module also finds the places in one file that connect a function
+with an event. `edges.frameworks` resolves these places by type inference.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Frameworks:
     def by_method(self) -> Mapping[str, Sequence[HandsOver]]:
         """Map each method name to the `HandsOver` rows that list it.
 
-        The rows apply to calls on a receiver of unknown type.
+        A row describes a call that registers functions. The rows apply to calls on a receiver of unknown type.
         """
         found: dict[str, list[HandsOver]] = {}
         for row in self.hands_over:
@@ -229,7 +229,10 @@ class Frameworks:
 
     @cached_property
     def makers(self) -> Collection[str]:
-        """Return the methods that register the object on which they are called."""
+        """Return the methods that register the object on which they are called.
+
+        An example is `Field` in `checkout_create = CheckoutCreate.Field()`.
+        """
         return {call.rpartition(".")[2] for row in self.hands_over if "." in row.functions for call in row.calls}
 
     @cached_property
@@ -254,7 +257,7 @@ class Frameworks:
 
     @cached_property
     def injecting(self) -> Pattern[str]:
-        """Return the pattern of callees that mark an injected value (`Depends`)."""
+        """Return the pattern of functions that mark an injected value: `Depends`."""
         return _any_of(tuple(call for row in self.injections for call in row.calls))
 
     def of_method(self, terms: Sequence[Term], call: Call) -> Sequence[HandsOver]:
@@ -289,7 +292,7 @@ class Frameworks:
         return tuple(row for pattern, row in self._patterns if pattern.fullmatch(name))
 
     def events_of_call(self, terms: Sequence[Term], call: Call) -> Iterator[str]:
-        """Yield the names of events that a call connects a function with.
+        """Yield the names of the events to which a call connects a function.
 
         Examples: `saved.connect(f)`, `bus.on("saved", f)`.
         """
@@ -303,7 +306,7 @@ class Frameworks:
             yield from _names(terms, arguments[:1] if event.is_text else (base,), texts=event.is_text)
 
     def events_of_decorator(self, terms: Sequence[Term], decorator: Term) -> Iterator[str]:
-        """Yield the names of events that a decorator connects.
+        """Yield the names of the events to which a decorator connects a function.
 
         Examples: `@saved.connect`, `@receiver(saved)`, `@saved.connect_via(sender)`, `@bus.on("saved")`.
         """
@@ -325,7 +328,10 @@ class Frameworks:
 
 
 def event_terms(terms: Sequence[Term], given: Sequence[TermIndex]) -> Iterator[TermIndex]:
-    """Yield the terms that name events, also those in lists."""
+    """Yield the expressions that name events, including those in lists.
+
+    For `@receiver([saved, deleted])`, they are `saved` and `deleted`.
+    """
     for index in given:
         term = terms[index]
         if term[0] in (LIST, TUPLE):
@@ -358,7 +364,9 @@ def _any_of(patterns: Sequence[str]) -> Pattern[str]:
 
 @cache
 def frameworks_of(folder: str) -> Frameworks:
-    """Return the tables in a folder of `grammars/`; empty ones for "".
+    """Return the framework tables in a folder of `grammars/`.
+
+    For the folder "", the tables are empty.
 
     Raises:
         GrammarError: the file is invalid; the message gives the reason.

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Functions:
-    """The part of inference that follows calls between functions."""
+    """The part of type inference that follows calls between functions."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
@@ -96,7 +96,7 @@ class Functions:
         return box("dict", one((EXTI, rules_of(entry).builtin_package, "str", None)), value) if parameter.kind == "keyword_rest" else value
 
     def _passed(self, symbol: Symbol, index: int) -> Type:
-        """Return the type of the argument that callers pass for a parameter."""
+        """Return the type of the arguments that all callers pass for a parameter."""
         entry = self.project.entry(symbol)
         name = symbol.name
         owner: Symbol | None = None
@@ -120,9 +120,9 @@ class Functions:
         return found
 
     def _passed_at(self, site: CallSite, symbol: Symbol, owner: Symbol | None, index: int) -> Type:
-        """Return the type of the argument at one call site of a function.
+        """Return the type of the argument that one call passes for a parameter.
 
-        Empty if the site does not call this function.
+        Empty if the call does not run this function.
         """
         entry = self.project.files[site.path]
         is_decorator = site.decorated >= 0
@@ -148,7 +148,7 @@ class Functions:
     def _bound_parameters(self, symbol: Symbol, receiver: Atom | None) -> int:
         """Return the number of parameters that the receiver of a call fills.
 
-        The number is 1 in languages whose methods declare their receiver as a parameter.
+        For `x.f()` in Python it is 1, because `self` is a parameter. It is 0 in languages whose methods do not declare their receiver.
         """
         if receiver is None or symbol.kind != "method":
             return 0
@@ -156,9 +156,9 @@ class Functions:
         return int(rules_of(entry).first_parameter_is_receiver or rules_of(entry).extended_by_parameter(entry.definitions[symbol.index]))
 
     def _argument(self, symbol: Symbol, index: int, call: Call, offset: int) -> Type | None:
-        """Return the type of the argument for a parameter.
+        """Return the type of the argument that a call passes for a parameter.
 
-        None when the call does not determine it. `offset` counts bound parameters.
+        None when the call does not determine it. `offset` is the number of parameters that the receiver fills, such as `self`.
         """
         parameters = self.project.definition(symbol).parameters
         parameter = parameters[index]
@@ -207,9 +207,9 @@ class Functions:
         return join_all(self.inference.term(entry, scope, bindings[i].value, bindings[i].line) for i in entry.results.get(scope, ()))
 
     def called(self, callee: Type, call: Call) -> Type:
-        """Return the result type of a call, given the type of the callee.
+        """Return the result type of a call, given the type of the called value.
 
-        It is the union over all alternatives (atoms) of that type.
+        A type is a set of alternatives, such as several functions. The result is the union of their results.
         """
         found = bottom_for(callee)
         for atom in callee:
@@ -217,11 +217,14 @@ class Functions:
         return found
 
     def called_blindly(self, callee: Type, call: Call) -> Type:
-        """Return the result type of a call whose arguments are unknown."""
+        """Return the result type of a call whose arguments are not known."""
         return self.called(callee, Call(self.inference, call.entry, call.scope, call.line))
 
     def call_atom(self, atom: Atom, call: Call) -> Type:
-        """Return the result type of calling one atom (one alternative of a type)."""
+        """Return the result type of calling one alternative of a type.
+
+        For `f()`, where `f` is one of several functions or classes, an alternative is one of them.
+        """
         if atom[0] == FUNC:
             return self.substituted(self.returned(atom[1]), atom, call)
         if atom[0] == CLASS:
@@ -252,7 +255,10 @@ class Functions:
         return EMPTY
 
     def substituted(self, value: Type, function: Func, call: Call) -> Type:
-        """Replace a function's parameters in a result type by a call's arguments."""
+        """Replace parameters in a function's result type by a call's arguments.
+
+        For `def f(x): return x`, the result of `f(A())` is an `A`.
+        """
         _, symbol, receiver = function
         if not any(_mentions(atom, symbol) for atom in value):
             return value
@@ -287,13 +293,13 @@ class Functions:
         return rewrite(value, replace)
 
     def parameter_default(self, symbol: Symbol, index: int) -> Type:
-        """Return the type of a parameter's default."""
+        """Return the type of a parameter's default value."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         return self.inference.term(entry, definition.parent, definition.parameters[index].default, definition.start_line)
 
     def _type_variables(self, symbol: Symbol, call: Call, receiver: Atom | None, offset: int) -> dict[str, Type]:
-        """Infer the type parameters of a signature from a call's arguments."""
+        """Infer type parameters such as `T` from the arguments of a call."""
         entry = self.project.entry(symbol)
         definition = entry.definitions[symbol.index]
         found: dict[str, Type] = {}
@@ -333,7 +339,10 @@ class Functions:
 
 
 def _objects_of(passed: Type) -> Type:
-    """Drop functions and classes from a type that many callers pass."""
+    """Return a type without its functions and classes, keeping only objects.
+
+    Used for a parameter that has too many callers to read them all.
+    """
     return frozenset(atom for atom in passed if atom[0] not in (FUNC, LAM, PARTIAL, CLASS))
 
 
@@ -360,9 +369,9 @@ def _parts(atom: Atom) -> Sequence[Type]:
 
 
 def rewrite(value: Type, replace: Callable[[Atom], Type]) -> Type:
-    """Replace every atom of a type, also inside containers.
+    """Replace every alternative of a type, also inside containers.
 
-    Containers themselves are kept.
+    `replace` maps one alternative, such as a class, to a type. Containers themselves are kept.
     """
     found = EMPTY
     for atom in value:

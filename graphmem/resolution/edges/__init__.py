@@ -1,1 +1,1 @@
-"""Convert the references of one file to edges."""
+"""Convert the uses of names in one file, such as calls, to graph edges."""

@@ -19,7 +19,10 @@ from graphmem.resolution.types import BOX, CLASS, EXT, EXTI, INST, TUP, Atom, Ty
 
 
 class NamedSites(ReadSites):
-    """The part of resolving a file that handles annotations and re-exports."""
+    """The part of resolving a file that handles annotations and re-exports.
+
+    It adds edges from a definition to the types and aliases that its source names.
+    """
 
     def type_use(self, src: Symbol, scope: int, term: int, line: int) -> None:
         """Add edges to the types of an annotation and to the aliases in it.
@@ -27,7 +30,7 @@ class NamedSites(ReadSites):
         Args:
             src: the symbol that has the annotation.
             scope: the scope in which the names of the annotation are looked up.
-            term: index of the annotation's term; -1 for none.
+            term: position of the annotation in the file's list of expressions; -1 for none.
             line: line of the annotation.
         """
         if term < 0:
@@ -43,9 +46,9 @@ class NamedSites(ReadSites):
                 edge(EdgeKind.USES_TYPE, src.id, symbol.id, "annotation", line)
 
     def named_type(self, reference: Reference) -> None:
-        """Add edges to a type named by a header or an expression.
+        """Add edges to a type that a header or an expression names.
 
-        Examples are a cast, a test, an argument of a generic type, or a value whose type is taken.
+        Examples are a cast `(A) x`, a test `x instanceof A`, an argument of a generic type, or a value whose type is taken.
         """
         value = rules_of(self.entry).value_in_type(self.entry, self.terms[reference.term])
         if value >= 0:
@@ -54,7 +57,7 @@ class NamedSites(ReadSites):
         self.type_use(self.caller(reference), reference.scope, reference.term, reference.line)
 
     def alias(self, symbol: Symbol) -> None:
-        """Add edges from a type alias to the types for which it stands."""
+        """Add edges from a type alias `type A = B | C` to the types in its value."""
         definition = self.entry.definitions[symbol.index]
         for slot in self.entry.names(definition.parent).get(definition.name, ()):
             if slot.kind == "binding":
@@ -70,7 +73,7 @@ class NamedSites(ReadSites):
                 self.evidence.edge(EdgeKind.REFERENCES, module.id, symbol.id, "import", found.line)
 
     def _named_in(self, scope: int, term: int, line: int) -> Iterator[Symbol]:
-        """Return every type that an annotation names."""
+        """Yield the definition of every type that an annotation names."""
         pending = [term]
         while pending:
             current = pending.pop()
@@ -92,7 +95,7 @@ class NamedSites(ReadSites):
         return symbols
 
     def _is_parameter(self, scope: int, name: str, line: int) -> bool:
-        """Whether a name refers to a type parameter and not to a definition."""
+        """Whether a name in an annotation refers to a type parameter, such as `T`."""
         while scope >= 0:
             for position in self.entry.locals.get((scope, name), ()):
                 binding = self.entry.facts.bindings[position]
@@ -103,7 +106,10 @@ class NamedSites(ReadSites):
 
 
 def _flat(value: Type) -> Iterator[Atom]:
-    """Yield the atoms of a type and of its containers, in a stable order."""
+    """Yield the alternatives of a type and the types inside its containers.
+
+    For `list[A] | B`, these are the list, `A` and `B`. The order is stable.
+    """
     for atom in ordered(value):
         yield atom
         for part in atom[2] if atom[0] == BOX else atom[1] if atom[0] == TUP else ():

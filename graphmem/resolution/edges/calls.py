@@ -1,6 +1,6 @@
-"""Edges for calls and implicit calls.
+"""Edges for calls such as `a.b()`, and for calls that syntax implies.
 
-Each call site gets its possible targets, each with a rule, or a reason why the targets are unknown.
+Each call gets its possible targets, each with a rule, or a reason why the targets are unknown.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class CallSites:
         self.methods: dict[tuple[Type, str, str], list[Target]] = {}  # for any caller, by the receiver's type, name and rule
 
     def caller(self, reference: Reference) -> Symbol:
-        """Return the symbol whose code contains a call site."""
+        """Return the function, class or module whose code contains a call."""
         return self.entry.symbols[reference.scope]
 
     def value(self, reference: Reference, term: int) -> Type:
-        """Return the type of an expression (a term) at a call site."""
+        """Infer the type of an expression at a call, such as its receiver."""
         key = (reference.scope, term)
         found = self.steady.get(key)
         if found is None:
@@ -175,9 +175,9 @@ class CallSites:
         return found
 
     def called_on_this(self, reference: Reference, name: str) -> list[Target]:
-        """Return the targets of a call `name()` that means a member of `this`.
+        """Return the targets of a call `name()` that means `this.name()`.
 
-        The member belongs to a class around the site, or to one of its bases.
+        The member belongs to a class around the call, or to one of its bases.
         """
         for receiver in self.inference.receivers(self.entry, reference.scope, reference.line):
             found = [target for target in self.method(receiver, name, "receiver_type", self.caller(reference)) if target.symbol is not None]
@@ -261,7 +261,7 @@ class CallSites:
         return how
 
     def method(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Return the targets of a method call on any of several receivers."""
+        """Return the targets of a call `x.name()` for all types that `x` may have."""
         key = (base, name, how)
         found = self.methods.get(key)
         if found is None:
@@ -271,11 +271,11 @@ class CallSites:
         return found
 
     def method_for(self, base: Type, name: str, how: str, caller: Symbol) -> list[Target]:
-        """Return the targets of a method call, for one caller and without a cache."""
+        """Return the same targets as `method`, for one caller and without a cache."""
         return [target for atom in ordered(base) for target in self.targets.of_attribute(atom, name, how, caller)]
 
     def is_from_outside(self, reference: Reference, receiver: int) -> bool:
-        """Whether a receiver's name can only come from a star import.
+        """Whether a receiver `x` in `x.f()` can only come from a star import.
 
         This holds in languages with declared types, for a name that nothing in the project binds.
         """
@@ -285,7 +285,7 @@ class CallSites:
         return self.inference.lookup(self.entry, reference.scope, term[1], reference.line) is None
 
     def nothing_found(self, reference: Reference, value: Type, reason: str) -> None:
-        """Count a site as unresolved, unless its target is outside the project."""
+        """Count a call as unresolved, unless its target is outside the project."""
         if value is TOP:
             self.give_up(reference, "too_many_candidates")
         elif not any(atom[0] in (LAM, BOX, TUP, BUILTIN) for atom in value):
@@ -322,13 +322,13 @@ class CallSites:
                 evidence.edge(kind, src, evidence.outside(*outside), rule, line)
 
     def decorate(self, reference: Reference) -> None:
-        """Add the call of a decorator, with the decorated definition as argument."""
+        """Add the call of a decorator, which gets the decorated definition."""
         value = self.value(reference, reference.term)
         rule = "scope" if self.terms[reference.term][0] in (NAME, ATTR) else "function_value"
         self.add_calls(reference, self.targets.of_value(value, rule, self.caller(reference)))
 
     def rendered(self, reference: Reference) -> None:
-        """Add the call of a component that the framework makes for `<Name …>`."""
+        """Add the call of the component `Name` that JSX `<Name …>` implies."""
         value = self.value(reference, reference.term)
         term = self.terms[reference.term]
         places = self.inference.lookup(self.entry, reference.scope, term[1], reference.line) if term[0] == NAME else None
@@ -344,9 +344,9 @@ class CallSites:
                 self.refer(reference, frozenset((atom,)), "external")
 
     def operation(self, reference: Reference) -> None:
-        """Add the methods that an operator, subscript, loop or block calls.
+        """Add edges to the methods that an operator, subscript or loop calls.
 
-        The classes of the operands determine the methods.
+        The classes of the operands determine the methods: `a + b` calls `__add__` of the class of `a`. Blocks such as `with` count too.
         """
         for operand, names, container in rules_of(self.entry).operations(self.entry, reference.term):
             if container < 0:
@@ -356,7 +356,7 @@ class CallSites:
         self.add_implied(reference)
 
     def add_implied(self, reference: Reference) -> None:
-        """Add calls that the language's rules imply.
+        """Add edges for calls that the language implies, such as `a + b` in C++.
 
         If only one of several targets can run, the confidence is divided among them.
         """
@@ -364,9 +364,9 @@ class CallSites:
             self.add_calls(reference, [Target(symbol, None, "implicit", round(RULES["implicit"].confidence / count, 3))])
 
     def run_through(self, reference: Reference, call: Call, found: Iterable[Through]) -> None:
-        """Add the functions that an external function calls through arguments.
+        """Add calls that an external function makes to its arguments.
 
-        Examples are callbacks, and methods of the arguments.
+        Examples are a callback, as in `sorted(items, key=f)`, and a method of an argument, as in `len(x)`.
         """
         _, _, positional, keywords = call
         for through in found:
@@ -393,7 +393,8 @@ class CallSites:
     def run_first(self, reference: Reference, operand: int, names: Sequence[str]) -> None:
         """Add the call of the first of several methods that a value's class has.
 
-        For a method that creates an iterator, the iterator's method for the next element is added too.
+        For `if x`, the methods are `__bool__` and `__len__`. For a method that creates an iterator, the iterator's method for the next
+        element is added too.
         """
         value = self.value(reference, operand)
         self.run_on(reference, value, names)
@@ -402,7 +403,10 @@ class CallSites:
             self.run_on(reference, self.contained(value), (text,))
 
     def run_on(self, reference: Reference, value: Type, names: Sequence[str], confidence: float = 0.0) -> None:
-        """Add the call of the first of several methods, for each class of a value."""
+        """Add the call of the first of several methods that a class has.
+
+        This is repeated for each class that the value may have.
+        """
         likely = confidence or shared_among(value)
         resumes = not rules_of(self.entry).resuming.isdisjoint(names)
         for atom in ordered(value):
@@ -417,15 +421,18 @@ class CallSites:
                     break
 
     def run_on_elements(self, reference: Reference, containers: Sequence[int], found: Iterable[Through]) -> None:
-        """Add what an external function calls if it is called with each element."""
+        """Add the calls that an external function makes to each element.
+
+        For `map(str, items)`, these are calls of `__str__` of the elements.
+        """
         for through in found:
             for container in containers if through.names and not through.first else ():
                 self.run_on(reference, self.inference.expanded(self.inference.element(self.value(reference, container))), through.names)
 
     def run_on_key(self, reference: Reference, key: int, names: Sequence[str], container: int) -> None:
-        """Add the call of a key's method that a container of the language makes.
+        """Add the calls of a key's methods, as `__hash__`, that a container makes.
 
-        A list or a tuple only compares what it contains.
+        A list or a tuple only compares its elements with the key.
         """
         inside = self.value(reference, container)
         if not any(atom[0] in (INST, CLASS) for atom in inside):
@@ -434,7 +441,10 @@ class CallSites:
                 self.run_on(reference, self.value(reference, key), (name,), FEW_CLASSES if name != names[0] else 0.0)
 
     def contained(self, value: Type) -> Type:
-        """Return what the containers in a type contain, through two levels."""
+        """Return the type of the elements of containers, through two levels.
+
+        The second level covers tuples inside a container, as in `list[tuple[A, B]]`.
+        """
         found = EMPTY
         for atom in value:
             inner = join_all(atom[2]) if atom[0] == BOX else join_all(atom[1]) if atom[0] == TUP else EMPTY
@@ -447,7 +457,7 @@ class CallSites:
     def step(self, reference: Reference, receiver: Instance, name: str) -> None:
         """Add the call of the iterator's method for the next element.
 
-        `name` is the method of `receiver` that creates the iterator. Other methods add nothing.
+        `name` is the method of `receiver` that creates the iterator, such as `__iter__`. Other methods add nothing.
         """
         following = rules_of(self.entry).next_step(name)
         if following:
@@ -456,14 +466,14 @@ class CallSites:
                     self.special(reference, iterator, following)
 
     def special(self, reference: Reference, receiver: Receiver, name: str, confidence: float = 0.0) -> None:
-        """Add the implicit call of a special method of one object."""
+        """Add the implicit call of one object's special method, such as `__len__`."""
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol):
             plain = [Target(symbol, None, "implicit", confidence) for symbol in self.inference.functions(owner, name)]
             self.add_calls(reference, self.targets.dispatched(receiver, name, plain, self.caller(reference), is_self=False))
 
     def refer(self, reference: Reference, value: Type, rule: str) -> None:
-        """Add references to a function or class that is not called."""
+        """Add references to a function or class that code names but does not call."""
         src, evidence = self.caller(reference).id, self.evidence
         for atom in ordered(self.inference.expanded(value)):
             if atom[0] in (FUNC, CLASS) and atom[1].id != src:
@@ -475,7 +485,8 @@ class CallSites:
 def shared_among(value: Type) -> float:
     """Return the confidence of an implicit call on one of several classes.
 
-    For a single class the result is 0, which means the confidence of the rule.
+    An implicit call is one that the source does not write, such as `__add__` for `a + b`. For a single class the result is 0, which means
+    the confidence of the rule.
     """
     classes = sum(atom[0] in (INST, PENDING) for atom in value)
     return 0.0 if classes < 2 else FEW_CLASSES if classes < MANY else MANY_CLASSES
@@ -484,7 +495,8 @@ def shared_among(value: Type) -> float:
 def settled(inference: Inference, value: Type) -> Type:
     """Mark a class as exact if the type also contains an exact subclass.
 
-    An exact class stands for its own objects only. Next to an exact subclass, objects of the base class are not of other subclasses.
+    A type is a set of alternatives. An exact alternative means objects of that class and not of its subclasses. Next to an exact subclass,
+    the base class gets the mark too.
     """
     if len(value) < 2:
         return value
@@ -498,7 +510,10 @@ def settled(inference: Inference, value: Type) -> Type:
 
 
 def _called_text(terms: Sequence[Term], index: int) -> str:
-    """Return the name of a site's callee; "()" if the callee has no name."""
+    """Return the last name in a call's callee: `b` for `a.b(c)`.
+
+    The result is "()" if the callee has no name.
+    """
     term = terms[index]
     callee = terms[term[1]] if term[0] in (CALL, NEW) else term
     return last_name(callee) or "()"

@@ -1,4 +1,4 @@
-"""Resolve the uses of a file to edges.
+"""Resolve the uses of names in one file to edges of the graph.
 
 Each use is resolved, or counted as unresolved with the reason.
 """
@@ -28,17 +28,17 @@ def resolve_file(inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -
 
 
 def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEntry, fault: str) -> FileResolution:
-    """Return only the definitions of a file that could not be resolved."""
+    """Return the definitions of a file without edges, after resolving failed."""
     resolving = _Resolving(inference, hierarchy, entry)
     resolving.definitions()
     return resolving.evidence.rows()._replace(fault=fault)
 
 
 class _Resolving(NamedSites):
-    """A file being resolved: definitions, imports, bases, types, then sites."""
+    """A file being resolved: first definitions, imports and classes, then uses."""
 
     def run(self) -> FileResolution:
-        """Add definitions, imports, classes and types, then resolve every site."""
+        """Add definitions, imports, classes and types, then resolve every use."""
         self.definitions()
         self.imports()
         for symbol in self.entry.symbols:
@@ -76,7 +76,7 @@ class _Resolving(NamedSites):
                 edge(EdgeKind.DEFINES, entry.symbols[definition.parent].id, symbol.id, "definition", definition.name_line)
 
     def imports(self) -> None:
-        """Add edges from file to file, and from file to package."""
+        """Add edges from this file to the files and packages that it imports."""
         entry, edge = self.entry, self.evidence.edge
         src = file_id(self.project.name, entry.path)
         for found in entry.facts.imports:
@@ -101,7 +101,7 @@ class _Resolving(NamedSites):
                         edge(EdgeKind.IMPORTS, src, file_id(self.project.name, module[1]), "module", found.line)
 
     def imported_places(self, found: Import, atoms: Iterable[Atom]) -> None:
-        """Record the definitions that the names in an import refer to."""
+        """Record, for each position in an import, the definitions it refers to."""
         entry, written = self.entry, self.evidence.written
         named = [spot for spot in (_name_spot(found), found.alias_spot) if spot[0]]
         for atom in atoms:
@@ -124,7 +124,10 @@ class _Resolving(NamedSites):
                 written(spot, EdgeKind.IMPORTS, symbol.id, 1.0)
 
     def module_ids(self, atom: Atom, name: str) -> set[str]:
-        """Return the ids of an import's target, or of a name in an external one."""
+        """Return the ids of the graph nodes that an import refers to.
+
+        The node is a file, a class, or the external symbol `name` of a package.
+        """
         if atom[0] == EXT:
             return {external_id(self.project.name, atom[1], ".".join(part for part in (atom[2], name) if part))}
         if atom[0] == CLASS:
@@ -133,7 +136,10 @@ class _Resolving(NamedSites):
         return {target.symbols[0].id} if target is not None else set()
 
     def only_named(self, reference: Reference) -> None:
-        """Record the positions of types that a header or a declaration names."""
+        """Record the positions of type names, without adding edges.
+
+        The declaration or header that contains the names has the edges.
+        """
         kind = EdgeKind.INHERITS if reference.kind == "inherit" else EdgeKind.USES_TYPE
         spot = (reference.name_line, reference.name_column, len(written_name(self.terms, reference.term)))
         for symbol in self._named_in(reference.scope, reference.term, reference.line):
@@ -180,9 +186,9 @@ class _Resolving(NamedSites):
 
 
 def _name_spot(found: Import) -> Spot:
-    """Return the position of the imported name in an import.
+    """Return the line, column and length of the imported name in an import.
 
-    Some languages write the name as the end of the module.
+    Some languages write the name as the end of the module: `import a.b.Name`.
     """
     line, column, length = found.module_spot
     if found.name_spot[0] or not line or not found.name or found.alias_spot[0] or found.name == "*" or length <= len(found.name):

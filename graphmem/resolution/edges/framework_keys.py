@@ -40,7 +40,10 @@ def handed_over(terms: Sequence[Term], call: Call, row: HandsOver) -> str:
 
 
 def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, key, framework) of keys that decorators give a function."""
+    """Yield (kind, key, framework) for each framework key in decorators.
+
+    For `@app.route("/x")`, the key of the decorated function is `/x`.
+    """
     terms = entry.terms
     definition = entry.definitions[symbol.index]
     spec = language_spec(entry.facts.language)
@@ -60,7 +63,10 @@ def decorated(entry: FileEntry, symbol: Symbol) -> Iterator[tuple[str, str, str]
 
 
 def _connects(entry: FileEntry, decorator: Term) -> str:
-    """Return the framework of a decorator that connects to an event."""
+    """Return the framework whose decorator connects a function to an event.
+
+    The result is "" for other decorators.
+    """
     name = last_name(entry.terms[decorator[1]] if decorator[0] == CALL else decorator)
     event = entry.frameworks.decorating.get(name) or entry.frameworks.connecting.get(name)
     return event.framework if event is not None else ""

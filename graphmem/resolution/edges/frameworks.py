@@ -1,8 +1,8 @@
-"""Edges for functions registered with a framework, from its tables.
+"""Edges for functions registered with a framework, such as route handlers.
 
-The code that registers a function refers to it, with a rule that names the purpose. Such a function is an entry point. Code that
-sends a signal, queues a task or requests an injected value calls the function. All values come through inference, so the inputs of
-an edge are recorded.
+The tables in `frameworks.toml` list the calls that register functions. The code that registers a function refers to it, with a rule that
+names the purpose. Such a function is an entry point. Code that sends a signal, queues a task or requests an injected value calls the
+function. All values come through type inference, so the inputs of an edge are recorded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ Identity = tuple[object, ...]
 
 
 class Handing:
-    """The part of resolving a file that adds edges for uses of frameworks."""
+    """The part of resolving a file that adds edges for uses of frameworks.
+
+    Examples are `path("x/", view)` and `saved.connect(f)`.
+    """
 
     def __init__(self, inference: Inference, entry: FileEntry, evidence: Evidence) -> None:
         self.inference = inference
@@ -72,7 +75,7 @@ class Handing:
                         self.evidence.handles(row.rule, name, row.framework, symbol, row.rule, reference.line)
 
     def link(self, reference: Reference, call: Call) -> None:
-        """Refer to the handler of the route in `url_for("blog.index")`."""
+        """Add an edge to the handler of the route in `url_for("blog.index")`."""
         _, called, arguments, _ = call
         text = string_of(self.entry.terms[arguments[0]]) if arguments else ""
         if text and any(last_name(self.entry.terms[called]) in row.by_name for row in self.tables.requests):
@@ -80,7 +83,10 @@ class Handing:
                 self._refer(reference.scope, symbol, "route", reference.line)
 
     def connect(self, reference: Reference, call: Call) -> None:
-        """Record the events to which a call connects a function."""
+        """Record the events to which a call connects a function.
+
+        In `saved.connect(f)`, the event is `saved` and the function is `f`.
+        """
         terms = self.entry.terms
         _, called, arguments, _ = call
         callee = terms[called]
@@ -122,7 +128,7 @@ class Handing:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, term, reference.line))
 
     def _named(self, text: str) -> Iterator[Symbol]:
-        """Yield the module, function or class whose dotted name a string holds."""
+        """Yield the module, function or class that a string such as `"a.b"` names."""
         module, _, name = text.rpartition(".")
         yield from nearest(self.entry.path, [self.project.files[path].symbols[0] for path in self.project.modules(f"/{text}")])
         for path in self.project.modules(text):
@@ -134,9 +140,9 @@ class Handing:
                         yield atom[1]
 
     def scripts(self) -> None:
-        """Add edges to functions that configuration files name.
+        """Add edges to functions that this file re-exports as commands.
 
-        The functions are commands or plug-ins. The configuration names them by this file, which re-exports them.
+        A configuration file declares a command or plug-in by this file and the name of the function, as in `run = "package:main"`.
         """
         path = self.entry.path
         for name, rule in rules_of(self.entry).scripts(self.entry.facts).items():
@@ -190,16 +196,16 @@ class Handing:
             self.evidence.give_up(self.entry.symbols[reference.scope].id, name, reference.line, reference.column, "too_many_candidates")
 
     def _name_of(self, entry: FileEntry, given: Sequence[int], receiver: int, event: Event) -> str:
-        """Return the name of an event at a site.
+        """Return the name of an event that a call connects or sends.
 
-        It is the last name of the event's object, or the string that names the event.
+        It is `saved` for `saved.send()` and `bus.emit("saved")`.
         """
         if event.is_text:
             return string_of(entry.terms[given[0]]) if given else ""
         return last_name(entry.terms[receiver])
 
     def _connected(self, entry: FileEntry, site: CallSite, name: str, sent: set[Identity], event: Event) -> Iterator[Symbol]:
-        """Yield the functions that a call site connects to the event that is sent."""
+        """Yield the functions that a call connects to the event that is sent."""
         terms = entry.terms
         found = terms[site.term]
         arguments = arguments_of(found)
@@ -266,7 +272,7 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{name}" if atom[2] else name)
 
     def _origin(self, place: Place, seen: frozenset[str]) -> Iterator[Identity]:
-        """Yield the variable that a name originally refers to, through re-exports."""
+        """Yield the variable that an imported name refers to, past re-exports."""
         entry, scope, slot = place
         if slot.kind == "binding":
             target = entry.terms[entry.facts.bindings[slot.index].target]
@@ -282,7 +288,10 @@ class Handing:
                     yield ("outside", atom[1], f"{atom[2]}.{found.name}" if atom[2] else found.name)
 
     def injected(self, symbol: Symbol) -> Iterator[Symbol]:
-        """Yield the functions that a framework calls to fill in parameters."""
+        """Yield the functions that a framework calls to fill in parameters.
+
+        For a parameter `x=Depends(f)`, the function is `f`.
+        """
         if not self.tables.injections or symbol.kind not in FUNCTION_KINDS:
             return
         entry = self.entry
@@ -293,7 +302,7 @@ class Handing:
                     yield from self._asked(symbol, definition.parent, term, definition.start_line)
 
     def _metadata(self, annotation: int) -> Sequence[int]:
-        """Return the terms after the type in `Annotated[type, …]`."""
+        """Return what follows the type in `Annotated[type, …]`, as expressions."""
         terms = self.entry.terms
         generic = terms[annotation] if annotation >= 0 else None
         if generic is None or generic[0] != INDEX:

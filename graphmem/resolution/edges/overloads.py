@@ -1,4 +1,4 @@
-"""The choice among functions of one name by the arguments of a call."""
+"""Choose among overloads of a function by the arguments of a call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLLECTED: Final = 1 << 20
 
 
 class Overloads:
-    """Chooses among overloads for the call sites of one file."""
+    """Chooses among overloaded functions for the calls in one file."""
 
     def __init__(self, inference: Inference, entry: FileEntry) -> None:
         self.inference = inference
@@ -34,7 +34,7 @@ class Overloads:
     def chosen(self, reference: Reference, targets: Sequence[Target]) -> list[Target]:
         """Return the targets whose parameters fit the arguments of a call.
 
-        The targets are functions of one name. If none of a class fits, functions of the name in base classes are tried.
+        The targets are functions of one name. If none in a class fits, functions of that name in base classes are tried.
         """
         groups: dict[tuple[str, int, str], list[Target]] = {}
         found: list[Target] = []
@@ -99,9 +99,9 @@ class Overloads:
         return owner.kind not in CLASS_KINDS or not any(isinstance(base, Symbol) for base in self.inference.mro(owner)[1:])
 
     def _overrides(self, reference: Reference, group: Sequence[Target], plain: Sequence[Sequence[Target]]) -> list[Target]:
-        """Return the overrides in one class that a call may run.
+        """Return the methods of one class that override a chosen overload.
 
-        They override a chosen function. In languages that do not inherit overloads, they are those that fit the arguments best.
+        In languages that do not inherit overloads, they are those that fit the arguments of the call best.
         """
         chosen = [target.symbol for targets in plain for target in targets if target.symbol is not None]
         rules = rules_of(self.entry)
@@ -114,7 +114,7 @@ class Overloads:
         return _shared(_most(self._scored(reference, group)))
 
     def _scored(self, reference: Reference, targets: Iterable[Target]) -> list[tuple[int, Target]]:
-        """Return the functions that accept the arguments of a call, with scores."""
+        """Return (score, function) for functions that accept a call's arguments."""
         scored = ((self._score(reference, target.symbol, target.is_extension), target) for target in targets)
         return [(score, target) for score, target in scored if score >= 0]
 
@@ -177,10 +177,10 @@ class Overloads:
         return bool(declared) and all(atom[0] == EXTI and atom[2] in rules_of(entry).value_types for atom in declared)
 
     def _given(self, reference: Reference, argument: int) -> Type:
-        """Return the type of an argument.
+        """Return the type of an argument of a call.
 
-        It is empty for a parameter of the caller whose type is a type parameter without a bound. Calls of the caller pass different types
-        for it.
+        The argument may be a parameter of the calling function whose type is a type parameter, such as `T`. Callers pass different types
+        for it, so the result is the bound of `T`, or empty without a bound.
         """
         found = self.terms[argument]
         places = self.inference.lookup(self.entry, reference.scope, found[1], reference.line) if found[0] == NAME else None
@@ -193,9 +193,9 @@ class Overloads:
         return self.inference.expanded(self.inference.term(self.entry, reference.scope, argument, reference.line))
 
     def _pairs(self, reference: Reference, parameters: Sequence[Parameter]) -> Iterator[tuple[int, Parameter, bool]]:
-        """Yield each argument with its parameter.
+        """Yield (argument, parameter, is single) for a call and a signature.
 
-        The last item is True for a single argument of a parameter that collects arguments.
+        The last item is True for a single argument of a parameter that collects arguments, such as `*args`.
         """
         _, _, arguments, named = call_at(self.terms, reference.term)
         rest = next((place for place, parameter in enumerate(parameters) if parameter.kind == "rest"), -1)
@@ -253,9 +253,9 @@ class Overloads:
         return IMPOSSIBLE if is_value else 0
 
     def _further_up(self, reference: Reference, target: Target, below: Sequence[Target]) -> list[tuple[int, Target]]:
-        """Return functions of the nearest base class that fit a call, with scores.
+        """Return (score, function) from the nearest base class that fits a call.
 
-        They have the target's name. Functions that one of `below` overrides are left out.
+        The functions have the target's name. Functions that one of `below` overrides are left out.
         """
         symbol = target.symbol
         assert symbol is not None  # noqa: S101 - groups hold functions only
@@ -286,7 +286,7 @@ def _most(scored: Sequence[tuple[int, Target]]) -> list[Target]:
 
 
 def _shared(targets: list[Target]) -> list[Target]:
-    """Divide the confidence equally among functions of which one runs."""
+    """Divide the confidence equally among functions of which only one runs."""
     count = len(targets)
     if count < 2:
         return targets

@@ -88,9 +88,9 @@ class ReadSites(VariableSites):
                 self.use_member(reference, atom, name, shared_among(value))
 
     def read_named(self, reference: Reference, receiver: int, name: str) -> None:
-        """Add edges for `getattr(receiver, "name")`.
+        """Add edges for `getattr(receiver, "name")`, which reads an attribute.
 
-        Without a name it is computed, and the hook for missing attributes may run.
+        If the name is computed, the hook for missing attributes, such as `__getattr__`, may run.
         """
         value = self.value(reference, receiver)
         hook = rules_of(self.entry).fallback_method
@@ -118,7 +118,7 @@ class ReadSites(VariableSites):
                     self.special(reference, atom, rules_of(self.entry).attribute_setter)
 
     def use_member(self, reference: Reference, atom: Receiver | SuperObject, name: str, confidence: float = 0.0) -> None:
-        """Add edges for a class member that is read or written through an object."""
+        """Add edges for a class member that `x.name` reads or writes."""
         inference, rules = self.inference, rules_of(self.entry)
         if atom[0] == INST:
             for accessor in rules.accessors(name, reference.kind):
@@ -160,7 +160,7 @@ class ReadSites(VariableSites):
                 self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, "inferred_type", reference.line)
 
     def is_read_of_itself(self, reference: Reference) -> bool:
-        """Whether a site uses an attribute of the receiver, such as `self.name`.
+        """Whether an expression reads an attribute of its receiver: `self.name`.
 
         False in languages in which a mixin gets no members from other classes.
         """
@@ -169,9 +169,9 @@ class ReadSites(VariableSites):
         return term[0] == ATTR and rules.siblings_are_inferred and rules.receiver_class(self.entry, reference.scope, term[1]) >= 0
 
     def use_descriptor(self, reference: Reference, symbol: Symbol, name: str) -> None:
-        """Add calls of the descriptor in the class attribute of a given name.
+        """Add calls of a descriptor that a class stores in an attribute.
 
-        The descriptor runs when the attribute is read or written through an object.
+        The descriptor, such as `name = Field()`, runs when `x.name` is read or written.
         """
         for owner in self.inference.mro(symbol):
             entry = self.project.entry(owner) if isinstance(owner, Symbol) else None

@@ -1,7 +1,7 @@
-"""Requests of tests, and the handlers of the routes that answer them.
+"""Find the route handlers that answer requests in tests.
 
-The edge leads from a test that requests a path to the function that is registered for it. The table `request` of `frameworks.toml`
-describes the test clients. Routes come from decorators and from the table `hands_over`.
+For `client.get("/users")` in a test, an edge leads to the function that is registered for `/users`. The table `request` of
+`frameworks.toml` describes the test clients. Routes come from decorators and from the table `hands_over`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORDS: Final = re.compile(r"[/_.-]")
 
 
 class Requests:
-    """Finds the handlers that answer the requests of one file of tests."""
+    """Finds the route handlers that answer the requests in one test file."""
 
     def __init__(self, inference: Inference, entry: FileEntry) -> None:
         self.inference = inference
@@ -62,7 +62,7 @@ class Requests:
     def _shared(self, found: Sequence[Symbol]) -> list[Target]:
         """Return the handlers as targets that share the confidence of one request.
 
-        Empty if there are too many.
+        Empty for more than `AMBIGUOUS_LIMIT` handlers.
         """
         if len(found) > AMBIGUOUS_LIMIT:
             return []
@@ -98,7 +98,7 @@ class Requests:
         return list(dict.fromkeys(found))
 
     def linked(self, text: str) -> Sequence[Symbol]:
-        """Return the handlers of the route that a text names: `blueprint.name`.
+        """Return the handlers of the route that `blueprint.name` refers to.
 
         With several, those in a file or folder named like the blueprint are returned, of these the nearest. Empty if there are too many.
         """
@@ -109,7 +109,7 @@ class Requests:
         return found if len(found) <= AMBIGUOUS_LIMIT else ()
 
     def _routes(self, path: str, method: str, scope: int) -> list[Symbol]:
-        """Return the handlers of the routes that match a path best."""
+        """Return the handlers of the routes that match a request's path best."""
         found: list[tuple[routes.Match, CallSite]] = []
         for key in routes.keys_of_request(path):
             for site, text in self._route_sites(key, scope):
@@ -124,9 +124,10 @@ class Requests:
         return []
 
     def _route_sites(self, key: str, scope: int) -> Iterator[tuple[CallSite, str]]:
-        """Yield the call sites that register handlers under a key, with the path.
+        """Yield (call, route) for each call that registers a route under a key.
 
-        A registration in a test file counts only for requests in its own scope or inside it.
+        The key is the last fixed segment of the route's path. A registration in a test file counts only for requests in its own scope or
+        inside it.
         """
         sites, are_all = self.project.call_sites(key)
         for site in sites if are_all else ():
@@ -150,7 +151,7 @@ class Requests:
         return written not in routes.VERBS or written == method
 
     def _handlers(self, site: CallSite, method: str) -> Iterator[Symbol]:
-        """Yield the functions that a registration runs for an HTTP method."""
+        """Yield the functions that a route registration runs for an HTTP method."""
         entry = self.project.files[site.path]
         if site.decorated >= 0:
             yield entry.symbols[site.decorated]
@@ -170,7 +171,10 @@ class Requests:
 
 
 def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
-    """Return the symbols whose paths begin with the most words of a path."""
+    """Return the symbols whose files are nearest to a path.
+
+    The nearest files share the most leading words of their paths with it. `app/users/urls.py` is near `app/users/views.py`.
+    """
     words = _WORDS.split(path)
     pairs = [zip(words, _WORDS.split(symbol.path), strict=False) for symbol in found]
     shared = [sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)) for both in pairs]
@@ -178,7 +182,10 @@ def nearest(path: str, found: Sequence[Symbol]) -> list[Symbol]:
 
 
 def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol]:
-    """Yield the functions in a value that a call passes to a framework."""
+    """Yield the functions in a value that a call passes to a framework.
+
+    The value may be a function, or a list or object that contains functions.
+    """
     for atom in ordered(value):
         if atom[0] == FUNC:
             yield atom[1]
@@ -199,9 +206,9 @@ def handed(inference: Inference, value: Type, row: HandsOver) -> Iterator[Symbol
 
 
 def given(row: HandsOver, receiver: Sequence[int], positional: Sequence[int], named: Sequence[tuple[str, int]]) -> Iterator[int]:
-    """Yield the arguments of a call that a table row marks as functions.
+    """Yield the arguments of a call that a row of `frameworks.toml` lists.
 
-    The row may also mark the receiver.
+    These arguments are functions that the framework calls. The row may list the receiver of the call too.
     """
     for which in row.functions:
         if isinstance(which, int):

@@ -43,7 +43,7 @@ class Evidence:
         self.spot: Spot | None = None  # of the name whose use is being resolved; the targets of its edges are noted there
 
     def edge(self, kind: str, src: str, dst: str, rule: str, line: int, confidence: float = 0.0) -> None:
-        """Add an edge between two symbols, or another line of a known edge.
+        """Add an edge between two symbols, or one more line to an existing edge.
 
         If several rules find the edge, the most confident rule is kept, with its first line. Confidence 0 means the default of the rule.
         """
@@ -61,14 +61,17 @@ class Evidence:
             self._edges[key] = (confidence, rule, lines, line)
 
     def written(self, spot: Spot, kind: str, dst: str, confidence: float) -> None:
-        """Record that the name at a position in the file refers to a node."""
+        """Record that the name at a position of the file refers to a graph node."""
         key = (spot, kind, dst)
         percent = max(1, round(confidence * 100))
         if percent > self._written.get(key, 0):
             self._written[key] = percent
 
     def outside(self, package: str, name: str) -> str:
-        """Add a row for an external symbol; return its id."""
+        """Return the id of a symbol in an external package.
+
+        The first use of the symbol adds a row for it.
+        """
         found = self._externals.get((package, name))
         if found is None:
             found = self._externals[package, name] = ExternalRow(external_id(self.project, package, name), package, name)
@@ -85,7 +88,7 @@ class Evidence:
         self._unresolved[id_] = UnresolvedRow(id_, self.path, caller, name, line, reason)
 
     def rows(self) -> FileResolution:
-        """Return all collected rows, sorted."""
+        """Return all collected edges and other rows of the file, sorted."""
         edges = []
         for (kind, src, dst), (confidence, rule, lines, first) in sorted(self._edges.items()):
             every = "" if not first else str(first) if len(lines) == 1 else ",".join(map(str, sorted(lines)))

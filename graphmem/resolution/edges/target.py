@@ -1,4 +1,4 @@
-"""One target of a call."""
+"""One possible target of a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from graphmem.resolution.symbol import Symbol
 
 
 class Target(NamedTuple):
-    """A target of a call: a symbol, or the (package, name) of an external."""
+    """One definition that a call may run, with the rule that found it.
+
+    `symbol` is a definition of the project. `outside` is (package, name) of an external function. One of the two is set.
+    """
 
     symbol: Symbol | None
     outside: tuple[str, str] | None

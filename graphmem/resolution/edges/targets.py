@@ -1,4 +1,4 @@
-"""Targets of a call: definitions that can run, each with its rule."""
+"""Find the targets of a call: definitions that can run, each with a rule."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ The library's result is called, which may be an object of another class.
 
 
 class Targets:
-    """Finds the targets of the call sites of one file."""
+    """Finds the definitions that the calls of one file can run."""
 
     def __init__(self, inference: Inference, hierarchy: Hierarchy, entry: FileEntry) -> None:
         self.inference = inference
@@ -79,7 +79,7 @@ class Targets:
     # from values
 
     def of_value(self, value: Type, rule: str, caller: Symbol, name: str = "") -> Iterator[Target]:
-        """Yield the definitions (targets) that a call of a value can run.
+        """Yield the definitions that run when a value of a given type is called.
 
         A function whose name differs from the called name was passed as a value, and gets the rule `function_value`.
         """
@@ -118,7 +118,7 @@ class Targets:
                 yield from self._next_constructor(atom)
 
     def _constructors_below(self, symbol: Symbol, caller: Symbol) -> Iterator[Target]:
-        """Yield constructors of subclasses that calling a class value may run."""
+        """Yield constructors of subclasses that `cls()` may run."""
         for name in rules_of(self.entry).constructors:
             found = self.hierarchy.overrides(symbol, name, caller)
             if len(found) <= FEW_OVERRIDES:
@@ -139,9 +139,9 @@ class Targets:
                 yield from (Target(base, None, "super") for base in following[:1] if isinstance(base, Symbol))
 
     def of_attribute(self, atom: Atom, name: str, how: str, caller: Symbol) -> Iterator[Target]:
-        """Yield the definitions (targets) that a call of an attribute can run.
+        """Yield the definitions that a call `x.name()` can run.
 
-        `how` is the rule that found the attribute's owner.
+        `atom` is one of the types that `x` may have. `how` is the rule that explains how `x` got its type.
         """
         value = self.inference.expanded(self.inference.attribute_of(atom, name))
         extending = () if is_own(value) else rules_of(self.entry).extensions(self.inference, self.entry, atom, name)
@@ -175,7 +175,7 @@ class Targets:
     def _siblings(self, atom: Receiver, name: str) -> Sequence[Symbol]:
         """Return the classes that define a member which a mixin uses but lacks.
 
-        Empty if the mixin or its bases define the member.
+        Other classes that inherit the mixin provide the member. Empty if the mixin or its bases define it.
         """
         rules = rules_of(self.project.entry(atom[1]))
         if not rules.siblings_are_inferred or isinstance(self.inference.owner(atom[1], name), Symbol):
@@ -198,8 +198,8 @@ class Targets:
     def dispatched(self, receiver: Receiver, name: str, plain: Sequence[Target], caller: Symbol, *, is_self: bool) -> Iterator[Target]:
         """Yield the targets of a method call on an object, with overrides.
 
-        A method that no object can run is referenced, not called. Examples are a method that only requires subclasses to define it, and a
-        method that all instantiated classes override.
+        A method that no object can run is referenced, not called. Examples are an abstract method, and a method that all instantiated
+        classes override.
         """
         owner = self.inference.owner(receiver[1], name)
         if isinstance(owner, Symbol) and owner.kind == "interface" and rules_of(self.entry).interfaces_are_structural:
@@ -236,7 +236,7 @@ class Targets:
     def _is_idle(self, symbol: Symbol, owner: Symbol, name: str, is_overridden: bool) -> bool:
         """Whether no object of a class runs a given method.
 
-        Objects of subclasses that inherit the method count as well. The method may itself be inherited.
+        The method counts as run if the class or a subclass that inherits it may have objects.
         """
         may_be = is_overridden and self.hierarchy.is_made(symbol)
         may_be = may_be or rules_of(self.project.entry(owner)).is_protocol(self.inference, owner)
@@ -246,7 +246,7 @@ class Targets:
         return "abstract" in self.project.definition(symbol).modifiers
 
     def stands_in(self, scope: int, function: Symbol) -> bool:
-        """Whether a call site is inside the wrapper that a decorator returns.
+        """Whether a call is inside the wrapper that a decorator returns.
 
         The wrapper replaces the decorated function. It is a function, or a callable object.
         """
@@ -268,7 +268,7 @@ class Targets:
                 yield from self.inference.functions(owner, name)
 
     def of_extensions(self, receiver: Type, name: str) -> list[Target]:
-        """Return the extension functions that may fit a value of unknown type."""
+        """Return extension functions that a call on an unknown type may run."""
         found = rules_of(self.entry).unknown_extensions(self.inference, self.entry, receiver, name)
         if len(found) > AMBIGUOUS_LIMIT:
             return []
@@ -277,9 +277,9 @@ class Targets:
         return [self.extension(symbol, "ambiguous_name")._replace(confidence=round(0.5 / len(found), 3)) for symbol in found]
 
     def one_of_parts(self, targets: Iterable[Target]) -> list[Target]:
-        """Return targets with one part of each class that has several.
+        """Keep one part of each class that is split over several declarations.
 
-        It is the part with the constructor, or the first one.
+        An example is a `partial class` in C#. The part with the constructor is kept, otherwise the first one.
         """
         found = list(targets)
         parts: dict[str, list[Symbol]] = {}
@@ -301,7 +301,10 @@ class Targets:
     # from names
 
     def of_name(self, reference: Reference, name: str, *, bound: bool) -> list[Target]:
-        """Return definitions of a bare name that a call can mean, if they are few."""
+        """Return definitions found by the bare name of a call, if they are few.
+
+        Used when the type of the receiver is unknown.
+        """
         if (bound and rules_of(self.entry).is_common_name(name)) or name.startswith("__"):
             return []
         _, _, arguments, named = call_at(self.terms, reference.term)
@@ -314,7 +317,7 @@ class Targets:
         return found
 
     def _of_name(self, name: str, bound: bool, positional: int, keywords: Sequence[str]) -> list[Target]:
-        """Return what `of_name` returns, for a given number of arguments.
+        """Return the result of `of_name` for a given number of arguments.
 
         The result holds for all such calls in this file. The number -1 means that it is unknown.
         """
@@ -339,9 +342,9 @@ class Targets:
         return [Target(symbol, None, "ambiguous_name", confidence) for symbol in found]
 
     def _is_one_family(self, methods: Sequence[Symbol]) -> bool:
-        """Whether one of several methods is overridden by all others.
+        """Whether all of several methods override the same one of them.
 
-        They then are versions of one method, and a call can run each of them.
+        A call can then run each of them.
         """
         owners: list[Symbol] = []
         for method in methods:
@@ -352,7 +355,10 @@ class Targets:
         return bool(frozenset.intersection(*map(self.inference.project_classes, owners)).intersection(owners))
 
     def rule_of(self, places: Sequence[Place]) -> str:
-        """Return the rule that explains how a name was found at its places."""
+        """Return the rule by which a name was found, given its bindings.
+
+        It is `scope`, `import` or `function_value`.
+        """
         kinds = {place.slot.kind for place in places}
         if kinds <= {"definition"}:
             return "scope" if all(place.entry is self.entry for place in places) else "import"
@@ -381,7 +387,8 @@ class Targets:
     def _attribute_rule(self, reference: Reference, base: int, name: str) -> str:
         """Return the rule for a receiver that is an attribute, such as `a.b`.
 
-        The attribute belongs to a module, or to the object itself and has a plainly declared type.
+        It is `import` for an attribute of a module. It is `receiver_type` if the source declares the attribute's type, else
+        `inferred_type`.
         """
         entry = self.entry
         value = self.inference.term(entry, reference.scope, base, reference.line)
@@ -415,7 +422,7 @@ class Targets:
 
 
 def _is_plain(entry: FileEntry, annotation: int, value: int) -> bool:
-    """Whether a binding has an annotation or is a call of a class by its name."""
+    """Whether a binding declares its type: `x: A`, or `x = A()`."""
     if annotation >= 0:
         return True
     term = entry.terms[value] if value >= 0 else None

@@ -37,7 +37,10 @@ class VariableSites(CallSites):
         self.fields: dict[tuple[Symbol, str], Symbol | None] = {}  # variables of classes, by class and name
 
     def call(self, reference: Reference) -> None:
-        """Add the edges of a call, of its receiver's name, and of a called field."""
+        """Add the edges of a call `a.f()`, including the use of the variable `a`.
+
+        If `f` is a field that holds a function, its use is added too.
+        """
         super().call(reference)
         _, called, _, _ = call_at(self.terms, reference.term)
         callee = self.terms[called]
@@ -70,13 +73,13 @@ class VariableSites(CallSites):
                 yield from self.outer(place.scope, name)
 
     def use_variable(self, reference: Reference, symbol: Symbol) -> None:
-        """Add a use of a variable by the symbol that contains the site."""
+        """Add an edge from the code that uses a variable to the variable."""
         caller = self.caller(reference)
         if symbol is not caller:
             self.evidence.edge(EdgeKind.REFERENCES, caller.id, symbol.id, self.rule_for(symbol), reference.line)
 
     def rule_for(self, symbol: Symbol) -> str:
-        """Return the rule by which a name refers to a symbol."""
+        """Return the rule by which a name in this file refers to a symbol."""
         return "scope" if symbol.path == self.entry.path else "import"
 
     def use_member_variable(self, reference: Reference, atom: Receiver | SuperObject, name: str) -> None:
@@ -116,7 +119,7 @@ class VariableSites(CallSites):
                 )
 
     def outer(self, scope: int, name: str) -> Iterator[Symbol]:
-        """Yield the outer variable that an assignment `x = f()` may assign.
+        """Yield the outer variable to which `x = f()` in a function may assign.
 
         The assignment does not declare a variable of its own.
         """
