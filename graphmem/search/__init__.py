@@ -1,1 +1,1 @@
-"""Search: find candidates, join the ranked lists, explain the hits."""
+"""Search code and memories: find candidates, rank them, explain the hits."""

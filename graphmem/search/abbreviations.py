@@ -1,6 +1,7 @@
 """Abbreviations in code: `args` is found by "argument" and vice versa.
 
-The table has one row for each idea, and each form occurs in one row only. A row holds the short forms and their full words.
+The table of abbreviations has one row for each idea, such as "argument". Each form occurs in one row only. A row holds the short forms and
+their full words.
 Inflections with the same stem need not be listed. Abbreviations of one project belong in its aliases.
 """
 
@@ -107,11 +108,9 @@ _ROWS: Final = """
 
 
 def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, str]:
-    """Map the stem of each other form of a word to the wanted stem.
+    """Map other forms of words to the words of a query, both as stems.
 
-    For example, `args` is another form of `argument`.
-
-    The wanted stems themselves are not keys.
+    For example, `args` is another form of `argument`. The wanted stems themselves are not keys.
 
     Args:
         wanted: stems of the words that a query contains.
@@ -124,7 +123,7 @@ def other_forms(wanted: Iterable[str], stems: Callable[[Iterable[str]], Mapping[
 
 @cache
 def _rows_of(stems: Callable[[Iterable[str]], Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
-    """Map each stem to all stems of its row."""
+    """Map each stem to all stems in its row of the table of abbreviations."""
     rows = [line.split() for line in _ROWS.splitlines() if line.strip()]
     stem_of = stems(word for row in rows for word in row)
     return {stem_of[word]: tuple(dict.fromkeys(stem_of[other] for other in row)) for row in rows for word in row}

@@ -1,4 +1,4 @@
-"""Search weights that a person accepted for a project, in a small file."""
+"""Weights of search that a person accepted for a project, with their file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ FILE: Final = "weights.json"
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Factors by which a person's choice multiplies the built-in weights."""
+    """Factors, accepted by a person, on the built-in weights of search.
+
+    They come with the time and the number of commits that they rest on.
+    """
 
     factors: Mapping[str, float]  # by knob, a key of `search.evaluate.KNOBS`
     at: str  # ISO 8601, UTC
@@ -26,7 +29,7 @@ class Accepted:
 
 
 class WeightBook:
-    """The search weights in force in one project, and the file with them.
+    """The factors on search weights in force in one project, and their file.
 
     Thread-safe.
 
@@ -38,7 +41,7 @@ class WeightBook:
         self._kept = AcceptedFile(folder / FILE, _decoded, _content)
 
     def accepted(self) -> Accepted | None:
-        """Return the accepted weights; None while the built-in ones are in force."""
+        """Return the accepted factors; None while the built-in weights are used."""
         return self._kept.weights()
 
     def factors(self) -> Mapping[str, float]:
@@ -47,7 +50,7 @@ class WeightBook:
         return accepted.factors if accepted is not None else MappingProxyType({})
 
     def accept(self, factors: Mapping[str, float], at: datetime, cases: int) -> None:
-        """Put factors in force; they replace those accepted before.
+        """Use factors from now on; they replace those accepted before.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.

@@ -1,4 +1,4 @@
-"""A small file with weights of search that a person accepted."""
+"""Read and write a small file with search weights that a person accepted."""
 
 from __future__ import annotations
 

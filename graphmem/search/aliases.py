@@ -15,9 +15,10 @@ NO_ALIASES: Final[Aliases] = MappingProxyType({})
 
 
 def expand(query: str, aliases: Aliases) -> tuple[str, list[str]]:
-    """Append synonyms to a query; return it with one note for each expansion.
+    """Append synonyms of its words to a query; also return a note for each.
 
-    A term matches as whole words after normalisation, so that case and punctuation do not matter. Synonyms are not expanded again.
+    `aliases` has the synonyms of each term. A term matches as whole words after normalisation, so that case and punctuation do not matter.
+    Synonyms are not expanded again.
     """
     if not aliases:
         return query, []

@@ -1,6 +1,6 @@
-"""Candidate paths: words, vectors, names in the query, and the graph.
+"""Find candidates by words, vectors, names in the query, and the graph.
 
-The graph path follows edges from the symbols that the query names. The paths are independent of each other; `pipeline` runs them in
+The last way follows edges from the symbols that the query names. These four ways are independent of each other; `pipeline` runs them in
 parallel and fuses their lists.
 """
 
@@ -41,14 +41,14 @@ class Filters(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """Result of the search by vectors, one of the ways to find candidates."""
+    """Chunks found by their vectors, with cosines, and the query's vector."""
 
     query: F32  # the query's vector
     chunks: dict[str, float]  # chunk id -> cosine
 
 
 def by_vectors(vectors: VectorIndex, words: WordIndex, asked: F32, depth: int, filters: Filters) -> Dense:
-    """Find the chunks whose vectors are near the query's."""
+    """Find the chunks whose vectors are nearest to the query's vector."""
     if not len(vectors):
         return Dense(asked, {})
     mask = None
@@ -91,8 +91,8 @@ def query_vector(embedder: Embedder, query: str) -> F32:
 def by_name(view: GraphView, named: Sequence[Mention], filters: Filters) -> dict[int, float]:
     """Find the symbols that the query names, each with a confidence.
 
-    A name written as code that only one symbol has counts 1. A name shared by n symbols counts 1 / sqrt(n).
-    For an ordinary word that is also a name, this is divided by three. Externals are left out: they have no location in the project.
+    The confidence is 1 for a name written as code that only one symbol has. It is 1 / sqrt(n) for a name shared by n symbols. For an
+    ordinary word that is also a name, it is divided by three. Externals are left out: they have no location in the project.
     """
     scores: dict[int, float] = {}
     for mention in named:
@@ -128,13 +128,13 @@ def _named(view: GraphView, name: str) -> list[int]:
 
 
 def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filters) -> dict[int, tuple[float, int]]:
-    """Find the neighbours of the most confident named symbols, over one edge.
+    """Find the neighbours, over one edge, of the symbols that a query names.
 
     Both directions count. The score of an edge is its confidence, divided by the logarithm of the degree at both ends, so that hubs
     contribute little.
 
     Returns:
-        Map from a node to (score, its nearest seed). It has the best `depth` nodes, without the seeds.
+        Map from a node to (score, its nearest named symbol). It has the best `depth` nodes, without the named symbols.
     """
     mask = kind_mask(HOP_KINDS)
     best: dict[int, tuple[float, int]] = {}
@@ -158,10 +158,11 @@ def by_graph(view: GraphView, seeds: dict[int, float], depth: int, filters: Filt
 
 
 def near_files(view: GraphView, paths: Sequence[str]) -> dict[str, float]:
-    """Return how near files are to the active files: 1 for active files.
+    """Return how near files are to the files that are open ("active files").
 
-    A file joined to an active file by an import, in either direction, gets one half divided by the logarithm of its degree. A file
-    with many imports is therefore hardly near. Active files that are not in the index are kept, because memories may name them.
+    The nearness of an active file is 1. A file joined to an active file by an import, in either direction, gets one half divided by the
+    logarithm of its degree. A file with many imports is therefore hardly near. Active files that are not in the index are kept, because
+    memories may name them.
     """
     near = dict.fromkeys(paths, 1.0)
     mask = kind_mask(("IMPORTS",))

@@ -1,6 +1,7 @@
-"""Code candidates: chunks by words and vectors, divided among symbols.
+"""Find and rank code: search chunks, then rank the symbols in them.
 
-Symbols that the query names and their neighbours are candidates too.
+Chunks are found by words and vectors, and their lines are divided among symbols. Symbols that the query names and their neighbours are
+candidates too.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ _OF_DOCUMENTS: Final = re.compile(
 
 
 class Signs(NamedTuple):
-    """Evidence for symbols and files that is known before any text is read."""
+    """What is known about symbols and files before any text is read.
+
+    Examples are the symbols that the query names, and files that change often.
+    """
 
     named: Mapping[int, float]  # symbols that the query names -> confidence
     placed: Collection[int]  # definitions at places that the query gives by file and line; a subset of `named`
@@ -43,7 +47,10 @@ class Signs(NamedTuple):
 
 
 class CodeLists(NamedTuple):
-    """The results of all ways to search code, as scores of units."""
+    """The results of all ways to search code, as scores of units.
+
+    A unit is a symbol, or a chunk without a symbol.
+    """
 
     lists: list[Ranked]
     units: Units
@@ -106,7 +113,7 @@ def gather(
 
 
 def is_heard(found: CodeLists, faint: float) -> bool:
-    """Whether any candidate is good enough to be shown as a match.
+    """Whether any code candidate is good enough to be shown as a match.
 
     A match is a word, a name, a place (file and line) or a near vector.
     """
@@ -114,12 +121,15 @@ def is_heard(found: CodeLists, faint: float) -> bool:
 
 
 def _in_files(view: GraphView, units: Units, files: Mapping[str, float]) -> dict[str, float]:
-    """Return candidates in files that have a score, each with that score."""
+    """Return the candidates in given files, each with the score of its file."""
     return {unit: value for unit in units.best if (value := files.get(path_of(view, unit, units), 0.0))} if files else {}
 
 
 def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
-    """Return a sort key for chunks: the best rank in any list, then the id."""
+    """Return a sort key for chunks: the best rank in any of the lists.
+
+    Ties are ordered by id.
+    """
     place: dict[str, int] = {}
     for scores in lists:
         for at, key in enumerate(sorted(scores, key=lambda key: (-scores[key], key))):
@@ -128,11 +138,10 @@ def _places(*lists: Mapping[str, float]) -> Callable[[str], tuple[int, str]]:
 
 
 def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
-    """Map each chunk to the units that are scored by the chunk's vector.
+    """Map each chunk to the units (symbols) that are scored by its vector.
 
-    These are the units in the chunk and the classes that contain them.
-
-    A vector describes a whole chunk. The lines between small definitions have no vector of their own.
+    These are the units in the chunk and the classes that contain them. A vector describes a whole chunk. The lines between small
+    definitions have no vector of their own.
     """
     there = {segment.unit for segments in units.segments.values() for segment in segments}
     around: dict[str, list[str]] = {}
@@ -150,7 +159,7 @@ def _receivers(view: GraphView, units: Units) -> dict[str, list[str]]:
 
 
 def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float]) -> dict[str, float]:
-    """Return the best cosine of each unit, taken from the chunks it is in."""
+    """Return the best cosine of each unit, of all chunks that contain it."""
     best: dict[str, float] = {}
     for chunk, units in receivers.items():
         cosine = cosines.get(chunk)
@@ -162,7 +171,7 @@ def _cosines(receivers: Mapping[str, Sequence[str]], cosines: Mapping[str, float
 
 
 def _with_classes(view: GraphView, unit: str, there: Collection[str]) -> Iterator[str]:
-    """Yield a unit and its enclosing units, if they are candidates."""
+    """Yield a symbol and those enclosing symbols that are candidates, too."""
     yield unit
     node = view.index_of.get(unit, -1)
     while node >= 0 and (node := int(view.parent[node])) >= 0:
@@ -196,7 +205,10 @@ def join(shot: Snapshot, found: CodeLists, request: Request, weights: Weights, t
 
 
 def _second_look(shot: Snapshot, found: CodeLists, fused: Sequence[Fused], weights: Weights, tuning: Tuning) -> list[Ranked]:
-    """Return further lists: scores that candidates get from the best hits."""
+    """Return further ranked lists: candidates related to the best hits.
+
+    A candidate is related by its vector, by rare words, or by an edge.
+    """
     chunks = like_the_best(fused, found.units, shot.vectors, tuning.judged_right) if found.share and shot.vectors is not None else {}
     echo = weights.echo * found.share
     return [
@@ -234,9 +246,10 @@ def _lowered(view: GraphView, voted: Sequence[Voted], units: Units, named: Mappi
 
 
 def _without_copies(voted: list[Voted], units: Units) -> list[Voted]:
-    """Lower repeated sections of documents: one page for each version.
+    """Lower sections of documents that repeat a section of another page.
 
-    A section repeats another if it has its heading, in a file of the same name. The one in the outermost folder takes the best place.
+    Such pages exist once for each version. A section repeats another if it has the same heading, in a file of the same name. The section in
+    the outermost folder takes the best place.
     """
     copies: dict[tuple[str, str], list[int]] = {}
     for place, one in enumerate(voted):
@@ -281,6 +294,6 @@ def _with_votes(view: GraphView, fused: Sequence[Fused], units: Units, weight: f
 
 
 def path_of(view: GraphView, unit: str, units: Units) -> str:
-    """Return the file of a unit."""
+    """Return the path of the file that contains a unit (symbol or chunk)."""
     node = view.index_of.get(unit)
     return view.path(node) if node is not None else units.entries[unit].path

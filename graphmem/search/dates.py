@@ -43,14 +43,17 @@ _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 class Period(NamedTuple):
-    """A span of time, in UTC."""
+    """A span of time that a query names, such as June 2024, in UTC."""
 
     start: datetime
     end: datetime  # excluded
 
     @property
     def window(self) -> tuple[datetime, datetime]:
-        """Begin and end of the time in which created memories get a score."""
+        """Begin and end of the time in which memories get a score for the period.
+
+        The time of their creation counts.
+        """
         return self.start - _WINDOW, self.end + _WINDOW
 
 
@@ -77,7 +80,10 @@ def periods(query: str, now: datetime, years: tuple[int, int]) -> list[Period]:
 
 
 def nearness(created: datetime, spans: Iterable[Period]) -> float:
-    """Return how near a time is to the nearest period: 1 inside."""
+    """Return how near a time is to the nearest of some periods.
+
+    The value is 1 inside a period, and falls with the distance from it.
+    """
     return max((_nearness(created, span) for span in spans), default=0.0)
 
 
@@ -89,7 +95,10 @@ def _nearness(created: datetime, span: Period) -> float:
 
 
 def _named(match: re.Match[str], years: tuple[int, int]) -> Iterator[Period]:
-    """Yield the periods of one written date; none for an impossible one."""
+    """Yield the periods that a written date means; none if it does not exist.
+
+    A date without a year means several years.
+    """
     parts = match.groupdict()
     month = _number(parts.get("month") or "")
     day = int(parts.get("day") or 0)

@@ -52,7 +52,7 @@ _DRAWS: Final = 1_000
 
 
 class Case(NamedTuple):
-    """A query and the files that search should find for it."""
+    """A commit's message as a query, and the files that search should find."""
 
     query: str
     files: frozenset[str]
@@ -67,12 +67,12 @@ class Measured(NamedTuple):
 
     @property
     def score(self) -> float:
-        """The mean of `first` and `recall`."""
+        """The mean of `first` (1 / place of the first right file) and `recall`."""
         return (self.first + self.recall) / 2
 
 
 class Ready(NamedTuple):
-    """A case with its candidates, which are collected once."""
+    """A case with its candidates, so that they are collected only once."""
 
     case: Case
     found: code.CodeLists
@@ -81,7 +81,10 @@ class Ready(NamedTuple):
 
 
 def prepared(shot: Snapshot, embedder: Embedder | None, cases: Sequence[Case], state: IndexState, until: float) -> list[Ready]:
-    """Collect the candidates of each case, until a time of `monotonic`."""
+    """Collect the candidates of each case, until a given time.
+
+    The time is one of the clock `monotonic`.
+    """
     ready = []
     tuning = with_factors(Tuning(), {"churn": 1.0})
     for case in cases:
@@ -113,7 +116,7 @@ def with_factors(tuning: Tuning, factors: Mapping[str, float]) -> Tuning:
 
 
 def scores(shot: Snapshot, ready: Sequence[Ready], tuning: Tuning) -> list[Measured]:
-    """Rank the candidates of each case with these weights."""
+    """Rank the candidates of each case with given weights; return the results."""
     return [_scored(shot, one, tuning) for one in ready]
 
 
@@ -129,7 +132,7 @@ def _scored(shot: Snapshot, one: Ready, tuning: Tuning) -> Measured:
 
 
 def mean(measured: Sequence[Measured]) -> Measured:
-    """Return the mean over cases; zeros for none."""
+    """Return the mean of measurements over cases; zeros for no cases."""
     if not measured:
         return Measured(0.0, 0.0)
     first, recall = np.mean(np.array(measured), axis=0).tolist()
@@ -143,7 +146,7 @@ def halves(ready: Sequence[Ready]) -> tuple[Sequence[Ready], Sequence[Ready]]:
 
 
 def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, float]:
-    """Propose factors of knobs; empty if the built-in weights stay.
+    """Propose factors for groups of weights; none if the built-in ones stay.
 
     Knobs are changed one after the other, each time the one that gains most on the older half. The proposal is the longest series of
     changes that the newer half confirms.
@@ -180,7 +183,10 @@ def proposed(shot: Snapshot, ready: Sequence[Ready], until: float) -> dict[str, 
 
 
 def _changes(made: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield (knob, factor) for each change to try of a still unchanged knob."""
+    """Yield (knob, factor) for each change that can be tried next.
+
+    A knob is a group of weights. Only knobs without a factor in `made` are yielded.
+    """
     for knob in KNOBS:
         if knob not in made:
             for factor in _OF_CHURN if knob == "churn" else _FACTORS:

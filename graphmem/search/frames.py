@@ -33,7 +33,7 @@ class Definition(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """One stack frame."""
+    """A stack frame in a query: file, line and function."""
 
     path: str  # as written, with "/" as separator
     line: int
@@ -96,9 +96,9 @@ def _definitions(view: GraphView, path: str) -> list[Definition]:
 
 
 def _around(file: list[Definition], frame: Frame, sure: bool) -> int:
-    """Return the definition in a file that a frame refers to.
+    """Return the definition to which a stack frame refers.
 
-    -1 for code outside all definitions, and for a function that is missing from a file of which only the name agrees.
+    It is -1 for code outside all definitions. It is also -1 for a function that is missing from a file of which only the name agrees.
     """
     named = [one for one in file if one.name == frame.name] if frame.name else []
     if named:

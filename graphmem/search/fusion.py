@@ -19,7 +19,7 @@ NORMALISERS: Final = (RRF, MINMAX, ZSCORE)
 
 
 class Ranked(NamedTuple):
-    """The candidates of one path with their raw scores.
+    """The candidates that one way of searching found, with their raw scores.
 
     Attributes:
         name: name of the path.
@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What one ranked list contributed to a candidate's fused score."""
+    """Rank, score and weight of a candidate in one of the ranked lists."""
 
     name: str
     rank: int  # 1-based; ties in the order of ids
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 
 class Fused(NamedTuple):
-    """A candidate of the fused list."""
+    """A candidate with the score that it got from all ranked lists."""
 
     id: str
     score: float
@@ -56,7 +56,7 @@ class Fused(NamedTuple):
 
 
 def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, before: Sequence[Fused] = ()) -> list[Fused]:
-    """Return weighted sums of normalised scores, best first, ties by id.
+    """Join ranked lists by weighted sums of normalised scores, best first.
 
     The order of the lists does not affect the result.
 
@@ -97,7 +97,7 @@ def fuse(lists: Sequence[Ranked], normaliser: str = MINMAX, rrf_k: int = 60, bef
 
 
 def _normalised(one: Ranked, ids: Sequence[str], normaliser: str, rrf_k: int) -> tuple[dict[str, float], float]:
-    """Return a list's normalised scores, and the score of other candidates."""
+    """Return a list's normalised scores, and the score of absent candidates."""
     if normaliser == RRF:
         return {}, 0.0
     absent = min(one.scores.values()) if one.absent is None else one.absent

@@ -1,4 +1,4 @@
-"""Arrange hits for readers: groups by file, facets, and near names."""
+"""Arrange search hits: group them by file, count them, find near names."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def grouped(hits: Sequence[SearchHit]) -> list[HitGroup]:
 
 
 def counted(hits: Sequence[SearchHit]) -> list[FacetCount]:
-    """Count hits by part of the project, such as code or tests, most first."""
+    """Count hits in each part of the project, such as code or tests."""
     return [FacetCount(facet, count) for facet, count in Counter(hit.facet for hit in hits).most_common()]
 
 
 def is_unknown(query: str, hits: Sequence[SearchHit]) -> bool:
-    """Whether no hit is found, or none contains the query's only word.
+    """Whether nothing is found, or no hit contains the query's only word.
 
     In the second case the hits were found by similar words.
     """

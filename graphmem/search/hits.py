@@ -17,7 +17,7 @@ from graphmem.search.units import Units, Voted
 
 
 def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
-    """Return a memory as a hit."""
+    """Convert a ranked memory to a hit of the answer."""
     row = one.row
     parts = [PathScore(*part) for part in one.fused.parts] if request.explain else []
     return SearchHit(
@@ -41,7 +41,7 @@ def memory_hit(one: memories.ScoredMemory, request: Request) -> SearchHit:
 
 
 def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Request) -> list[SearchHit]:
-    """Return code and documents as hits, with the lines that match."""
+    """Convert ranked code and documents to hits, with the lines that match."""
     view = shot.graph
     wanted = Wanted.by(request.query)
     numbered = _numbered(units, {one.hit.id for one in voted})
@@ -85,7 +85,10 @@ def code_hits(shot: Snapshot, voted: Sequence[Voted], units: Units, request: Req
 
 
 def _numbered(units: Units, shown: Collection[str]) -> dict[str, dict[int, str]]:
-    """Return the lines of units by number, from all chunks that were found."""
+    """Return the lines of given units, with their numbers in the file.
+
+    They are taken from all chunks that were found.
+    """
     lines: dict[str, dict[int, str]] = {}
     for segments in units.segments.values():
         for segment in segments:

@@ -1,4 +1,7 @@
-"""The lines of a hit that have words of the query, with their numbers."""
+"""Choose the lines of a hit that show why it matches the query.
+
+The lines have words of the query, and are shown with their numbers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 
 
 class Wanted(NamedTuple):
-    """The stems of a query's words, without function words."""
+    """The stems of a query's words, to find lines that contain them."""
 
     stems: frozenset[str]
 
@@ -31,7 +34,7 @@ class Wanted(NamedTuple):
     def by(cls, query: str) -> Wanted:
         """Return the stems of a query's words.
 
-        Function words such as "the" count only if the query has no others.
+        Words such as "the" count only if the query has no others.
         """
         words = query_words(query)
         return cls(frozenset(stems_of([word for word in words if word not in STOP_WORDS] or words).values()))
@@ -71,7 +74,7 @@ class Wanted(NamedTuple):
 
 
 def _has_name(text: str, name: str) -> bool:
-    """Whether a text has a name that is not a part of a longer one."""
+    """Whether a text has a name that is not a part of a longer name."""
     return name in text and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Memory candidates: by words and vectors, then neighbours of the best.
+"""Find and rank memories: by words and vectors, then by neighbours.
 
 Lists of neighbours take part in the fusion. Two memories are neighbours if one was learnt just before or after the other, if both are
 about the same code, or if a link joins them. The memory right after a question counts most: it may be the answer. A hit gives its
@@ -38,14 +38,14 @@ _RELATED: Final[Mapping[str, float]] = {"required_with": 1.0, "validates": 0.5, 
 
 
 class Near(NamedTuple):
-    """The score that a memory receives from hits near it in the graph."""
+    """The score that a memory gets from its neighbours among the hits."""
 
     score: float
     by: str  # the neighbour with the largest share
 
 
 class Scale(NamedTuple):
-    """The raw scores that count as zero and as a full score when normalised."""
+    """The raw scores that become 0 and 1 when scores are normalised."""
 
     words: float  # BM25 of a full score
     lowest: float  # cosine of a zero score
@@ -66,7 +66,7 @@ class MemoryLists(NamedTuple):
 
 
 class ScoredMemory(NamedTuple):
-    """A memory with its final score."""
+    """A memory with its final score and the factors that made it."""
 
     row: MemoryRow
     fused: Fused
@@ -77,7 +77,7 @@ class ScoredMemory(NamedTuple):
 
 
 def memory_filter(request: Request) -> MemoryFilter:
-    """The filter of memories for a request."""
+    """Return the filter of memories that a request asks for."""
     return MemoryFilter(request.types, request.retired, request.stale, request.as_of)
 
 
@@ -136,7 +136,10 @@ def gather(
 
 
 def is_heard(lists: MemoryLists, faint: float) -> bool:
-    """Whether any memory has a word of the query or a similar vector."""
+    """Whether any memory has a word of the query or a similar vector.
+
+    Only then is it good enough to be shown as a match.
+    """
     return bool(lists.words) or max(lists.dense.values(), default=0.0) >= faint
 
 
@@ -173,7 +176,7 @@ def text_lists(words: Mapping[str, float], dense: Mapping[str, float], scale: Sc
 
 
 def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
-    """Fuse all lists, best first."""
+    """Fuse all lists of memories into one ranked list, best first."""
     weights = tuning.memory
     near = [
         Ranked("time", {one: value.score for one, value in lists.time.items()}, weights.time, full=1.0),
@@ -187,7 +190,7 @@ def join(lists: MemoryLists, tuning: Tuning) -> list[Fused]:
 def rank(
     index: MemoryIndex, fused: Sequence[Fused], lists: MemoryLists, request: Request, tuning: Tuning, judge: Judge
 ) -> list[ScoredMemory]:
-    """Score fused candidates, best first, ties by id.
+    """Compute final scores of fused memories; return them, best first.
 
     The formula is score = (0.6 relevance + 0.25 recency + 0.15 frequency) × phase × trust × (1 − doubt × (1 − confidence in use)), with
     recency = e^(−days × volatility) and frequency = ln(1 + used) / ln(101).
@@ -248,10 +251,10 @@ def _diverse(index: MemoryIndex, scored: list[ScoredMemory], k: int, weights: Me
 
 
 def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> dict[str, Near]:
-    """Return memories learnt just before or after the best hits (`seeds`).
+    """Score memories that were learnt just before or after the best hits.
 
-    The memory right after a question counts most, because it may be the answer. If both memories name code, time is ignored,
-    because the code shows better whether they belong together.
+    The best hits are `seeds`, with their scores. The memory right after a question counts most, because it may be the answer. If both
+    memories name code, time is ignored, because the code shows better whether they belong together.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -273,9 +276,9 @@ def _in_time(index: MemoryIndex, seeds: Mapping[str, float], answer: float) -> d
 
 
 def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]:
-    """Return memories about the same code as the best hits (`seeds`).
+    """Score memories about the same code as the best hits.
 
-    Memories that a link joins to a best hit are returned, too.
+    The best hits are `seeds`, with their scores. Memories that a link joins to a best hit are scored, too.
     """
     total: dict[str, float] = {}
     best: dict[str, tuple[float, str]] = {}
@@ -302,7 +305,7 @@ def _in_graph(index: MemoryIndex, seeds: Mapping[str, float]) -> dict[str, Near]
 
 
 def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, float]:
-    """Score memories by their nearness to the active files.
+    """Score memories by how near their code is to the files that are open.
 
     Memories about active code pass their score on to all memories about any code that they mention.
     """
@@ -325,7 +328,10 @@ def _near_files(index: MemoryIndex, active: Mapping[str, float]) -> dict[str, fl
 
 
 def _dated(index: MemoryIndex, request: Request, now: datetime) -> dict[str, float]:
-    """Return how near memories were created to the dates in the query."""
+    """Return how near each memory was created to a date in the query.
+
+    Memories without such nearness are left out.
+    """
     years = index.years()
     spans = periods(request.query, now, years) if years is not None else []
     created = index.created_between((span.window for span in spans), _MOST_DATED)

@@ -33,16 +33,20 @@ def is_history(row: MemoryRow) -> bool:
 
 
 def _ranks_last(row: MemoryRow, near: set[str], paths_of: Callable[[str], Collection[str]]) -> bool:
-    """Whether a memory ranks below code: a seed, or a lesson of other files."""
+    """Whether a memory must rank below all code hits.
+
+    This holds for sentences taken from files of the project ("seeds"), and for lessons of commits about other files than the hits'.
+    """
     return row.source == SEEDED or (is_history(row) and near.isdisjoint(paths_of(row.id)))
 
 
 def without_strangers(
     scored: Sequence[ScoredMemory], code: Sequence[SearchHit], paths_of: Callable[[str], Collection[str]], *, vectors: bool, coming: bool
 ) -> tuple[list[ScoredMemory], bool]:
-    """Rank seeds, and lessons about other files than the hits', below code.
+    """Rank memories below code if they are not about the files of the hits.
 
-    A seed is a sentence taken from a file of the project. A lesson is what a commit's message explains.
+    This holds for seeds and lessons. A seed is a sentence taken from a file of the project, and always ranks below code. A lesson is what a
+    commit's message explains.
 
     Args:
         scored: the memories.

@@ -29,14 +29,20 @@ Table = Mapping[str, Mapping[str, float]]  # phase -> type -> weight; unnamed ty
 
 
 class Use(NamedTuple):
-    """Counts of how memories of a type were used in a phase, once a session."""
+    """Numbers of memories of a type that were shown, and used, in a phase.
+
+    A memory counts once for each session.
+    """
 
     shown: int
     used: int  # of those, used in the session that was shown them
 
 
 def weight(table: Table, phase: str, type: str) -> float:  # noqa: A002 - the word of the domain
-    """Return the weight of a memory type in a phase; 1 if not in the table."""
+    """Return the weight of a memory type in a phase of work.
+
+    It is 1 if the table has none.
+    """
     return table.get(phase, {}).get(type, 1.0)
 
 
@@ -99,12 +105,15 @@ class PhaseBook:
         return kept.accepted if kept is not None else None
 
     def table(self) -> Table:
-        """Return the weights in force."""
+        """Return all weights in force, by phase and memory type."""
         kept = self._kept.weights()
         return kept.table if kept is not None else PHASES
 
     def leaning(self, phase: str) -> dict[str, float]:
-        """Return, for each changed type, its weight divided by the built-in one."""
+        """Return factors of the memory types whose weights were changed.
+
+        A factor is the weight in force divided by the built-in one.
+        """
         return {
             type_: value / weight(PHASES, phase, type_)
             for type_, value in sorted(self.table().get(phase, {}).items())
@@ -112,7 +121,7 @@ class PhaseBook:
         }
 
     def accept(self, weights: Mapping[tuple[str, str], float], at: datetime, sessions: int) -> None:
-        """Put weights in force; they replace all weights accepted before.
+        """Use weights from now on; they replace all weights accepted before.
 
         Raises:
             DiskFullError: the disk refuses the write; the weights in force do not change.
@@ -132,7 +141,7 @@ class PhaseBook:
 
 
 class _Joined(NamedTuple):
-    """Accepted weights, and the built-in table with them applied."""
+    """Accepted weights, and the complete table of weights with them."""
 
     accepted: Accepted
     table: Table

@@ -1,9 +1,10 @@
-"""Search: parallel candidate paths, fused and explained.
+"""Run a search of code and memories, and join what it finds.
 
-It covers code, symbols and memories. Each path has until the deadline. The answer names paths that are late, missing or incomplete, and
-uses the others. The ranked items are *units*: a symbol with its chunks, a chunk without a symbol, or a memory. Code and memories
-have separate lists and weights. If both are searched, cosines share one scale, and the words of a memory count by its share of the
-query. Otherwise the best of a kind without a near match would look as good as a close match of the other kind.
+Candidates are found in several ways ("paths") in parallel, such as by words and by vectors. Each path has until the deadline. The answer
+names paths that are late, missing or incomplete, and uses the others. The ranked items are *units*: a symbol with its chunks, a chunk
+without a symbol, or a memory. Code and memories have separate lists and weights. If both are searched, cosines share one scale, and the
+words of a memory count by its share of the query. Otherwise the best of a kind without a near match would look as good as a close match of
+the other kind.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ class Aids(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """A running candidate path: its answer, or the reason for a missing one."""
+    """One way to find candidates, running in a thread.
+
+    It has the future result, or the reason why it does not run.
+    """
 
     name: str
     future: Future[Any] | None
@@ -130,7 +134,7 @@ class _Run:
         self.answered: list[str] = []
 
     def answer(self) -> SearchAnswer:
-        """Run all steps."""
+        """Run all steps of the search and return the answer."""
         request, shot = self.request, self.shot
         index = shot.memories if request.wants_memories else None
         if request.wants_memories and index is None:
@@ -218,7 +222,10 @@ class _Run:
         return _Path("dense", _pool("dense").submit(by_vectors, vectors, words, vector, self.tuning.chunks, filters), "")
 
     def _collect(self, path: _Path) -> Any:
-        """Return a path's answer; None with the reason recorded in `missing`."""
+        """Return the result of a way to find candidates, or None.
+
+        The reason for None is recorded in `missing`.
+        """
         if path.future is None:
             if path.reason:
                 self.missing[path.name] = path.reason
@@ -237,7 +244,7 @@ class _Run:
     # ---- kinds of units
 
     def _code(self, words_path: _Path, dense_path: _Path, filters: Filters, active: Mapping[str, float]) -> code.CodeLists:
-        """Collect the candidates among code and documents."""
+        """Collect the candidates among code and documents, which are fused later."""
         shot, weights = self.shot, self.weights
         want_symbols = not self.request.kinds or bool(self.request.kinds & {"code", "symbol"})
         named = by_name(shot.graph, mentions(self.request.query), filters) if want_symbols else {}
@@ -347,14 +354,14 @@ class _Run:
         return min(1.0, full / said) if said else 1.0
 
     def _rows_of_code(self, words: Sequence[str]) -> Elsewhere:
-        """Return how many code texts contain each word."""
+        """Return how many texts of code contain each word of the query."""
         return Elsewhere(*self.shot.words.rows_with(words)) if self.shot.words is not None else Elsewhere({}, 0)
 
     def _now(self) -> datetime:
         return self.request.as_of or self.aids.judge.now()
 
     def _node(self, path: str) -> str:
-        """Return the id of a file's node, also for a file not in the index.
+        """Return the node id of a file, even if the index lacks the file.
 
         Memories may name such files.
         """
@@ -363,7 +370,7 @@ class _Run:
 
 
 def _lowered(voted: Sequence[Voted], by: float) -> list[Voted]:
-    """Multiply scores and all their parts by a factor."""
+    """Multiply the scores of code hits, and all their parts, by a factor."""
 
     def times(one: Voted) -> Voted:
         parts = [part._replace(weight=part.weight * by) for part in one.hit.parts]
@@ -379,10 +386,10 @@ def _cosines(coded: code.CodeLists) -> Collection[float]:
 
 @cache
 def _pool(path: str) -> ThreadPoolExecutor:
-    """Thread pool of one path.
+    """Return the threads that run one way to find candidates.
 
-    SQLite, the model and the matrix product all release the interpreter lock. Each path has its own pool, so that queries that
-    wait for a model to load do not delay the word search of others.
+    SQLite, the model and the matrix product all release the interpreter lock. Each way has its own threads, so that queries that wait for a
+    model to load do not delay the word search of others.
     """
     return ThreadPoolExecutor(2, thread_name_prefix=f"graphmem-{path}")
 
@@ -402,7 +409,7 @@ def _coverage(covered: tuple[int, int]) -> float:
 
 
 def _word_notes(words: WordAnswer | None) -> list[str]:
-    """Return notes about replaced and ignored words of the query."""
+    """Return notes on words of the query that were replaced or ignored."""
     if words is None:
         return []
     notes = [f"ignored because too many texts have them: {', '.join(words.left_out)}"] if words.left_out else []

@@ -41,9 +41,9 @@ def named_files(view: GraphView, query: str) -> dict[str, float]:
 
 
 def _readings(place: str) -> Iterator[str]:
-    """Yield a path as written, and an absolute one's tails, longest first.
+    """Yield the paths that a path in a query may mean.
 
-    Tracebacks contain absolute paths.
+    The first is the path as written. For an absolute path, as in tracebacks, its ends follow, longest first.
     """
     parts = place.strip("./-").split("/")
     yield "/".join(parts)
@@ -52,7 +52,10 @@ def _readings(place: str) -> Iterator[str]:
 
 
 def _scope(query: str) -> Iterator[str]:
-    """Yield the names in the scope at the start of the query's first line."""
+    """Yield the names in the scope at the start of a query.
+
+    In `fix(cli): show help` the scope is `cli`. Only the first line counts.
+    """
     match = _SCOPE.match(query.strip().split("\n", 1)[0][:_TITLE])
     words = re.split(r"[, ]+", next(filter(None, match.groups()), "")) if match is not None else []
     return iter(words if len(words) <= _SCOPE_WORDS else [])

@@ -1,4 +1,7 @@
-"""Classify a query and find the code it names, to choose path weights."""
+"""Classify a search query, and find the words in it that may name code.
+
+The class decides the weights of the ways to search.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,10 @@ def mentions(query: str) -> list[Mention]:
 
 
 def phrases(query: str) -> list[str]:
-    """Return the quoted texts of several words: messages or lines of code."""
+    """Return the quoted texts of several words in a query.
+
+    They are messages or lines of code.
+    """
     return [quoted for quoted in _quoted(query) if len(quoted.split()) > 1]
 
 

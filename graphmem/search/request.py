@@ -1,4 +1,4 @@
-"""Search requests, and tuning values chosen by measurement."""
+"""Search requests, and the weights of search with their measured values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ PHASES: Final[Mapping[str, Mapping[str, float]]] = MappingProxyType(
 
 
 class Weights(NamedTuple):
-    """Weights of the ways to search code, for one type of query."""
+    """Weights of the ways to search code, for one type of query.
+
+    Examples are the weights of words, of vectors and of names.
+    """
 
     words: float  # BM25 of the query
     dense: float  # cosine
@@ -77,7 +80,10 @@ _DESCRIBED: Final = Weights(
 
 
 class Fields(NamedTuple):
-    """Weights of words by field (BM25F); a word in the text has weight 1."""
+    """Weights of words by where they occur in a symbol (BM25F).
+
+    Examples are its name and its path. A word in the text has weight 1.
+    """
 
     name: float = 3.0  # a word in the unit's name
     outer: float = 1.0  # in the names of the enclosing units
@@ -113,7 +119,10 @@ class MemoryWeights(NamedTuple):
 
 
 class Tuning(NamedTuple):
-    """Values chosen by measurement; tables in docs/decisions/0006-fusion.md."""
+    """All adjustable values of search, chosen by measurement.
+
+    The tables are in docs/decisions/0006-fusion.md.
+    """
 
     normaliser: str = MINMAX
     depth: int = 100  # memories of the word path and of the dense path, each
@@ -189,7 +198,10 @@ class Request(NamedTuple):
 
 
 class Judge(NamedTuple):
-    """Functions that score memories, given by a package that uses search."""
+    """Functions that return trust and confidence of a memory, and the time.
+
+    A package that uses search provides them.
+    """
 
     trust: Callable[[MemoryRow], float] = lambda row: 1.0  # trust in its source
     confidence: Callable[[MemoryRow, datetime, Sequence[AboutRow]], float] = lambda row, now, about: row.confidence  # confidence in use

@@ -30,7 +30,7 @@ class Reranker(Protocol):
 
 
 class Timed:
-    """A reranker, and the seconds that its calls took."""
+    """A reranker that also counts the seconds that its calls take."""
 
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
@@ -38,11 +38,11 @@ class Timed:
 
     @property
     def model_id(self) -> str:
-        """Name of the model."""
+        """Name of the reranker's model."""
         return self._reranker.model_id
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the reranker's scores."""
+        """Return the relevance of each text to the query; see `Reranker.scores`."""
         begun = time.perf_counter()
         try:
             return self._reranker.scores(query, texts)
@@ -51,9 +51,9 @@ class Timed:
 
 
 def reranked(reranker: Reranker, query: str, hits: Sequence[SearchHit]) -> tuple[list[SearchHit], str]:
-    """Reorder the best hits; return them and the reason of a failure.
+    """Reorder the best hits by a cross-encoder.
 
-    Scores still decrease along the list: new scores are scaled into the previous range.
+    Returns the hits, and the reason if the model failed. Scores still decrease along the list: the best hit gets the previous best score.
     """
     head, tail = list(hits[:READ]), list(hits[READ:])
     if len(head) < 2:

@@ -1,4 +1,4 @@
-"""Run searches of one project with its memories, aliases and models.
+"""Search one project, with its memories, aliases and models.
 
 A code hit also shows memories about it.
 """
@@ -146,7 +146,10 @@ class Searcher:
         self._patience_left = self._patience_s
 
     def _is_missing(self, request: Request) -> bool:
-        """Whether missing vectors are being made; start the work if necessary."""
+        """Whether vectors for a request are missing and being made.
+
+        The work is started if necessary.
+        """
         coming = False
         if request.wants_memories and len(self._projections.memories()):
             have, total = self._projections.memories().covered()

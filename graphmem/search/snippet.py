@@ -12,7 +12,7 @@ _MAX_SCANNED: Final = 400  # lines
 
 
 def snippet(text: str, query: str) -> str:
-    """Select at most LINES lines with most of the query's words.
+    """Return at most LINES lines of a text with most of the query's words.
 
     Without a match the first lines are returned. Truncated lines end in "…". Common indentation is removed.
     """

@@ -54,7 +54,7 @@ def like_the_best(fused: Sequence[Fused], units: Units, vectors: VectorIndex, co
 
 
 def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str, float]:
-    """Score candidates by the distinctive words of the best hits.
+    """Score candidates by the rare words that they share with the best hits.
 
     Source: Abdul-Jaleel et al. 2004 (RM3), here among the candidates alone.
 
@@ -88,7 +88,7 @@ def echoes(fused: Sequence[Fused], stems: StemsOfUnits, count: int) -> dict[str,
 
 
 def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float) -> dict[str, float]:
-    """Return scores that candidates receive from neighbours over an edge.
+    """Score candidates that an edge joins to candidates with high scores.
 
     A candidate receives the score of its best caller, best callee, best reference and best inheritance edge.
 
@@ -125,7 +125,10 @@ def joined_by_edges(view: GraphView, scores: Mapping[str, float], others: float)
 
 
 def _best(size: int, given: Sequence[tuple[npt.NDArray[np.int64], F64]]) -> F64:
-    """Return, by candidate number, the highest value given to a candidate."""
+    """Return the highest value that each candidate is given; 0 for none.
+
+    `size` is the number of candidates. `given` has arrays of candidates with their values.
+    """
     best = np.zeros(size)
     for receiver, values in given:
         np.maximum.at(best, receiver, values)

@@ -1,6 +1,6 @@
-"""Statistics of searches since the index was opened.
+"""Count searches since the index was opened, with their durations.
 
-They cover durations, and how often the graph contributed.
+It also counts how often the graph contributed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ WINDOW: Final = 1_000  # searches whose durations are kept
 
 
 class Tally:
-    """Counts searches. Thread-safe."""
+    """Counts of searches and their durations. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,7 +37,10 @@ class Tally:
             self._boosted += boosted
 
     def told(self) -> Searches:
-        """Return counts, and nearest-rank percentiles of the last 1000 durations."""
+        """Return the number of searches and percentiles of their durations.
+
+        The percentiles are nearest-rank, of the last 1000 durations.
+        """
         with self._lock:
             times = sorted(self._times)
             count, boosted = self._count, self._boosted

@@ -1,11 +1,12 @@
-"""Score candidate units by their words: BM25F, and shares of names.
+"""Score candidates of a search by their words: BM25F, and shares of names.
 
-The word index finds chunks and knows the rarity of words. This module counts the words of the candidates again. A function is scored by
-its own lines, joined from all its parts that are candidates. Its name, enclosing names and path are separate fields. A description of
-several sentences may cover several functions, each with the words of one sentence. So units are also scored by their best sentence.
+A candidate is a unit: a symbol with its own lines, or a chunk without a symbol. The word index finds chunks and knows the rarity of words.
+This module counts the words of the candidates again. A function is scored by its own lines, joined from all its parts that are candidates.
+Its name, enclosing names and path are separate fields. A description of several sentences may cover several functions, each with the words
+of one sentence. So units are also scored by their best sentence.
 
-Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they
-are saturated). Parameters are measured in docs/decisions/0006-fusion.md.
+Source: Robertson, Zaragoza, Taylor 2004 (BM25F, simple version: counts of the fields are weighted and joined before they are saturated).
+Parameters are measured in docs/decisions/0006-fusion.md.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ class UnitWords(NamedTuple):
 
 
 class _Terms(NamedTuple):
-    """Stems of the query in a text, in its order; number of its words."""
+    """The words of a query that a text has, as stems, and the text's length.
+
+    The stems are in the order of the text. The length is the number of all its words.
+    """
 
     terms: list[str]
     length: int
@@ -97,7 +101,10 @@ def unit_words(
 
 
 def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str]) -> list[_Terms]:
-    """Return the terms in the text of each unit, in the order of the units."""
+    """Return the query's words in the text of each unit, as stems.
+
+    The order is that of the units.
+    """
     count = len(stems.units)
     found: list[list[str]] = [[] for _ in range(count)]
     numbers = index.numbers_of(term_of)
@@ -111,7 +118,7 @@ def _of_texts(stems: StemsOfUnits, index: WordIndex, term_of: Mapping[str, str])
 
 
 def _terms_in(texts: Mapping[str, Sequence[str]], heads: tuple[str, ...], term_of: Mapping[str, str]) -> dict[str, list[_Terms]]:
-    """Return the terms in short texts of each unit.
+    """Return the query's words in each of the short texts of units.
 
     Args:
         texts: the texts of each unit.
@@ -130,9 +137,9 @@ def _terms_in(texts: Mapping[str, Sequence[str]], heads: tuple[str, ...], term_o
 
 
 def sentences(query: str) -> list[str]:
-    """Return sentences and lines of at least three words, without repeats.
+    """Split a query into sentences and lines of at least three words.
 
-    The result is empty if there is only one.
+    Repeats are left out. The result is empty if there is only one sentence.
     """
     parts = dict.fromkeys(part.strip(" *-\t") for part in _SENTENCE.split(query))
     long = [part for part in parts if len(_WORDS.findall(part)) >= _LEAST_WORDS]
@@ -140,7 +147,7 @@ def sentences(query: str) -> list[str]:
 
 
 def _bm25f(saturated: Mapping[str, Mapping[str, float]], weight: Mapping[str, float], coverage: float) -> dict[str, float]:
-    """Return the score of each unit that has any of the weighted terms."""
+    """Return the BM25F score of each unit that has a word of the query."""
     whole = math.fsum(weight.values())
     scores: dict[str, float] = {}
     for unit, terms in saturated.items():
@@ -174,14 +181,17 @@ def _best_sentence(
 
 
 def _within(rarity: Mapping[str, float], part: str, stem_of: Mapping[str, str]) -> dict[str, float]:
-    """Return the stems in a part of the query, each with its rarity."""
+    """Return the stems in a part of the query, each with its rarity.
+
+    The part is, for example, one sentence.
+    """
     return {stem_of[word]: rarity[stem_of[word]] for word in query_words(part) if word in stem_of}
 
 
 def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, float]:
-    """Return the weighted mean of three shares of words in the query.
+    """Return the share of the words in each unit's names that a query has.
 
-    The shares are of the words of a unit's name, of its enclosing names and of its file's name.
+    It is the weighted mean of three shares: of the words in the unit's name, in its enclosing names and in its file's name.
     """
     worth = (fields.name_share, fields.outer_share, fields.file_share)
     total = math.fsum(worth)
@@ -197,7 +207,10 @@ def _shares(named: Mapping[str, list[_Terms]], fields: Fields) -> dict[str, floa
 
 
 def _told(documented: Mapping[str, list[_Terms]], weight: Mapping[str, float], focus: float) -> dict[str, float]:
-    """Return the share of the query in documentation; long ones have less."""
+    """Return the share of the query that each unit's documentation contains.
+
+    Long documentation gets a lower score.
+    """
     whole = math.fsum(weight.values()) or 1.0
     told: dict[str, float] = {}
     for unit, (doc,) in documented.items():

@@ -1,9 +1,9 @@
-"""Divide chunks into ranked units: symbols with their own lines.
+"""Divide chunks of files among the symbols in them, which are ranked.
 
-The rest of a chunk outside every symbol is a unit as well. A chunk has the size that an embedding model reads, and may hold several small
-functions or a part of a large one. Chunks are found first. Their lines are then divided among their symbols, and each symbol is ranked by
-its own words, so that a function does not match by the words of its neighbour. An inner function in the same chunk belongs to its
-enclosing function: no other code can call it.
+The ranked items are units: a symbol with its own lines, or the rest of a chunk outside every symbol. A chunk has the size that an embedding
+model reads, and may hold several small functions or a part of a large one. Chunks are found first. Their lines are then divided among their
+symbols, and each symbol is ranked by its own words, so that a function does not match by the words of its neighbour. An inner function in
+the same chunk belongs to its enclosing function: no other code can call it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SURE: Final = 0.3  # confidence above which a name is intended: then a variable 
 
 
 class Segment(NamedTuple):
-    """Lines of a chunk that belong to one unit."""
+    """Lines of a chunk that belong to one unit, such as a function."""
 
     unit: str  # id of a node or of the chunk
     chunk: str
@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 
 
 class StemsOfUnits(NamedTuple):
-    """The words of all candidates as numbers of stems, in text order."""
+    """The words of all units as numbers of stems, in the order of the texts."""
 
     units: list[str]
     stems: I64
@@ -45,7 +45,7 @@ class StemsOfUnits(NamedTuple):
 
 
 class Units:
-    """The candidates as units.
+    """The candidates of a search as units: symbols, or chunks without symbols.
 
     Attributes:
         entries: the entry of each chunk.
@@ -62,7 +62,7 @@ class Units:
         self._lines: dict[str, list[str]] = {}
 
     def lines(self, segment: Segment) -> list[str]:
-        """Return the lines of a segment."""
+        """Return the texts of the lines in a segment."""
         if segment.chunk not in self._lines:
             self._lines[segment.chunk] = self.entries[segment.chunk].text.split("\n")
         lines = self._lines[segment.chunk]
@@ -86,7 +86,7 @@ class Units:
 
 
 class Voted(NamedTuple):
-    """A fused candidate, raised by votes: other good hits in its file."""
+    """A candidate whose score other good hits in its file have raised."""
 
     hit: Fused
     score: float
@@ -143,7 +143,10 @@ def divided(view: GraphView, entries: Sequence[Entry], named: Mapping[int, float
 
 
 def _lines_of(entries: Sequence[Entry]) -> tuple[I64, npt.NDArray[np.bool_], I64, list[int]]:
-    """Return stems with line ends, which are ends, lines, and lines per entry."""
+    """Return the stems of all chunks with line ends, as one array.
+
+    The other results are which of them are line ends, the line of each, and the number of lines of each chunk.
+    """
     parts = [part for entry in entries for part in (unpacked(entry.stems), _LINE_END)]
     every = np.concatenate(parts, dtype=np.int64) if parts else np.empty(0, np.int64)
     ends = every == LINE
@@ -156,16 +159,17 @@ _LINE_END: Final = np.full(1, LINE, np.uint16)
 
 
 def _has_letters(entry: Entry, rows: Iterable[int]) -> bool:
-    """Whether lines without a word have letters, as encoded data does.
+    """Whether any of the given lines of a chunk has a letter or a digit.
 
-    Other lines are blank or have brackets between definitions; they belong to no unit.
+    Lines without an indexed word may have letters, such as encoded data. Other lines are blank or have brackets between definitions; they
+    belong to no unit.
     """
     lines = entry.text.split("\n")
     return any(any(map(str.isalnum, lines[row])) for row in rows)
 
 
 class _Symbols:
-    """Symbols of a file by line, enclosing ones first.
+    """Lines of the symbols of a file, enclosing symbols first.
 
     They are plain numbers, because every chunk scans them.
     """
@@ -179,7 +183,10 @@ class _Symbols:
         self.kinds: list[int] = view.kind[nodes].tolist()
 
     def units(self, entry: Entry, named: Mapping[int, float]) -> list[tuple[str, int, int]]:
-        """Return (id, first line, last line) of the units within a chunk."""
+        """Return (id, first line, last line) of the units in a chunk.
+
+        Only symbols that end within the chunk count.
+        """
         rows = range(bisect_left(self.starts, entry.start_line), bisect_right(self.starts, entry.end_line))
         return [
             (self._view.ids[self.nodes[row]], self.starts[row], self.ends[row])
@@ -226,9 +233,9 @@ def _segments(view: GraphView, entry: Entry, count: int, symbols: _Symbols, name
 
 
 def _enclosing(view: GraphView, entry: Entry) -> str:
-    """Return the id of the innermost definition that contains a whole chunk.
+    """Return the id of the innermost definition around a whole chunk.
 
-    The chunk's own id if no definition contains it.
+    It is the chunk's own id if no definition contains it.
     """
     node = view.index_of.get(entry.symbol, -1) if entry.symbol else -1
     while node >= 0 and _kind(view, node) != SymbolKind.MODULE:

@@ -47,7 +47,7 @@ def feedback(weights: Mapping[tuple[T, T], float]) -> list[tuple[T, T]]:
 
 
 def frees(weights: Mapping[tuple[T, T], float], cut: Iterable[tuple[T, T]]) -> dict[tuple[T, T], int]:
-    """Map each edge of `cut` to the number of nodes that it frees from a cycle.
+    """Map each edge of `cut` to the number of nodes it frees from a cycle.
 
     Edges whose removal alone frees no node are omitted.
     """
