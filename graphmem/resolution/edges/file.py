@@ -35,7 +35,7 @@ def definitions_alone(inference: Inference, hierarchy: Hierarchy, entry: FileEnt
 
 
 class _Resolving(NamedSites):
-    """A file being resolved: first definitions, imports and classes, then uses."""
+    """A file being resolved: definitions, imports and classes, then uses."""
 
     def run(self) -> FileResolution:
         """Add definitions, imports, classes and types, then resolve every use."""
